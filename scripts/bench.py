@@ -1,0 +1,255 @@
+"""How fast the engine is beside a bare loop in one process; both sides in one run.
+
+    python scripts/bench.py [--quick] [--only NAME] [--json FILE]
+
+Each figure is a ratio: environment steps per second of the engine (every agent decided by
+a worker process, every step recorded) over those of ``env.step(env.action_space.sample())``
+in one process, measured in turn within the same minute, the median of the pairs. Machines
+differ and are shared, so that absolute figures are printed for orientation only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from gym_gui import envs
+from gym_gui.analysis import open_run
+from gym_gui.controllers.casting import cast as cast_operator
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
+from gym_gui.host.client import HostSession
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.process import Launch, WorkerProcess
+from gym_gui.workers.registry import WorkerTypeRegistry
+
+ROOT = Path(__file__).resolve().parent.parent
+CARTPOLE, MINIGRID = "CartPole-v1", "MiniGrid-Empty-8x8-v0"
+SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+PPO = str(ROOT / "docs/examples/checkpoints/ppo_cartpole")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the result."""
+
+    name: str
+    goal: str
+    measured: float
+    unit: str
+    met: bool
+    detail: str
+
+
+def bare_rate(task: str, seconds: float) -> float:
+    """Steps per second of the plain loop, resets included."""
+    import gymnasium
+
+    environment: Any = gymnasium.make(envs.resolve(task).id)
+    environment.action_space.seed(0)
+    environment.reset(seed=0)
+    steps, episode, start = 0, 0, time.perf_counter()
+    while True:
+        for _ in range(200):
+            _, _, terminated, truncated, _ = environment.step(environment.action_space.sample())
+            steps += 1
+            if _over(terminated) or _over(truncated):
+                episode += 1
+                environment.reset(seed=episode)
+        if time.perf_counter() - start > seconds:
+            environment.close()
+            return steps / (time.perf_counter() - start)
+
+
+def _over(flag: Any) -> bool:
+    return all(cast("dict[int, bool]", flag).values()) if isinstance(flag, dict) else bool(flag)
+
+
+def engine_rate(
+    task: str, players: dict[str, WorkerAssignment], episodes: int, concurrency: int, processes: int
+) -> float:
+    """Steps per second of the engine from the first episode's start to the last one's end."""
+    operator = OperatorConfig.multi_agent(operator_id="bench", task=task, player_workers=players)
+    execution = ExecutionConfig(episodes, 0, concurrency=concurrency)
+    with tempfile.TemporaryDirectory() as out:
+        clock = _Clock()
+        manager = OperatorScriptExecutionManager(
+            Experiment([operator], execution),
+            [cast_operator(operator)],
+            HostSession,
+            Path(out),
+            processes=processes,
+            on_progress=clock,
+        )
+        result = asyncio.run(manager.run())
+        if result.failed:
+            raise RuntimeError(f"{result.failed} episodes of {task} failed")
+        run = open_run(result.folder)
+        steps = sum(e.length for o in run.operators.values() for e in o.episodes())
+        return steps / clock.seconds
+
+
+class _Clock:
+    """Times a run without its start-up and shut-down."""
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0.0
+
+    def __call__(self, states: Sequence[Any]) -> None:
+        now = time.perf_counter()
+        self.begun = self.begun or now
+        self.ended = now
+
+    @property
+    def seconds(self) -> float:
+        return self.ended - self.begun
+
+
+def paired(bare: Callable[[], float], engine: Callable[[], float], pairs: int) -> tuple[float, str]:
+    """Median ratio of ``pairs`` measurements in turn, and what was measured."""
+    rows = [(engine(), bare()) for _ in range(pairs)]
+    ratios = [fast / plain for fast, plain in rows]
+    engine_median = statistics.median(fast for fast, _ in rows)
+    bare_median = statistics.median(plain for _, plain in rows)
+    spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
+    return statistics.median(ratios), f"{engine_median:,.0f} against {bare_median:,.0f} steps/s ({spread})"
+
+
+def random_player() -> WorkerAssignment:
+    return WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+
+
+def ppo_player() -> WorkerAssignment:
+    return WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": PPO, "algorithm": "ppo"})
+
+
+def throughput(quick: bool) -> list[tuple[str, float, Callable[[], tuple[float, str]]]]:
+    """(name, goal, measurement) of every ratio."""
+    seconds, pairs, scale = (0.5, 3, 0.3) if quick else (2.0, 5, 1.0)
+
+    def measure(
+        task: str, players: dict[str, WorkerAssignment], episodes: int, concurrency: int, processes: int
+    ) -> Callable[[], tuple[float, str]]:
+        count = max(concurrency * processes, int(episodes * scale))
+        return lambda: paired(
+            lambda: bare_rate(task, seconds),
+            lambda: engine_rate(task, players, count, concurrency, processes),
+            pairs,
+        )
+
+    one = {"agent": random_player()}
+    four = {agent: random_player() for agent in ("green_0", "green_1", "blue_0", "blue_1")}
+    return [
+        ("CartPole, 1 at a time, 1 process", 0.08, measure(CARTPOLE, one, 800, 1, 1)),
+        ("CartPole, 64 at once, 1 process", 0.4, measure(CARTPOLE, one, 8000, 64, 1)),
+        ("CartPole, 64 at once, 2 processes", 0.6, measure(CARTPOLE, one, 12000, 64, 2)),
+        ("MiniGrid-Empty-8x8, 64 at once, 2 processes", 1.0, measure(MINIGRID, one, 300, 64, 2)),
+        ("Soccer 2v2, 4 workers, 64 at once, 2 processes", 0.8, measure(SOCCER, four, 256, 64, 2)),
+        (
+            "CartPole, trained PPO, 64 at once, 1 process",
+            0.2,
+            measure(CARTPOLE, {"agent": ppo_player()}, 256, 64, 1),
+        ),
+    ]
+
+
+class _Silent:
+    """Listens to a worker that is only started."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
+    """(seconds from spawn to ready, MB of memory as PSS) of a worker that plays CartPole."""
+    from gym_gui.controllers.lineup import read_slots
+    from gym_gui.workers.supervisor import SlotRequest
+
+    environment = envs.make(CARTPOLE)
+    slot = read_slots(environment)["agent_0"]
+    environment.close()
+    definition = WorkerTypeRegistry.require(worker)
+    process = WorkerProcess(Launch(definition), _Silent())  # type: ignore[arg-type]
+    begun = time.perf_counter()
+    await process.start()
+    request = SlotRequest("agent_0", CARTPOLE, slot.observation_space, slot.action_space, settings)
+    await process.load(request.message(0))
+    ready = time.perf_counter() - begun
+    memory = psutil.Process(process.pid).memory_full_info().pss / 2**20
+    await process.stop()
+    return ready, memory
+
+
+def start_up(quick: bool) -> list[Figure]:
+    """Absolute figures: start-up times and memory, the median of several."""
+    tries = 3 if quick else 7
+    figures: list[Figure] = []
+    for worker, settings, seconds, megabytes in (
+        ("operators_worker", {"behavior": "random"}, 0.5, 45.0),
+        ("cleanrl_worker", {"checkpoint": PPO}, 2.5, None),
+    ):
+        rows = [asyncio.run(_spawn(worker, settings)) for _ in range(tries)]
+        ready = statistics.median(r for r, _ in rows)
+        memory = statistics.median(m for _, m in rows)
+        figures.append(
+            Figure(f"{worker}: spawn to ready", f"<= {seconds} s", ready, "s", ready <= seconds, "")
+        )
+        if megabytes is not None:
+            figures.append(
+                Figure(
+                    f"{worker}: memory (PSS)", f"<= {megabytes:g} MB", memory, "MB", memory <= megabytes, ""
+                )
+            )
+    helped = statistics.median(_help_seconds() for _ in range(tries))
+    figures.append(Figure("mosaic --help", "<= 0.25 s", helped, "s", helped <= 0.25, ""))
+    return figures
+
+
+def _help_seconds() -> float:
+    begun = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "gym_gui", "--help"], capture_output=True, check=True)
+    return time.perf_counter() - begun
+
+
+def main() -> int:
+    """Measure, print a table, optionally write JSON; exit status 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter and rougher")
+    parser.add_argument("--only", default="", help="figures whose name contains this")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    args = parser.parse_args()
+    discover()
+    figures: list[Figure] = []
+    for name, goal, measurement in throughput(args.quick):
+        if args.only.lower() in name.lower():
+            ratio, detail = measurement()
+            figures.append(Figure(name, f">= {goal:g}", ratio, "x", ratio >= goal, detail))
+            print(f"{name}: {ratio:.2f}", file=sys.stderr)
+    figures += [f for f in start_up(args.quick) if args.only.lower() in f.name.lower()]
+    table = Table("figure", "goal", "measured", "met", "detail")
+    for f in figures:
+        table.add_row(f.name, f.goal, f"{f.measured:.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
+    Console(width=150).print(table)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
+    return 0 if all(f.met for f in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

