@@ -1,0 +1,224 @@
+"""``python -m mosaic_worker.remote WORKER_ID --entry pkg.module:Class`` waits for hosts on other machines.
+
+The same messages as on any carrier, as one bidirectional gRPC stream (``pip install mosaic-worker[grpc]``).
+Each connection gets a worker process of its own, as it would where the host runs: what happens in one cannot
+disturb another, and what one has loaded is gone with it. A host must show the token, which comes from an
+environment variable or a file, never from the command line. Without TLS, messages and token travel in the
+open: use that on a private network only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hmac
+import logging
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from concurrent import futures
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Generator, Iterator, List, Optional, Sequence
+
+import grpc
+
+from mosaic_worker.link import MAX_FRAME
+from mosaic_worker.pb import worker_pb2 as pb
+
+SERVICE, METHOD = "mosaic.v1.Worker", "Talk"
+TOKEN_VARIABLE = "MOSAIC_WORKER_TOKEN"
+PLACES = 32
+"""Most connections at once."""
+_PORT = 7311
+_GRACE_S = 2.0
+_SIZE = struct.Struct("<I")
+_log = logging.getLogger(__name__)
+
+
+class WorkerServer:
+    """Passes messages between hosts and worker processes; does not look into them.
+
+    Args:
+        command: Command line of the worker; ``--parent`` and ``--fd`` are added.
+        token: What a host must show.
+
+    Raises:
+        ValueError: The token is shorter than 16 characters.
+    """
+
+    def __init__(self, command: Sequence[str], token: str) -> None:
+        if len(token) < 16:
+            raise ValueError(f"the token has {len(token)} characters; take at least 16 random ones")
+        self._command, self._token = list(command), token
+        self._places = threading.Semaphore(PLACES)
+
+    def talk(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        """Handler of the call; see :data:`METHOD`."""
+        shown = dict(context.invocation_metadata()).get("authorization", "")
+        if not hmac.compare_digest(shown.encode(), f"Bearer {self._token}".encode()):
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong token")
+        if not self._places.acquire(blocking=False):
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"all {PLACES} places are taken")
+        try:
+            yield from self._serve(requests, context)
+        finally:
+            self._places.release()
+
+    def _serve(self, requests: Iterator[bytes], context: Any) -> Iterator[bytes]:
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                process = self._spawn(theirs)
+            context.add_callback(lambda: _shut(ours, socket.SHUT_RDWR))
+            threading.Thread(target=_feed, args=(requests, ours), daemon=True).start()
+            problem, status = "", 0
+            try:
+                problem = yield from _frames(ours)
+            finally:
+                _shut(ours, socket.SHUT_RDWR)
+                status = _end(process)
+        if problem or status:
+            yield _farewell(problem, status)
+
+    def _spawn(self, sock: socket.socket) -> subprocess.Popen[bytes]:
+        fd = sock.fileno()
+        command = [*self._command, "--parent", str(os.getpid()), "--fd", str(fd)]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=(fd,), start_new_session=True)
+
+
+def _feed(requests: Iterator[bytes], sock: socket.socket) -> None:
+    """Host to worker; the end of the one is the end of the other's input."""
+    with suppress(grpc.RpcError, OSError):
+        for message in requests:
+            sock.sendall(_SIZE.pack(len(message)) + message)
+    _shut(sock, socket.SHUT_WR)
+
+
+def _shut(sock: socket.socket, how: int) -> None:
+    with suppress(OSError):  # it is closed already
+        sock.shutdown(how)
+
+
+def _frames(sock: socket.socket) -> Generator[bytes, None, str]:
+    """Worker to host; returns what was wrong with the worker's output, or an empty string."""
+    with sock.makefile("rb") as reader:
+        while True:
+            try:
+                head = reader.read(4)
+                if len(head) < 4:
+                    return ""
+                (size,) = _SIZE.unpack(head)
+                if size > MAX_FRAME:
+                    return f"it announced a message of {size} bytes"
+                body = reader.read(size)
+            except OSError:
+                return ""
+            if len(body) < size:
+                return "it stopped in the middle of a message"
+            yield body
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the process, ask it, end it; then end what it leaves in its session."""
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
+        if number is not None:
+            process.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+            break
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def _farewell(problem: str, status: int) -> bytes:
+    how = f"killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+    return pb.FromWorker(failed=pb.Failed(reason=problem or how)).SerializeToString()
+
+
+def serve(
+    server: WorkerServer, address: str, certificate: Optional[bytes] = None, key: Optional[bytes] = None
+) -> Any:
+    """Start to listen.
+
+    Args:
+        server: Who answers.
+        address: ``host:port``; port 0 takes a free one.
+        certificate: PEM certificate chain, for TLS.
+        key: PEM private key that belongs to it.
+
+    Returns:
+        The started ``grpc.Server`` and its port.
+
+    Raises:
+        OSError: The address cannot be listened on.
+    """
+    options = [("grpc.max_receive_message_length", MAX_FRAME), ("grpc.max_send_message_length", MAX_FRAME)]
+    options += [("grpc.so_reuseport", 0), ("grpc.http2.min_ping_interval_without_data_ms", 5000)]
+    # Without serialisers it is bytes in, bytes out, which the stubs cannot express.
+    handler = grpc.stream_stream_rpc_method_handler(server.talk)  # pyright: ignore[reportUnknownVariableType]
+    listener = grpc.server(futures.ThreadPoolExecutor(PLACES + 4), options=options)
+    listener.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {METHOD: handler}),))
+    try:
+        if certificate is not None and key is not None:
+            port = listener.add_secure_port(address, grpc.ssl_server_credentials([(key, certificate)]))
+        else:
+            port = listener.add_insecure_port(address)
+    except RuntimeError as exc:
+        raise OSError(f"cannot listen on {address}: {exc}") from exc
+    if port == 0:
+        raise OSError(f"cannot listen on {address}")
+    listener.start()
+    return listener, port
+
+
+def _arguments(argv: Optional[List[str]]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m mosaic_worker.remote")
+    parser.add_argument("worker_id")
+    parser.add_argument("--entry", required=True, help="pkg.module:Class")
+    parser.add_argument("--version", default="")
+    parser.add_argument("--listen", default=f"localhost:{_PORT}", metavar="HOST:PORT")
+    parser.add_argument("--token-file", type=Path, help=f"else the variable {TOKEN_VARIABLE}")
+    parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain")
+    parser.add_argument("--tls-key", type=Path, help="PEM private key")
+    args = parser.parse_args(argv)
+    if (args.tls_cert is None) != (args.tls_key is None):
+        parser.error("--tls-cert and --tls-key go together")
+    return args
+
+
+def _token(file: Optional[Path]) -> str:
+    if file is not None:
+        return file.read_text(encoding="utf-8").strip()
+    return os.environ.pop(TOKEN_VARIABLE, "")  # not for children of the worker
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Serve until SIGTERM or SIGINT; returns the exit status, 2 where the call was wrong."""
+    args = _arguments(argv)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        command = [sys.executable, "-m", "mosaic_worker", args.worker_id, "--entry", args.entry]
+        server = WorkerServer([*command, "--version", args.version], _token(args.token_file))
+        tls = [None if path is None else path.read_bytes() for path in (args.tls_cert, args.tls_key)]
+        listener, port = serve(server, args.listen, *tls)
+    except (OSError, ValueError, ImportError) as exc:
+        _log.error("%s", exc)
+        return 2
+    _log.info("%s listens on port %d%s", args.worker_id, port, "" if args.tls_cert else ", not encrypted")
+
+    def end(_number: int, _frame: object) -> None:
+        listener.stop(1.0)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    listener.wait_for_termination()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,315 @@
+"""Runs a :class:`~mosaic_worker.worker.Worker` at the end of a link."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import traceback
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
+
+import numpy as np
+
+from mosaic_worker.codec import Codec
+from mosaic_worker.link import PROTOCOL, Link
+from mosaic_worker.pb import worker_pb2 as pb
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import (
+    Actions,
+    Batch,
+    EpisodeEnd,
+    EpisodeStart,
+    Invalid,
+    LoadError,
+    Slot,
+    StepResults,
+    Worker,
+)
+
+SDK = "mosaic_worker/0.1.0"
+_log = logging.getLogger(__name__)
+
+
+class Host:
+    """What a worker can ask of its host; available as ``worker.host`` once connected."""
+
+    def __init__(self, link: Link, pending: List[pb.ToWorker]) -> None:
+        self._link = link
+        self._pending = pending
+
+    def ask_human(self, batch: Batch) -> List[Any]:
+        """Let the person at the host choose.
+
+        Args:
+            batch: Decisions to be made.
+
+        Returns:
+            One action per decision, ``None`` where the person did not act in time.
+        """
+        for i in batch.ids:
+            self._link.send(pb.FromWorker(ask_human=pb.HumanRequest(slot=batch.slot.index, id=i)))
+        codec = Codec(batch.slot.action_space)
+        answers: Dict[int, Any] = {}
+        while len(answers) < len(batch):
+            message = self._link.receive()
+            if message is None:
+                raise EOFError("the host is gone")
+            if message.WhichOneof("body") != "human":
+                self._pending.append(message)
+                continue
+            columns = message.human.action
+            answers[message.human.id] = codec.unstack(columns, 1)[0] if columns else None
+        return [answers[i] for i in batch.ids]
+
+    def record_call(self, call: Dict[str, Any]) -> None:
+        """Have a paid call written to the run folder at once."""
+        self._link.send(pb.FromWorker(call=pb.Call(json=json.dumps(call))))
+
+
+class _Forward(logging.Handler):
+    def __init__(self, link: Link) -> None:
+        super().__init__()
+        self._link = link
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            entry = pb.Log(level=record.levelno, logger=record.name, text=self.format(record))
+            self._link.send(pb.FromWorker(log=entry))
+        except OSError:
+            pass  # the host is gone; the main loop is about to notice
+
+
+class Runtime:
+    """Serves one host until it says goodbye or is gone.
+
+    Args:
+        make: Makes the worker; called after the handshake, so that a slow import is not
+            mistaken for a dead process.
+        link: The connection.
+        worker_id: Id of the worker, as in its ``worker.toml``.
+        version: Its version.
+        token: Refuse a host whose ``Hello`` does not carry it; empty on private carriers.
+    """
+
+    def __init__(
+        self, make: Callable[[], Worker], link: Link, worker_id: str, version: str = "", token: str = ""
+    ) -> None:
+        self._make, self._link, self._token = make, link, token
+        self._id, self._version = worker_id, version
+        self._slots: Dict[int, Tuple[Slot, Codec, Codec]] = {}
+        self._pending: List[pb.ToWorker] = []
+        self._stop = threading.Event()
+
+    def run(self) -> int:
+        """Serve.
+
+        Returns:
+            Exit status: 0 after an orderly end, 1 when the worker could not go on.
+        """
+        try:
+            return self._serve()
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            return 0
+        except Exception as exc:  # the border to the author's code: say it, then end
+            return self._fail(exc)
+        finally:
+            self._stop.set()
+
+    def _fail(self, exc: Exception) -> int:
+        failed = pb.Failed(reason=f"{type(exc).__name__}: {exc}", traceback=traceback.format_exc())
+        try:
+            self._link.send(pb.FromWorker(failed=failed))
+        except OSError:
+            return 1
+        return 1
+
+    def _receive(self) -> Optional[pb.ToWorker]:
+        return self._pending.pop(0) if self._pending else self._link.receive()
+
+    def _serve(self) -> int:
+        first = self._receive()
+        if first is None:
+            return 0
+        if first.WhichOneof("body") != "hello":
+            raise ValueError("the host did not say hello")
+        hello = first.hello
+        if self._token and hello.token != self._token:
+            raise PermissionError("the host's token is wrong")
+        worker = self._make()
+        self._link = worker.connect(self._link)
+        self._welcome(worker)
+        if hello.protocol != PROTOCOL:
+            raise ValueError(f"the host speaks protocol {hello.protocol}, this worker {PROTOCOL}")
+        root = logging.getLogger()
+        forward = _Forward(self._link)
+        root.addHandler(forward)
+        root.setLevel(logging.INFO)
+        if hello.heartbeat_s > 0:
+            threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
+        worker.host = Host(self._link, self._pending)
+        try:
+            self._loop(worker)
+        finally:
+            root.removeHandler(forward)
+            worker.close()
+        return 0
+
+    def _welcome(self, worker: Worker) -> None:
+        welcome = pb.Welcome(
+            protocol=PROTOCOL,
+            worker=self._id,
+            version=self._version,
+            sdk=SDK,
+            pid=os.getpid(),
+            alive=True,
+            wants_results=type(worker).on_step_result is not Worker.on_step_result,
+            in_flight=worker.in_flight,
+            inputs=list(worker.inputs),
+        )
+        self._link.send(pb.FromWorker(welcome=welcome))
+
+    def _beat(self, period: float) -> None:
+        while not self._stop.wait(period):
+            try:
+                self._link.send(pb.FromWorker(alive=pb.Alive()))
+            except OSError:
+                return
+
+    def _loop(self, worker: Worker) -> None:
+        while True:
+            message = self._receive()
+            if message is None:
+                return
+            body = message.WhichOneof("body")
+            if body == "work":
+                self._work(worker, message.work)
+            elif body == "load":
+                self._load(worker, message.load)
+            elif body == "shutdown":
+                return
+
+    def _load(self, worker: Worker, load: pb.Load) -> None:
+        reply = pb.Loaded(slot=load.slot)
+        try:
+            slot = _slot(load)
+            reply.policy = worker.load(slot) or ""
+            self._slots[load.slot] = slot, Codec(slot.observation_space), Codec(slot.action_space)
+        except LoadError as exc:
+            reply.error = str(exc) or "the slot cannot be played"
+        except Exception as exc:  # the border to the author's code
+            _log.exception("load failed")
+            reply.error = f"{type(exc).__name__}: {exc}"
+        self._link.send(pb.FromWorker(loaded=reply))
+
+    def _work(self, worker: Worker, work: pb.Work) -> None:
+        slot, sees, does = self._slots[work.slot]
+        if work.HasField("results"):
+            worker.on_step_result(_results(slot, sees, does, work.results))
+        if work.ends:
+            ends = [EpisodeEnd(e.episode, e.total_reward, e.steps, e.status) for e in work.ends]
+            worker.on_episode_end(slot, ends)
+        if work.starts:
+            starts = [EpisodeStart(s.episode, s.seed, s.agent or slot.agent_id) for s in work.starts]
+            worker.reset(slot, starts)
+        if work.HasField("questions"):
+            batch = _batch(slot, sees, work.questions)
+            for reply in _answer(worker, batch, does):
+                self._link.send(pb.FromWorker(replies=reply))
+
+
+def _slot(load: pb.Load) -> Slot:
+    return Slot(
+        index=load.slot,
+        agent_id=load.agent,
+        env_id=load.env,
+        observation_space=Space.from_json(json.loads(load.observation_space)),
+        action_space=Space.from_json(json.loads(load.action_space)),
+        settings=json.loads(load.settings or "{}"),
+        action_meanings=tuple(load.action_meanings),
+        noop_action=load.noop if load.HasField("noop") else None,
+        secrets=dict(load.secrets),
+        deterministic=load.deterministic if load.HasField("deterministic") else None,
+    )
+
+
+def _batch(slot: Slot, codec: Codec, q: pb.Questions) -> Batch:
+    ids = list(q.ids)
+    n = len(ids)
+    masks = None
+    if q.masks:
+        masks = np.frombuffer(bytearray(q.masks), np.bool_).reshape(n, -1)
+    return Batch(
+        slot=slot,
+        ids=ids,
+        episodes=list(q.episodes),
+        steps=list(q.steps),
+        seeds=np.array(list(q.seeds), np.uint64),
+        observations=codec.stacked(q.observation, n),
+        action_masks=masks,
+        attempts=list(q.attempts),
+        reasons=list(q.reasons),
+        texts=list(q.texts),
+        images=[(image.data, image.mime) for image in q.images],
+        messages=[list(m.texts) for m in q.messages],
+    )
+
+
+def _results(slot: Slot, sees: Codec, does: Codec, r: pb.Results) -> StepResults:
+    n = len(r.episodes)
+    return StepResults(
+        slot,
+        list(r.episodes),
+        list(r.steps),
+        sees.stacked(r.observation, n),
+        does.stacked(r.action, n),
+        np.array(r.rewards, np.float64),
+        np.array(r.terminated, np.bool_),
+        np.array(r.truncated, np.bool_),
+    )
+
+
+def _answer(worker: Worker, batch: Batch, codec: Codec) -> List[pb.Replies]:
+    """Ask the worker; when it raises on many, ask again one by one, so that an observation
+    it cannot handle fails its own episode and no other."""
+    try:
+        return [_replies(batch, worker.select_actions(batch), codec)]
+    except (EOFError, ConnectionError):
+        raise
+    except Exception as exc:  # the border to the author's code
+        if len(batch) > 1:
+            return [reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec)]
+        _log.exception("select_actions raised")
+        problem = pb.Problem(id=batch.ids[0], reason=f"{type(exc).__name__}: {exc}", fatal=True)
+        return [pb.Replies(slot=batch.slot.index, problems=[problem])]
+
+
+def _replies(batch: Batch, result: Any, codec: Codec) -> pb.Replies:
+    actions, values, extras = (
+        (result.actions, result.values, result.extras)
+        if isinstance(result, Actions)
+        else (result, None, None)
+    )
+    if actions is None:
+        raise TypeError("select_actions returned None")
+    reply = pb.Replies(slot=batch.slot.index)
+    ids: Sequence[int] = batch.ids
+    if isinstance(actions, (list, tuple)):
+        given = cast("Sequence[Any]", actions)
+        bad = {i: a for i, a in enumerate(given) if isinstance(a, Invalid)}
+        for i, invalid in bad.items():
+            reply.problems.add(id=ids[i], reason=invalid.reason, raw=invalid.raw)
+        if bad:
+            good = [i for i in range(len(given)) if i not in bad]
+            values = None if values is None else np.asarray(values)[good]
+            actions, ids = [given[i] for i in good], [ids[i] for i in good]
+    if len(ids):
+        for column in codec.columns(actions, len(ids)):
+            reply.action.add(data=column.data, sizes=column.sizes)
+        reply.ids.extend(ids)
+        if values is not None:
+            reply.values.extend(np.asarray(values, np.float64).tolist())
+    for i, extra in zip(batch.ids, extras or ()):
+        if extra:
+            reply.extras.add(id=i, json=json.dumps(extra))
+    return reply

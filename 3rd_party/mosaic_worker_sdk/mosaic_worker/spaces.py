@@ -1,0 +1,205 @@
+"""Spaces without Gymnasium: what a slot sees and may do, as plain data.
+
+A space travels as JSON (:meth:`Space.to_json`); values travel as one ``bytes`` per *leaf*
+(:mod:`mosaic_worker.codec`). ``Dict`` and ``Tuple`` are taken apart into their leaves,
+every other space is one leaf.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+FIXED = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
+"""Kinds whose values have one shape and dtype, so that many stack into one array."""
+KINDS = (*FIXED, "Text", "Dict", "Tuple", "Sequence", "Graph", "OneOf", "Custom")
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A space as in Gymnasium, read from its JSON form.
+
+    Attributes:
+        kind: One of :data:`KINDS`; the Gymnasium class name, ``Custom`` for any other class.
+        dtype: Element type of ``FIXED`` kinds.
+        shape: Array shape of ``FIXED`` kinds; ``()`` for ``Discrete``.
+        low: Lower bounds of a ``Box``, of its shape.
+        high: Upper bounds of a ``Box``, of its shape.
+        n: Number of values of a ``Discrete``.
+        start: Smallest value of a ``Discrete``.
+        nvec: Number of values of each component of a ``MultiDiscrete``.
+        starts: Smallest value of each component of a ``MultiDiscrete``.
+        spaces: Children of ``Dict``, ``Tuple`` and ``OneOf`` by key (``"0"``, ``"1"``, … for the
+            latter two); of ``Sequence`` under ``"element"``; of ``Graph`` under ``"node"`` and ``"edge"``.
+        stacked: A ``Sequence`` whose values are stacked arrays instead of tuples.
+        charset: Characters of a ``Text``.
+        min_length: Shortest ``Text``.
+        max_length: Longest ``Text``.
+        name: Class name of a ``Custom`` space.
+    """
+
+    kind: str
+    dtype: Optional[np.dtype[Any]] = None
+    shape: Tuple[int, ...] = ()
+    low: Optional[NDArray[Any]] = field(default=None, repr=False)
+    high: Optional[NDArray[Any]] = field(default=None, repr=False)
+    n: int = 0
+    start: int = 0
+    nvec: Optional[NDArray[np.int64]] = None
+    starts: Optional[NDArray[np.int64]] = None
+    spaces: Mapping[str, Space] = field(default_factory=lambda: _no_children())
+    stacked: bool = False
+    charset: str = ""
+    min_length: int = 0
+    max_length: int = 0
+    name: str = ""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all values share one shape and dtype."""
+        return self.kind in FIXED
+
+    @functools.cached_property
+    def leaves(self) -> Tuple[Tuple[str, Space], ...]:
+        """(path, space) of every leaf, in wire order; the path of a lone leaf is ``""``."""
+        return tuple(_leaves(self, ""))
+
+    def to_json(self) -> Dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal space."""
+        return _to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Space:
+        """Read a space.
+
+        Raises:
+            ValueError: ``data`` is no space description.
+        """
+        try:
+            return _from_json(data)
+        except (KeyError, TypeError) as exc:
+            raise ValueError(f"not a space description ({exc}): {data!r:.200}") from exc
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _leaves(space: Space, path: str) -> Iterator[Tuple[str, Space]]:
+    if space.kind not in ("Dict", "Tuple"):
+        yield path, space
+        return
+    for key, child in space.spaces.items():
+        yield from _leaves(child, f"{path}.{key}" if path else key)
+
+
+def _bound(values: Optional[NDArray[Any]]) -> Any:
+    """A scalar where all entries agree, else a nested list; infinities as words."""
+    array = np.asarray(values)
+    if not array.size:
+        return 0
+    if (array == array.flat[0]).all():
+        return _word(array.flat[0].item())
+    return _words(array.tolist())
+
+
+def _words(values: Any) -> Any:
+    return [_words(v) for v in cast("List[Any]", values)] if isinstance(values, list) else _word(values)
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _unword(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unword(v) for v in cast("List[Any]", value)]
+    return _INFINITIES.get(value, value) if isinstance(value, str) else value
+
+
+_INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def _no_children() -> Mapping[str, Space]:
+    return {}
+
+
+def _to_json(s: Space) -> Dict[str, Any]:
+    out: Dict[str, Any] = {"kind": s.kind}
+    if s.fixed:
+        out["dtype"] = str(s.dtype)
+    if s.kind in ("Box", "MultiBinary"):
+        out["shape"] = list(s.shape)
+    if s.kind == "Box":
+        out["low"], out["high"] = _bound(s.low), _bound(s.high)
+    elif s.kind == "Discrete":
+        out["n"], out["start"] = s.n, s.start
+    elif s.kind == "MultiDiscrete":
+        out["nvec"] = np.asarray(s.nvec).tolist()
+        out["start"] = np.asarray(s.starts).tolist()
+    elif s.kind == "Text":
+        out.update(charset=s.charset, min_length=s.min_length, max_length=s.max_length)
+    elif s.kind == "Sequence":
+        out.update(element=_to_json(s.spaces["element"]), stacked=s.stacked)
+    elif s.kind == "Graph":
+        edge = s.spaces.get("edge")
+        out.update(node=_to_json(s.spaces["node"]), edge=None if edge is None else _to_json(edge))
+    elif s.kind == "Dict":
+        out["spaces"] = [[key, _to_json(child)] for key, child in s.spaces.items()]
+    elif s.kind in ("Tuple", "OneOf"):
+        out["spaces"] = [_to_json(child) for child in s.spaces.values()]
+    elif s.kind == "Custom":
+        out["name"] = s.name
+    return out
+
+
+def _from_json(d: Mapping[str, Any]) -> Space:
+    kind = d["kind"]
+    if kind not in KINDS:
+        raise ValueError(f"unknown space kind {kind!r}")
+    dtype = np.dtype(d["dtype"]) if kind in FIXED else None
+    if kind == "Box":
+        shape = tuple(d["shape"])
+        low, high = (np.broadcast_to(np.asarray(_unword(d[k]), dtype), shape) for k in ("low", "high"))
+        return Space(kind, dtype, shape, low, high)
+    if kind == "Discrete":
+        return Space(kind, dtype, n=int(d["n"]), start=int(d["start"]))
+    if kind == "MultiDiscrete":
+        nvec = np.asarray(d["nvec"], np.int64)
+        return Space(kind, dtype, nvec.shape, nvec=nvec, starts=np.asarray(d["start"], np.int64))
+    if kind == "MultiBinary":
+        return Space(kind, dtype, tuple(d["shape"]))
+    if kind == "Text":
+        return Space(kind, charset=d["charset"], min_length=d["min_length"], max_length=d["max_length"])
+    if kind == "Sequence":
+        return Space(kind, spaces={"element": _from_json(d["element"])}, stacked=bool(d["stacked"]))
+    if kind == "Graph":
+        children = {k: _from_json(d[k]) for k in ("node", "edge") if d[k] is not None}
+        return Space(kind, spaces=children)
+    if kind == "Dict":
+        return Space(kind, spaces={key: _from_json(child) for key, child in d["spaces"]})
+    if kind in ("Tuple", "OneOf"):
+        return Space(kind, spaces={str(i): _from_json(child) for i, child in enumerate(d["spaces"])})
+    return Space("Custom", name=str(d.get("name", "")))
+
+
+Stacked = Any
+"""Many values of one space: ``(N, *shape)`` for fixed kinds, a dict of stacked values for
+``Dict``, a tuple of them for ``Tuple``, a list of N values for every other kind."""
+
+
+def take(space: Space, stacked: Stacked, i: int) -> Any:
+    """The ``i``-th value of a stack."""
+    if space.kind == "Dict":
+        return {key: take(child, stacked[key], i) for key, child in space.spaces.items()}
+    if space.kind == "Tuple":
+        return tuple(take(child, stacked[k], i) for k, child in enumerate(space.spaces.values()))
+    return stacked[i]

@@ -1,0 +1,276 @@
+"""The one class a worker author writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.codec import stack
+from mosaic_worker.spaces import Space, take
+
+if TYPE_CHECKING:
+    from mosaic_worker.link import Link
+    from mosaic_worker.runtime import Host
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One agent slot that this worker fills.
+
+    Attributes:
+        index: Number of the slot within this process.
+        agent_id: The agent's name in the environment, for example ``"green_0"``.
+        env_id: The environment's id. For choosing behaviour; never for importing it.
+        observation_space: What the slot sees, the action mask taken out.
+        action_space: What the slot may do.
+        settings: The slot's settings from the experiment (algorithm, checkpoint, …).
+        action_meanings: A word for each discrete action, or empty.
+        noop_action: The environment's own no-op, or ``None`` where it has none.
+        secrets: API keys by name; never log or write them.
+        deterministic: Ask for the policy's mode instead of a sample; ``None`` leaves it to the worker.
+    """
+
+    index: int
+    agent_id: str
+    env_id: str
+    observation_space: Space
+    action_space: Space
+    settings: Mapping[str, Any] = field(default_factory=lambda: _nothing())
+    action_meanings: Sequence[str] = ()
+    noop_action: int | None = None
+    secrets: Mapping[str, str] = field(default_factory=lambda: _nothing(), repr=False)
+    deterministic: bool | None = None
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+class EpisodeStart(NamedTuple):
+    """An episode begins for a slot.
+
+    Attributes:
+        episode: Episode number; decisions refer to it.
+        seed: 64-bit policy seed of (episode, agent). All randomness derives from it.
+        agent_id: The agent that the slot plays in this episode: its own, unless seats are
+            swapped. A policy that cares which side it is on goes by this.
+    """
+
+    episode: int
+    seed: int
+    agent_id: str = ""
+
+
+class EpisodeEnd(NamedTuple):
+    """An episode is over for a slot.
+
+    Attributes:
+        episode: Episode number.
+        total_reward: This agent's return.
+        steps: Environment steps.
+        status: ``completed``, ``failed`` or ``aborted``.
+    """
+
+    episode: int
+    total_reward: float
+    steps: int
+    status: str
+
+
+class Decision(NamedTuple):
+    """One decision of a batch, for workers that think one at a time."""
+
+    id: int
+    episode: int
+    step: int
+    seed: int
+    observation: Any
+    action_mask: NDArray[np.bool_] | None
+    attempt: int
+    reason: str
+
+    @property
+    def legal_actions(self) -> list[int] | None:
+        """Indices of legal actions, or ``None`` where all are."""
+        return None if self.action_mask is None else np.flatnonzero(self.action_mask).tolist()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Decisions of one slot, from any number of episodes, stacked.
+
+    Attributes:
+        slot: The slot they are for.
+        ids: Decision ids, length N.
+        episodes: Episode of each, length N.
+        steps: Environment step of each, length N.
+        seeds: Policy seed of each, uint64 (N,).
+        observations: Stacked by the space: ``(N, *shape)`` for a Box, a dict of stacked
+            values for a Dict, a list where values have no common shape.
+        action_masks: bool (N, n_actions), or ``None`` where every action is legal.
+        attempts: 0 for a first ask, k for the k-th retry; length N.
+        reasons: Why the attempt before was refused; length N, or empty when none was.
+        texts: The observation in words, for workers whose ``inputs`` name ``text``.
+        images: (bytes, MIME type) of each, for workers whose ``inputs`` name ``image``.
+        messages: What teammates said, for workers whose ``inputs`` name ``messages``.
+    """
+
+    slot: Slot
+    ids: Sequence[int]
+    episodes: Sequence[int]
+    steps: Sequence[int]
+    seeds: NDArray[np.uint64]
+    observations: Any
+    action_masks: NDArray[np.bool_] | None = None
+    attempts: Sequence[int] = ()
+    reasons: Sequence[str] = ()
+    texts: Sequence[str] = ()
+    images: Sequence[Tuple[bytes, str]] = ()
+    messages: Sequence[Sequence[str]] = ()
+
+    def only(self, i: int) -> Batch:
+        """The batch that holds the ``i``-th decision alone."""
+        k = slice(i, i + 1)
+        one = [take(self.slot.observation_space, self.observations, i)]
+        return Batch(
+            self.slot,
+            self.ids[k],
+            self.episodes[k],
+            self.steps[k],
+            self.seeds[k],
+            stack(self.slot.observation_space, one),
+            None if self.action_masks is None else self.action_masks[k],
+            self.attempts[k],
+            self.reasons[k],
+            self.texts[k],
+            self.images[k],
+            self.messages[k],
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, i: int) -> Decision:
+        masks = self.action_masks
+        return Decision(
+            self.ids[i],
+            self.episodes[i],
+            self.steps[i],
+            int(self.seeds[i]),
+            take(self.slot.observation_space, self.observations, i),
+            None if masks is None else masks[i],
+            self.attempts[i] if self.attempts else 0,
+            self.reasons[i] if self.reasons else "",
+        )
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))
+
+
+class Invalid(NamedTuple):
+    """Put in place of an action: there was an answer, but it cannot be played.
+
+    Attributes:
+        reason: What was wrong, in a sentence; the engine may ask again with it.
+        raw: The raw reply, for the record.
+    """
+
+    reason: str
+    raw: str = ""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What :meth:`Worker.select_actions` may return when it has more than actions to say.
+
+    Attributes:
+        actions: One action (or :class:`Invalid`) per decision of the batch, in its order.
+        values: State values, float (N,), recorded beside the action; optional.
+        extras: A mapping per decision recorded in its row (``tokens``, ``call_ref``); optional.
+    """
+
+    actions: Any
+    values: Any = None
+    extras: Sequence[Mapping[str, Any] | None] | None = None
+
+
+class StepResults(NamedTuple):
+    """What became of earlier decisions of one slot; sent only to workers that define
+    :meth:`Worker.on_step_result`. All sequences have length N."""
+
+    slot: Slot
+    episodes: Sequence[int]
+    steps: Sequence[int]
+    observations: Any
+    actions: Any
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+
+
+class Worker:
+    """Base class of workers. Override what you need; only :meth:`select_actions` is required.
+
+    One object lives in one process. It may fill several slots (a link group loads its
+    file once); by default each slot has a process of its own. Calls come one at a time,
+    in order, from the main thread.
+
+    Attributes:
+        host: What can be asked of the host; set before :meth:`load`.
+        inputs: More that every decision needs: ``"text"``, ``"image"``, ``"messages"``.
+        in_flight: How many decisions it works on at once (a worker that waits for a server);
+            0: it takes a batch at a time.
+    """
+
+    host: Host
+    inputs: Sequence[str] = ()
+    in_flight: int = 0
+
+    def connect(self, link: Link) -> Link:
+        """Stand between the runtime and the host: what is returned is used from now on.
+
+        Called once, before the worker says ``Welcome``. For tools that test hosts; a
+        worker that plays has no use for it.
+        """
+        return link
+
+    def load(self, slot: Slot) -> str | None:
+        """Get ready to play ``slot``: read the checkpoint, check that the spaces fit.
+
+        Returns:
+            A short name of the policy for the record (for example ``"ppo:cartpole"``), or ``None``.
+
+        Raises:
+            LoadError: With a sentence for the person, when the slot cannot be played.
+        """
+        return None
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        """Episodes begin. State kept per episode is keyed by ``start.episode``."""
+
+    def select_actions(self, batch: Batch) -> Any:
+        """Decide.
+
+        Returns:
+            One action per decision, in order: a stacked array, a list, or :class:`Actions`.
+            An element may be :class:`Invalid`. The answer to a decision must not depend on
+            which other decisions happen to be in the batch.
+        """
+        raise NotImplementedError
+
+    def on_step_result(self, results: StepResults) -> None:
+        """Learn what the actions led to. Defining it makes the host send results."""
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        """Episodes are over; forget their state."""
+
+    def close(self) -> None:
+        """The process is about to end."""
+
+
+class LoadError(Exception):
+    """A slot cannot be played; the message is shown to the person as it is."""

@@ -1,0 +1,6 @@
+"""The host's end of the wire: messages and the carriers that bring them."""
+
+from gym_gui.wire.channel import Channel, JsonChannel, SocketChannel, pb
+from gym_gui.wire.pack import add_columns, columns_of
+
+__all__ = ["Channel", "JsonChannel", "SocketChannel", "add_columns", "columns_of", "pb"]

@@ -1,0 +1,183 @@
+"""Carriers of worker messages, seen from the host: one protocol, several wires.
+
+All are driven by the running asyncio loop and hand each arriving message to a callback;
+a queue and a task per worker would cost more than the message itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from typing import Protocol
+
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+from mosaic_worker.link import MAX_FRAME, PROTOCOL
+from mosaic_worker.pb import worker_pb2 as pb
+
+__all__ = ["MAX_LINE", "PROTOCOL", "Channel", "JsonChannel", "OnClosed", "OnMessage", "SocketChannel", "pb"]
+
+MAX_LINE = 1 << 24
+"""Longest JSON line accepted, 16 MiB."""
+
+OnMessage = Callable[[pb.FromWorker], None]
+OnClosed = Callable[[str], None]
+"""Called once when the channel ends; the argument says what was wrong, ``""`` for a plain end."""
+
+_SIZE = struct.Struct("<I")
+
+
+class Channel(Protocol):
+    """A connection to one worker."""
+
+    def send(self, message: pb.ToWorker) -> None:
+        """Queue a message; never blocks. After the channel ended it is dropped."""
+        ...
+
+    def close(self) -> None:
+        """End the connection; ``on_closed`` is not called any more."""
+        ...
+
+
+class _Receiver(asyncio.Protocol):
+    """Common part: bytes in, messages out, one word of farewell."""
+
+    def __init__(self, on_message: OnMessage, on_closed: OnClosed) -> None:
+        self._on_message, self._on_closed = on_message, on_closed
+        self._buffer = bytearray()
+        self._transport: asyncio.WriteTransport | None = None
+        self._over = False
+
+    def finish(self, problem: str) -> None:
+        if not self._over:
+            self._over = True
+            self._on_closed(problem)
+
+    def data_received(self, data: bytes) -> None:
+        if self._over:
+            return  # whatever a peer sends that is being ended
+        self._buffer += data
+        problem = self._drain()
+        if problem:
+            self.finish(problem)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._buffer and not self._over:
+            self.finish(f"it stopped in the middle of a message ({len(self._buffer)} bytes)")
+        self.finish("")
+
+    def _drain(self) -> str:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self._over = True
+
+
+class _Frames(_Receiver):
+    def data_received(self, data: bytes) -> None:
+        # Nearly always one whole message arrives at a time: no need to collect it first.
+        if not self._buffer and len(data) >= 4 and _SIZE.unpack_from(data)[0] == len(data) - 4:
+            problem = self._parse(data[4:])
+            if problem:
+                self.finish(problem)
+        else:
+            super().data_received(data)
+
+    def _parse(self, frame: bytes) -> str:
+        try:
+            message = pb.FromWorker.FromString(frame)
+        except DecodeError:
+            return f"it sent {len(frame)} bytes that are no message"
+        if message.WhichOneof("body") is None:
+            return f"it sent {len(frame)} bytes that are no message"
+        if not self._over:
+            self._on_message(message)
+        return ""
+
+    def _drain(self) -> str:
+        buffer, at = self._buffer, 0
+        while len(buffer) - at >= 4 and not self._over:
+            (size,) = _SIZE.unpack_from(buffer, at)
+            if size > MAX_FRAME:
+                return f"it announced a message of {size} bytes: this is no MOSAIC worker's output"
+            if len(buffer) - at - 4 < size:
+                break
+            problem = self._parse(bytes(buffer[at + 4 : at + 4 + size]))
+            if problem:
+                return problem
+            at += 4 + size
+        del buffer[:at]
+        return ""
+
+
+class _Lines(_Receiver):
+    def _drain(self) -> str:
+        while not self._over:
+            end = self._buffer.find(b"\n")
+            if end < 0:
+                return "it sent a line that does not end" if len(self._buffer) > MAX_LINE else ""
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            if not line.strip():
+                continue
+            try:
+                message = json_format.Parse(line, pb.FromWorker())
+            except (json_format.ParseError, UnicodeDecodeError):
+                return f"it printed a line that is no message: {line[:120].decode(errors='replace')!r}"
+            if message.WhichOneof("body") is None:
+                return f"it printed a line that is no message: {line[:120].decode(errors='replace')!r}"
+            self._on_message(message)
+        return ""
+
+
+class SocketChannel:
+    """Frames on a socket: ``u32`` little-endian size, then one message."""
+
+    def __init__(self, transport: asyncio.WriteTransport, receiver: _Receiver) -> None:
+        self._transport, self._receiver = transport, receiver
+
+    @classmethod
+    async def open(cls, sock: socket.socket, on_message: OnMessage, on_closed: OnClosed) -> SocketChannel:
+        """Wrap a connected, non-blocking stream socket."""
+        loop = asyncio.get_running_loop()
+        transport, receiver = await loop.create_connection(lambda: _Frames(on_message, on_closed), sock=sock)
+        return cls(transport, receiver)
+
+    def send(self, message: pb.ToWorker) -> None:
+        data = message.SerializeToString()
+        self._transport.write(_SIZE.pack(len(data)) + data)
+
+    def close(self) -> None:
+        self._receiver.close()
+        self._transport.close()
+
+
+class JsonChannel:
+    """JSON lines on a child's stdin and stdout, in protobuf's canonical JSON form."""
+
+    def __init__(self, writer: asyncio.WriteTransport, reader: asyncio.ReadTransport, lines: _Lines) -> None:
+        self._writer, self._reader, self._lines = writer, reader, lines
+
+    @classmethod
+    async def open(
+        cls, stdin: object, stdout: object, on_message: OnMessage, on_closed: OnClosed
+    ) -> JsonChannel:
+        """Wrap the parent's ends (file objects) of the child's pipes."""
+        loop = asyncio.get_running_loop()
+        reader, lines = await loop.connect_read_pipe(lambda: _Lines(on_message, on_closed), stdout)
+        writer, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, stdin)
+        return cls(writer, reader, lines)
+
+    def send(self, message: pb.ToWorker) -> None:
+        text = json_format.MessageToJson(
+            message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+        )
+        self._writer.write(text.encode() + b"\n")
+
+    def close(self) -> None:
+        self._lines.close()
+        self._writer.close()
+        self._reader.close()

@@ -1,0 +1,136 @@
+"""Worker messages as one bidirectional gRPC stream, for a worker on another machine.
+
+Kept out of :mod:`gym_gui.wire` itself: only who needs it imports it. The stream carries the
+same messages as any other carrier, in protobuf's binary form; there is no generated stub,
+because the single method is named here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from gym_gui.wire.channel import OnClosed, OnMessage, pb
+from mosaic_worker.link import MAX_FRAME
+
+METHOD = "/mosaic.v1.Worker/Talk"
+"""One call for the life of the connection; see ``mosaic_worker.remote``."""
+TOKEN_KEY = "authorization"  # the name of a header
+OPTIONS = [
+    ("grpc.max_receive_message_length", MAX_FRAME),
+    ("grpc.max_send_message_length", MAX_FRAME),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    ("grpc.enable_http_proxy", 0),
+]
+_WORDS = {
+    grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
+    grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
+    grpc.StatusCode.UNIMPLEMENTED: "nothing there speaks the worker protocol",
+}
+
+
+def _read(data: bytes) -> pb.FromWorker | None:
+    try:
+        return pb.FromWorker.FromString(data)
+    except DecodeError:
+        return None  # an exception in here would only reach us as an internal error of gRPC
+
+
+class GrpcChannel:
+    """The host's end of the stream; made by :meth:`open`."""
+
+    def __init__(self, channel: Any, on_message: OnMessage, on_closed: OnClosed) -> None:
+        self._channel, self._on_message, self._on_closed = channel, on_message, on_closed
+        self._outgoing: asyncio.Queue[pb.ToWorker | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+        self._over = False
+
+    @classmethod
+    async def open(
+        cls,
+        address: str,
+        on_message: OnMessage,
+        on_closed: OnClosed,
+        *,
+        token: str,
+        tls_root: Path | None = None,
+        timeout_s: float = 20.0,
+    ) -> GrpcChannel:
+        """Connect.
+
+        Args:
+            address: ``host:port``.
+            on_message: Gets each message.
+            on_closed: Told once when the stream ends by itself.
+            token: What the worker asks for.
+            tls_root: Certificate that the worker's is checked against; ``None``: not encrypted.
+            timeout_s: Longest wait for the connection.
+
+        Raises:
+            OSError: Nothing answers at ``address``, or the certificate cannot be read.
+        """
+        if tls_root is None:
+            channel: Any = grpc.aio.insecure_channel(address, options=OPTIONS)
+        else:
+            credentials = grpc.ssl_channel_credentials(await asyncio.to_thread(tls_root.read_bytes))
+            channel = grpc.aio.secure_channel(address, credentials, options=OPTIONS)
+        try:
+            await asyncio.wait_for(channel.channel_ready(), timeout_s)
+        except TimeoutError:
+            await channel.close()
+            how = "" if tls_root is None else ", or its certificate is not the one of tls_root"
+            raise ConnectionError(f"nothing answers at {address} within {timeout_s:g} s{how}") from None
+        except BaseException:
+            await channel.close()
+            raise
+        self = cls(channel, on_message, on_closed)
+        self._task = asyncio.create_task(self._talk(token))
+        return self
+
+    def send(self, message: pb.ToWorker) -> None:
+        """Queue a message; after the stream ended it is dropped."""
+        if not self._over:
+            self._outgoing.put_nowait(message)
+
+    def close(self) -> None:
+        """End the stream: in good order if the worker hangs up too, else after a second."""
+        self._over = True
+        self._outgoing.put_nowait(None)
+        if self._task is not None:
+            asyncio.get_running_loop().call_later(1.0, self._task.cancel)
+
+    async def _requests(self) -> AsyncIterator[pb.ToWorker]:
+        while (message := await self._outgoing.get()) is not None:
+            yield message
+
+    async def _talk(self, token: str) -> None:
+        talk = self._channel.stream_stream(
+            METHOD, request_serializer=pb.ToWorker.SerializeToString, response_deserializer=_read
+        )
+        call = talk(self._requests(), metadata=[(TOKEN_KEY, f"Bearer {token}")])
+        problem = ""
+        try:
+            async for message in call:
+                if self._over:
+                    break
+                if message is None or cast("pb.FromWorker", message).WhichOneof("body") is None:
+                    problem = "it sent bytes that are no message"
+                    break
+                self._on_message(message)
+        except grpc.aio.AioRpcError as exc:
+            problem = _WORDS.get(exc.code(), f"the connection broke: {exc.details() or exc.code().name}")
+        finally:
+            with contextlib.suppress(grpc.aio.UsageError):
+                call.cancel()
+            await self._channel.close()
+        if not self._over:
+            self._over = True
+            self._on_closed(problem)

@@ -1,0 +1,19 @@
+"""Columns (see :mod:`mosaic_worker.codec`) in and out of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gym_gui.core.spaces import Column
+
+
+def add_columns(target: Any, columns: Iterable[Column]) -> None:
+    """Append ``columns`` to a repeated ``Column`` field."""
+    for column in columns:
+        target.add(data=column.data, sizes=column.sizes)
+
+
+def columns_of(field: Iterable[Any]) -> Sequence[Column]:
+    """Columns of a repeated ``Column`` field."""
+    return [Column(c.data, c.sizes) for c in field]
