@@ -1,0 +1,1 @@
+"""Vocabulary of the engine: types, errors, spaces, seeding, configuration. No I/O."""

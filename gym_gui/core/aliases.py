@@ -1,0 +1,123 @@
+"""Every other spelling that experiment files and configurations accept, in one place.
+
+Left is what people write, right is what is stored. Nothing here says that a worker
+exists: the registry knows that.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gym_gui.core.enums import WorkerKind
+
+WORKER_IDS: Final = {
+    "cleanrl": "cleanrl_worker",
+    "rllib": "ray_worker",
+    "llm_worker": "mosaic_llm_worker",
+    "operators": "operators_worker",
+    "random_worker": "operators_worker",
+    "passive_worker": "operators_worker",
+}
+
+TYPES: Final = {"random": WorkerKind.BASELINE.value, "passive": WorkerKind.BASELINE.value}
+
+BEHAVIORS: Final = {
+    "random": "random",
+    "random_worker": "random",
+    "passive": "noop",
+    "passive_worker": "noop",
+}
+"""Type or worker id -> the ``behavior`` setting of ``operators_worker`` it stands for."""
+
+DEFAULT_WORKERS: Final = {
+    WorkerKind.RL.value: "cleanrl_worker",
+    WorkerKind.BASELINE.value: "operators_worker",
+    WorkerKind.HUMAN.value: "human_worker",
+    WorkerKind.LLM.value: "mosaic_llm_worker",
+    WorkerKind.VLM.value: "vlm_worker",
+}
+"""Type -> the worker that plays it when none is named."""
+
+WORKER_TYPES: Final = {
+    **{worker: kind for kind, worker in DEFAULT_WORKERS.items()},
+    "ray_worker": WorkerKind.RL.value,
+    "xuance_worker": WorkerKind.RL.value,
+    "balrog_worker": WorkerKind.LLM.value,
+    "chess_worker": WorkerKind.LLM.value,
+    "spade_bdi_worker": WorkerKind.BDI.value,
+    "mujoco_mpc_worker": WorkerKind.PLANNER.value,
+    "test_worker": WorkerKind.BASELINE.value,
+}
+"""Worker -> its type, for slots that name the worker only."""
+
+SETTINGS: Final = {"policy_path": "checkpoint", "model_path": "checkpoint"}
+
+INLINE_SETTINGS: Final = frozenset(
+    {
+        *("algorithm", "checkpoint", "policy_path", "model_path", "seed"),
+        *("behavior", "script", "key_bindings"),
+        *("client_name", "provider", "model_id", "model", "base_url", "api_key"),
+        *("temperature", "max_tokens", "coordination_level", "observation_mode", "role"),
+        *("agent_strategy", "agent_type", "strategy"),
+    }
+)
+"""Settings that may stand directly in a slot; all others go under ``settings``."""
+
+SLOT_KEYS: Final = {
+    "worker_type": "type",
+    "type": "type",
+    "worker_id": "worker_id",
+    "settings": "settings",
+    "on_invalid": "on_invalid",
+    "deadline_s": "deadline_s",
+    "checkpoint_agent": "checkpoint_agent",
+    "deterministic": "deterministic",
+    "preprocess": "preprocess",
+    **{name: name for name in INLINE_SETTINGS},
+}
+
+OPERATOR_KEYS: Final = {
+    "id": "id",
+    "operator_id": "id",
+    "name": "name",
+    "display_name": "name",
+    "env_name": "env_name",
+    "task": "task",
+    "workers": "workers",
+    "player_workers": "workers",
+    "max_steps": "max_steps",
+    "env_kwargs": "env_kwargs",
+    "link_groups": "link_groups",
+    "teams": "teams",
+    "manager": "manager",
+    "api": "api",
+    "seats": "seats",
+}
+
+LINK_GROUP_KEYS: Final = {
+    "primary_agent": "primary_agent",
+    "linked_agents": "linked_agents",
+    "policy_path": "policy_path",
+    "checkpoint": "policy_path",
+    "model_path": "policy_path",
+    "algorithm": "algorithm",
+    "worker_type": "worker_type",
+    "type": "worker_type",
+    "group_id": "group_id",
+    "color": "color",
+}
+
+EXECUTION_KEYS: Final = {
+    "num_episodes": "num_episodes",
+    "seeds": "seeds",
+    "environment_mode": "environment_mode",
+    "env_mode": "environment_mode",
+    "max_steps": "max_steps",
+    "concurrency": "concurrency",
+    "processes": "processes",
+    "record": "record",
+    "auto_run": "auto_run",
+    "step_delay_ms": "step_delay_ms",
+}
+
+RECORD_KEYS: Final = {"observations": "observations"}

@@ -1,0 +1,274 @@
+"""Checks that turn what a person wrote into exact values, or say where it is wrong.
+
+Every function takes a value of any type and returns one that is right, or raises
+:class:`ConfigError`. Errors carry the place (``operators[1].workers.agent.seed``);
+callers that know more of it add theirs with :func:`under`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Final, TypeAlias, cast
+
+from gym_gui.core.errors import ExperimentError
+
+Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
+"""What JSON can say: the only kind of value that settings hold."""
+
+MAX_DEPTH: Final = 32
+MAX_VALUES: Final = 200_000
+"""Values in one settings tree; YAML aliases can make a small file arbitrarily large."""
+
+_RESERVED_NAMES: Final = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))}
+)
+"""Names that Windows keeps for devices; run folders are copied between machines."""
+
+
+class ConfigError(ExperimentError):
+    """A value that cannot be used, and where it stands.
+
+    Args:
+        problem: What is wrong, without a trailing full stop.
+        where: Path of the value, for example ``"workers.agent.seed"``; may be empty.
+        fix: What to write instead.
+    """
+
+    def __init__(self, problem: str, *, where: str = "", fix: str = "") -> None:
+        super().__init__(f"{where}: {problem}" if where else problem, fix=fix)
+        self.problem = problem
+        self.where = where
+
+
+@contextmanager
+def under(prefix: str) -> Generator[None]:
+    """Put ``prefix`` before the place named by a :class:`ConfigError` raised inside."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(error.problem, where=join(prefix, error.where), fix=error.fix) from None
+
+
+def join(prefix: str, rest: str) -> str:
+    """Join two parts of a place: ``operators`` + ``[1]``, ``operators[1]`` + ``id``."""
+    return prefix + rest if not prefix or not rest or rest.startswith("[") else f"{prefix}.{rest}"
+
+
+def freeze(target: object, **values: object) -> None:
+    """Set the attributes of a frozen dataclass from within its own ``__init__``."""
+    vars(target).update(values)
+
+
+def key_place(key: object) -> str:
+    """How a mapping's key is written in a place: ``agent_0`` or ``['a key']``."""
+    if isinstance(key, str) and key.replace("/", "_").isidentifier() and len(key) <= 64:
+        return key
+    return f"[{shown(key)}]"
+
+
+def shown(value: object) -> str:
+    """A short, one-line picture of any value for an error message."""
+    if isinstance(value, str):
+        text = str(value)
+        return repr(text if len(text) <= 60 else text[:57] + "...")
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, int):
+        # repr() of an int of more than 4300 digits raises.
+        return repr(value) if value.bit_length() <= 128 else f"a number of {value.bit_length()} bits"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, (list, tuple)):
+        return "a list"
+    return f"an object of type {type(value).__name__}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The fix for a wrong name: the nearest known one, or the list of all."""
+    choices = sorted({str(name) for name in known})
+    near = difflib.get_close_matches(name[:80], choices, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(choices)}"
+
+
+def text(value: object, where: str, *, max_length: int = 512, empty: bool = False) -> str:
+    """A string of printable characters; ``empty`` allows ``""``."""
+    if not isinstance(value, str):
+        raise ConfigError(f"must be text, not {shown(value)}", where=where)
+    result = str(value.value) if isinstance(value, Enum) else str(value)
+    if not result.strip() and not empty:
+        raise ConfigError("must not be empty", where=where)
+    if len(result) > max_length:
+        raise ConfigError(f"has {len(result)} characters, at most {max_length} are allowed", where=where)
+    if not result.isprintable():
+        raise ConfigError(f"holds characters that cannot be printed: {shown(result)}", where=where)
+    return result
+
+
+def choice(value: object, where: str, choices: Iterable[str]) -> str:
+    """One of ``choices``."""
+    known = tuple(choices)
+    result = text(value, where)
+    if result not in known:
+        raise ConfigError(f"unknown value {shown(result)}", where=where, fix=nearest(result, known))
+    return result
+
+
+def flag(value: object, where: str) -> bool:
+    """``True`` or ``False``; numbers do not count."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"must be true or false, not {shown(value)}", where=where)
+    return value
+
+
+def whole(value: object, where: str, *, low: int, high: int) -> int:
+    """An integer (numpy's too) from ``low`` to ``high``, both included."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        result = operator.index(cast(int, value))
+    except TypeError:
+        raise ConfigError(f"must be a whole number, not {shown(value)}", where=where) from None
+    if not low <= result <= high:
+        raise ConfigError(f"must lie between {low} and {high}, not {shown(result)}", where=where)
+    return result
+
+
+def number(value: object, where: str, *, low: float, high: float) -> float:
+    """A finite number from ``low`` to ``high``, both included."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ConfigError(f"must be a number, not {shown(value)}", where=where)
+    if not low <= value <= high:  # NaN compares false and ends here too
+        raise ConfigError(f"must lie between {low:g} and {high:g}, not {shown(value)}", where=where)
+    return float(value)
+
+
+def mapping(value: object, where: str) -> dict[str, object]:
+    """A mapping whose keys are text."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"must be a mapping, not {shown(value)}", where=where)
+    items = cast("Mapping[object, object]", value)
+    for key in items:
+        if not isinstance(key, str):
+            raise ConfigError(f"keys must be text, not {shown(key)}", where=where)
+    return dict(cast("Mapping[str, object]", items))
+
+
+def sequence(value: object, where: str) -> list[object]:
+    """A list or tuple."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+        raise ConfigError(f"must be a list, not {shown(value)}", where=where)
+    return list(cast("Sequence[object]", value))
+
+
+def keys(value: object, where: str, known: Mapping[str, str]) -> dict[str, object]:
+    """A mapping with only known keys, other spellings replaced.
+
+    Args:
+        value: What was written.
+        where: Its place.
+        known: Accepted spelling -> stored name.
+
+    Raises:
+        ConfigError: Not a mapping, an unknown key, or two spellings that disagree.
+    """
+    found: dict[str, object] = {}
+    for key, item in mapping(value, where).items():
+        place = join(where, key_place(key))
+        if key not in known:
+            raise ConfigError("unknown key", where=place, fix=nearest(key, known))
+        name = known[key]
+        if name in found and found[name] != item:
+            raise ConfigError(f"differs from another spelling of {name!r}", where=place)
+        found[name] = item
+    return found
+
+
+def folder_name(value: object, where: str) -> str:
+    """Text that is a safe, portable name of a folder (1 to 64 characters)."""
+    name = text(value, where, max_length=64)
+    bad = sorted(set(name) & set('/\\<>:"|?*'))
+    if bad:
+        problem = f"{shown(name)} holds {' '.join(bad)}"
+    elif name[0] in ".- " or name[-1] in ". ":
+        problem = f"{shown(name)} begins or ends with {name[0] if name[0] in '.- ' else name[-1]!r}"
+    elif name.split(".")[0].casefold() in _RESERVED_NAMES:
+        problem = f"{shown(name)} is a reserved name"
+    elif len(name.encode()) > 200:
+        problem = f"{shown(name)} is too long for a file system"
+    else:
+        return name
+    raise ConfigError(
+        f"{problem}; it names a folder of the run", where=where, fix="Use letters, digits, '_' and '-'"
+    )
+
+
+def plain(value: object, where: str) -> Plain:
+    """A copy of ``value`` made of JSON's types only; tuples and ranges become lists.
+
+    Raises:
+        ConfigError: Another type, a number that is not finite or beyond 64 bits, or
+            more than :data:`MAX_DEPTH` levels or :data:`MAX_VALUES` values.
+    """
+    return _PlainCopy().copy(value, where, 0)
+
+
+def plain_mapping(value: object, where: str) -> dict[str, Plain]:
+    """As :func:`plain`, for a mapping."""
+    return cast("dict[str, Plain]", plain(mapping(value, where), where))
+
+
+class _PlainCopy:
+    """One walk over a tree, counting its values."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def copy(self, value: object, where: str, depth: int) -> Plain:
+        self._seen += 1
+        if depth > MAX_DEPTH or self._seen > MAX_VALUES:
+            raise ConfigError("is nested too deeply or too large", where=where[:200])
+        if isinstance(value, Mapping):
+            items = mapping(cast(object, value), where)
+            return {
+                k: self.copy(v, join(where, key_place(k)), depth + 1)
+                for k, v in items.items()
+                if self._encodable(k, where)
+            }
+        if isinstance(value, (list, tuple, range)):
+            elements = cast("Sequence[object]", value)
+            return [self.copy(v, f"{where}[{i}]", depth + 1) for i, v in enumerate(elements)]
+        return self._scalar(value, where)
+
+    def _scalar(self, value: object, where: str) -> Plain:
+        if isinstance(value, Enum):
+            return self._scalar(cast(object, value.value), where)
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str) and self._encodable(value, where):
+            return str(value)
+        if isinstance(value, int):
+            return whole(value, where, low=-(2**63), high=2**64 - 1)
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                raise ConfigError(f"must be finite, not {value}", where=where)
+            return float(value)
+        raise ConfigError(
+            f"{shown(value)} is not plain data",
+            where=where,
+            fix="Use text, numbers, true or false, lists and mappings",
+        )
+
+    @staticmethod
+    def _encodable(value: str, where: str) -> bool:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ConfigError("holds half a character (a lone surrogate)", where=where) from None
+        return True

@@ -1,0 +1,386 @@
+"""What an experiment is made of: operators, each one an environment and its players.
+
+All of it is frozen, checked on construction and plain data underneath, so that it
+travels between processes and into ``run.json``. Inputs may be wide (a list, another
+spelling); attributes are exact. Worker and environment ids are not looked up here.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeVar, cast
+
+from gym_gui.core.assignment import (
+    InvalidFallback,
+    LinkGroup,
+    OnInvalid,
+    WorkerAssignment,
+    refuse_repeats,
+)
+from gym_gui.core.checks import (
+    ConfigError,
+    Plain,
+    choice,
+    folder_name,
+    freeze,
+    join,
+    key_place,
+    mapping,
+    nearest,
+    plain_mapping,
+    sequence,
+    shown,
+    text,
+    whole,
+)
+from gym_gui.core.execution import (
+    MAX_STEPS,
+    EnvironmentMode,
+    EpisodePlan,
+    ExecutionConfig,
+    RecordConfig,
+)
+from gym_gui.core.link_resolution import link_slots
+from gym_gui.core.secret_refs import refuse_literals
+
+__all__ = [
+    "EnvironmentMode",
+    "EpisodePlan",
+    "ExecutionConfig",
+    "Experiment",
+    "InvalidFallback",
+    "LinkGroup",
+    "OnInvalid",
+    "OperatorConfig",
+    "RecordConfig",
+    "WorkerAssignment",
+]
+
+Api = Literal["aec", "parallel"]
+Seats = Literal["fixed", "swap"]
+
+SINGLE_AGENT: Final = "agent_0"
+"""The engine's name of the only agent; files call it ``agent``."""
+GOAL_SUFFIX: Final = "/goal"
+"""Slot of an agent's manager: ``agent_0/goal``."""
+
+
+@dataclass(frozen=True, init=False)
+class OperatorConfig:
+    """One environment and who plays its slots; the unit that is compared.
+
+    Attributes:
+        operator_id: Unique in its experiment and a safe folder name.
+        display_name: What people read.
+        env_name: Environment family (``minigrid``), or empty to go by ``task``.
+        task: Environment id, or ``module:factory``.
+        workers: Who plays each slot, as written; :meth:`resolved_slots` adds the rest.
+        max_steps: Limit of an episode, before the experiment's own.
+        env_kwargs: Passed to the environment's factory.
+        link_groups: Slots that share a checkpoint file.
+        teams: Agents of each team, or ``None`` for the family's own teams.
+        manager: Agent -> who sets its goals (hierarchical stepping).
+        api: PettingZoo interface to ask for, or ``None`` for the family's choice.
+        seats: ``swap`` plays every seed once per rotation of the teams.
+    """
+
+    operator_id: str
+    display_name: str
+    env_name: str
+    task: str
+    workers: Mapping[str, WorkerAssignment]
+    max_steps: int | None
+    env_kwargs: Mapping[str, Plain]
+    link_groups: tuple[LinkGroup, ...]
+    teams: Mapping[str, tuple[str, ...]] | None
+    manager: Mapping[str, WorkerAssignment]
+    api: Api | None
+    seats: Seats
+
+    def __init__(
+        self,
+        operator_id: str,
+        display_name: str = "",
+        env_name: str = "",
+        task: str = "",
+        workers: Mapping[str, WorkerAssignment] | None = None,
+        *,
+        max_steps: int | None = None,
+        env_kwargs: Mapping[str, object] | None = None,
+        link_groups: Sequence[LinkGroup] = (),
+        teams: Mapping[str, Sequence[str]] | None = None,
+        manager: Mapping[str, WorkerAssignment] | None = None,
+        api: str | None = None,
+        seats: str = "fixed",
+    ) -> None:
+        """Check and normalise.
+
+        Raises:
+            ConfigError: A value is of the wrong type, or two contradict each other.
+        """
+        folder = folder_name(operator_id, "id")
+        players = _assignments(workers or {}, "workers")
+        rename = {"agent": SINGLE_AGENT} if set(players) == {"agent"} else {}
+        players = {rename.get(agent, agent): player for agent, player in players.items()}
+        kwargs = plain_mapping(env_kwargs or {}, "env_kwargs")
+        refuse_literals(kwargs, "env_kwargs", by_name=False)
+        managers = _assignments(manager or {}, "manager")
+        freeze(
+            self,
+            operator_id=folder,
+            display_name=text(display_name, "name", empty=True) or folder,
+            env_name=text(env_name, "env_name", empty=True),
+            task=text(task, "task"),
+            workers=players,
+            max_steps=None if max_steps is None else whole(max_steps, "max_steps", low=1, high=MAX_STEPS),
+            env_kwargs=kwargs,
+            link_groups=_groups(link_groups, rename),
+            teams=None if teams is None else _teams(teams, rename),
+            manager={rename.get(agent, agent): player for agent, player in managers.items()},
+            api=None if api is None else choice(api, "api", ("aec", "parallel")),
+            seats=choice(seats, "seats", ("fixed", "swap")),
+        )
+        slots = link_slots(players, self.link_groups)
+        for agent in self.manager:
+            if agent + GOAL_SUFFIX in slots:
+                place = join("manager", key_place(agent))
+                raise ConfigError(f"slot '{agent}{GOAL_SUFFIX}' is given in workers too", where=place)
+
+    @classmethod
+    def single_agent(
+        cls,
+        *,
+        operator_id: str,
+        display_name: str = "",
+        worker_id: str = "",
+        worker_type: str = "",
+        env_name: str = "",
+        task: str,
+        settings: Mapping[str, object] | None = None,
+        max_steps: int | None = None,
+        env_kwargs: Mapping[str, object] | None = None,
+    ) -> OperatorConfig:
+        """One worker in the only slot of a single-agent environment.
+
+        Raises:
+            ConfigError: As the constructor.
+        """
+        player = WorkerAssignment(worker_id, worker_type, settings)
+        return cls(
+            operator_id,
+            display_name,
+            env_name,
+            task,
+            {SINGLE_AGENT: player},
+            max_steps=max_steps,
+            env_kwargs=env_kwargs,
+        )
+
+    @classmethod
+    def multi_agent(
+        cls,
+        *,
+        operator_id: str,
+        display_name: str = "",
+        env_name: str = "",
+        task: str,
+        player_workers: Mapping[str, WorkerAssignment],
+        max_steps: int | None = None,
+        env_kwargs: Mapping[str, object] | None = None,
+        link_groups: Sequence[LinkGroup] = (),
+        teams: Mapping[str, Sequence[str]] | None = None,
+        manager: Mapping[str, WorkerAssignment] | None = None,
+        api: str | None = None,
+        seats: str = "fixed",
+    ) -> OperatorConfig:
+        """A worker in each slot of a multi-agent environment.
+
+        Raises:
+            ConfigError: As the constructor.
+        """
+        return cls(
+            operator_id,
+            display_name,
+            env_name,
+            task,
+            player_workers,
+            max_steps=max_steps,
+            env_kwargs=env_kwargs,
+            link_groups=link_groups,
+            teams=teams,
+            manager=manager,
+            api=api,
+            seats=seats,
+        )
+
+    def resolved_slots(self) -> dict[str, WorkerAssignment]:
+        """Who plays each slot, link groups applied; managers as ``<agent>/goal``.
+
+        Order: slots as written, then agents known only from link groups, then managers.
+        """
+        slots = link_slots(self.workers, self.link_groups)
+        return slots | {agent + GOAL_SUFFIX: player for agent, player in self.manager.items()}
+
+    def link_group_of(self, agent: str) -> LinkGroup | None:
+        """The link group that ``agent`` belongs to, or ``None``."""
+        return next((group for group in self.link_groups if agent in group.agents), None)
+
+    def check_complete(self) -> None:
+        """Refuse names that no slot has, and an operator without players.
+
+        Experiment files are complete; a configuration made in Python may leave slots to
+        in-process policies, which it cannot name.
+
+        Raises:
+            ConfigError: With the place.
+        """
+        agents = link_slots(self.workers, self.link_groups)
+        if not agents:
+            raise ConfigError("no slot has a player", where="workers", fix="Name a worker for each agent")
+        for agent in self.manager:
+            _check_agent(agent, agents, join("manager", key_place(agent)))
+        for team, members in (self.teams or {}).items():
+            for agent in members:
+                _check_agent(agent, agents, join("teams", key_place(team)))
+        if self.seats == "swap" and (len(agents) < 2 or (self.teams is not None and len(self.teams) < 2)):
+            raise ConfigError("swapping seats needs at least two teams", where="seats", fix="Use 'fixed'")
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data in the shape of an operator of an experiment file."""
+        record: dict[str, Plain] = {
+            "id": self.operator_id,
+            "name": self.display_name,
+            "env_name": self.env_name,
+            "task": self.task,
+            "workers": {agent: player.to_record() for agent, player in self.workers.items()},
+            "seats": self.seats,
+        }
+        teams = self.teams
+        optional: dict[str, Plain] = {
+            "max_steps": self.max_steps,
+            "env_kwargs": dict(self.env_kwargs) or None,
+            "link_groups": [group.to_record() for group in self.link_groups] or None,
+            "teams": None if teams is None else {team: list(agents) for team, agents in teams.items()},
+            "manager": {agent: player.to_record() for agent, player in self.manager.items()} or None,
+            "api": self.api,
+        }
+        return record | {key: value for key, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, init=False)
+class Experiment:
+    """Operators that are compared on the same seeds.
+
+    Attributes:
+        operators: What is compared, in the order written.
+        execution: How often, with which seeds, how fast.
+    """
+
+    operators: tuple[OperatorConfig, ...]
+    execution: ExecutionConfig
+
+    def __init__(self, operators: Sequence[OperatorConfig], execution: ExecutionConfig | None = None) -> None:
+        """Check what operators and execution have to do with each other.
+
+        Raises:
+            ConfigError: No operators, ids that would share a folder, or fewer seeds than episodes.
+        """
+        items = _instances(operators, OperatorConfig, "operators")
+        if not items:
+            raise ConfigError("must not be empty", where="operators")
+        _refuse_shared_folders(items)
+        run = execution or ExecutionConfig()
+        freeze(self, operators=items, execution=run)
+        # Operators that swap seats need fewer; how many is known once their teams are.
+        if any(operator.seats == "fixed" for operator in items):
+            run.check_seeds(1)
+
+    def max_steps(self, operator: OperatorConfig) -> int | None:
+        """Limit of an episode: the operator's, else the experiment's, else ``None``."""
+        return operator.max_steps if operator.max_steps is not None else self.execution.max_steps
+
+    def with_operators(self, operator_ids: Iterable[str]) -> Experiment:
+        """The same experiment with some of its operators."""
+        wanted = set(operator_ids)
+        return replace(self, operators=tuple(o for o in self.operators if o.operator_id in wanted))
+
+    def to_record(self) -> dict[str, Plain]:
+        """What ``run.json`` stores; reads back to an equal experiment.
+
+        Secrets stay references in it.
+        """
+        return {
+            "operators": [operator.to_record() for operator in self.operators],
+            "execution": self.execution.to_record(),
+        }
+
+
+_T = TypeVar("_T")
+
+
+def _instances(value: object, kind: type[_T], where: str) -> tuple[_T, ...]:
+    items = sequence(value, where)
+    for i, item in enumerate(items):
+        if not isinstance(item, kind):
+            raise ConfigError(f"must be a {kind.__name__}, not {shown(item)}", where=f"{where}[{i}]")
+    return tuple(cast("list[_T]", items))
+
+
+def _assignments(value: object, where: str) -> dict[str, WorkerAssignment]:
+    result: dict[str, WorkerAssignment] = {}
+    for agent, player in mapping(value, where).items():
+        place = join(where, key_place(agent))
+        if not isinstance(player, WorkerAssignment):
+            raise ConfigError(f"must be a WorkerAssignment, not {shown(player)}", where=place)
+        result[text(agent, place, max_length=128)] = player
+    return result
+
+
+def _groups(value: object, rename: Mapping[str, str]) -> tuple[LinkGroup, ...]:
+    groups = _instances(value, LinkGroup, "link_groups")
+    refuse_repeats([group.group_id for group in groups], "link_groups")
+    refuse_repeats([agent for group in groups for agent in group.agents], "link_groups")
+    return tuple(
+        replace(
+            group,
+            primary_agent=rename.get(group.primary_agent, group.primary_agent),
+            linked_agents=tuple(rename.get(agent, agent) for agent in group.linked_agents),
+        )
+        for group in groups
+    )
+
+
+def _teams(value: object, rename: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    teams: dict[str, tuple[str, ...]] = {}
+    for team, members in mapping(value, "teams").items():
+        place = join("teams", key_place(team))
+        text(team, place, max_length=64)
+        agents = [text(agent, f"{place}[{i}]") for i, agent in enumerate(sequence(members, place))]
+        if not agents:
+            raise ConfigError("must name at least one agent", where=place)
+        teams[team] = tuple(rename.get(agent, agent) for agent in agents)
+    refuse_repeats([agent for members in teams.values() for agent in members], "teams")
+    return teams
+
+
+def _check_agent(agent: str, known: Iterable[str], where: str) -> None:
+    names = tuple(known)
+    if agent not in names:
+        raise ConfigError(f"no slot is called {shown(agent)}", where=where, fix=nearest(agent, names))
+
+
+def _refuse_shared_folders(operators: Sequence[OperatorConfig]) -> None:
+    """Ids that differ only in case would share a folder on some file systems."""
+    seen: dict[str, str] = {}
+    for i, operator in enumerate(operators):
+        name = operator.operator_id
+        folded = unicodedata.normalize("NFC", name).casefold()
+        if folded in seen:
+            raise ConfigError(
+                f"{shown(name)} is taken by an operator before it ({shown(seen[folded])})",
+                where=f"operators[{i}].id",
+                fix="Give each operator an id of its own",
+            )
+        seen[folded] = name

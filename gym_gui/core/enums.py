@@ -1,0 +1,53 @@
+"""Closed sets of names used across the engine and in run folders."""
+
+from __future__ import annotations
+
+from enum import Enum, StrEnum, auto
+
+
+class SteppingParadigm(Enum):
+    """How agents and environment take turns."""
+
+    SINGLE_AGENT = auto()
+    SIMULTANEOUS = auto()
+    SEQUENTIAL = auto()
+    HIERARCHICAL = auto()
+
+
+class ActionSource(StrEnum):
+    """Who chose an action; written to every step row."""
+
+    POLICY = "policy"
+    HUMAN = "human"
+    RETRY = "retry"
+    RANDOM_LEGAL = "random_legal"
+    NOOP = "noop"
+    OPTION = "option"
+
+
+class EpisodeStatus(StrEnum):
+    """How an episode ended, as written to its row."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ABORTED = "aborted"
+
+
+class Outcome(StrEnum):
+    """A team's result in one episode."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+
+
+class WorkerKind(StrEnum):
+    """What kind of decision-maker a worker hosts (the badge in the window)."""
+
+    RL = "rl"
+    LLM = "llm"
+    VLM = "vlm"
+    HUMAN = "human"
+    BASELINE = "baseline"
+    BDI = "bdi"
+    PLANNER = "planner"

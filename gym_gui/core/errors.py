@@ -1,0 +1,122 @@
+"""One small family of errors. Each says what happened and, where known, the way out.
+
+``UsageError`` is what a person can fix (exit status 2, one line, no traceback);
+``EpisodeError`` ends one episode as ``failed`` and leaves everything else running.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MosaicError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What happened, as a sentence without a trailing full stop.
+        fix: What to do about it, or an empty string.
+    """
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return f"{self.message}. {self.fix}" if self.fix else self.message
+
+
+class UsageError(MosaicError):
+    """Something the person can fix: a name, a file, a missing package."""
+
+
+class UnknownNameError(UsageError, KeyError):
+    """A name that is not among the known ones; suggests the nearest.
+
+    Args:
+        kind: What was looked up, for example ``"worker"``.
+        name: The name that was not found.
+        known: All valid names.
+        hint: A sentence to use when nothing is near.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+        choices = sorted(set(known))
+        near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
+        if near:
+            fix = f"Did you mean {near[0]!r}?"
+        elif hint:
+            fix = hint
+        elif choices:
+            shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
+            fix = f"Known: {shown}"
+        else:
+            fix = ""
+        super().__init__(f"unknown {kind} {name!r}", fix=fix)
+        self.name = name
+
+
+class MissingDependencyError(UsageError):
+    """A package that is needed is not installed; carries the exact install line."""
+
+    def __init__(self, what: str, install: str) -> None:
+        super().__init__(f"{what} is not installed", fix=f"Run: {install}")
+        self.install = install
+
+
+class ExperimentError(UsageError):
+    """An experiment file or configuration that cannot be run as written."""
+
+
+class CheckpointError(UsageError):
+    """A policy file that is missing, damaged, unsafe or of another environment."""
+
+
+class RunFormatError(UsageError):
+    """A run folder that cannot be read as written.
+
+    Args:
+        where: File, and line where there is one.
+        problem: What is wrong there.
+    """
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}")
+        self.where = where
+
+
+class SpaceError(MosaicError):
+    """A space or value that cannot be described or carried."""
+
+
+class ProtocolError(MosaicError):
+    """A peer sent something the wire protocol does not allow."""
+
+
+class WorkerLaunchError(MosaicError):
+    """A worker process could not be started or did not become ready."""
+
+
+class SlotRefusedError(UsageError):
+    """A worker looked at its slot (checkpoint, spaces, settings) and cannot play it."""
+
+
+class EpisodeError(MosaicError):
+    """Ends the episode it happens in as ``failed``."""
+
+
+class EnvironmentFailure(EpisodeError):
+    """The environment raised, or returned what its own spaces do not allow."""
+
+
+class ObservationError(EnvironmentFailure):
+    """An observation that is not finite or does not fit its space."""
+
+
+class PolicyFailure(EpisodeError):
+    """A policy raised, gave an unusable action, or did not answer in time."""
+
+
+class WorkerLostError(PolicyFailure):
+    """The worker process ended or stopped responding while it owed a decision."""

@@ -1,0 +1,250 @@
+"""How often, with which seeds and how fast an experiment is played."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, cast
+
+from gym_gui.core.checks import (
+    ConfigError,
+    Plain,
+    choice,
+    flag,
+    freeze,
+    number,
+    sequence,
+    shown,
+    under,
+    whole,
+)
+
+EnvironmentMode = Literal["procedural", "fixed"]
+
+MAX_EPISODES: Final = 1_000_000
+MAX_SEED: Final = 2**63 - 1
+MAX_STEPS: Final = 2**31 - 1
+_RANGE_TEXT: Final = re.compile(
+    r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
+)
+
+
+class _Listable(Protocol):
+    def tolist(self) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """One episode that is to be played.
+
+    Attributes:
+        index: Episode index within its operator, from 0.
+        seed: Seed of the environment.
+        seating: Which rotation of the teams over the seats, from 0; always 0 when
+            seats are fixed.
+    """
+
+    index: int
+    seed: int
+    seating: int
+
+
+@dataclass(frozen=True)
+class RecordConfig:
+    """What is written beside actions, rewards and hashes.
+
+    Attributes:
+        observations: Whether every observation is stored with its step.
+    """
+
+    observations: bool = False
+
+    def __post_init__(self) -> None:
+        flag(self.observations, "observations")
+
+
+@dataclass(frozen=True, init=False)
+class ExecutionConfig:
+    """The ``execution`` part of an experiment, resolved.
+
+    Attributes:
+        num_episodes: Episodes of each operator.
+        seeds: Seeds in the order they are used. As many as were given, or, for one
+            integer s, s, s+1, …; in ``fixed`` mode the first, once per episode.
+        environment_mode: ``procedural`` (a new seed each episode) or ``fixed``.
+        max_steps: Limit of an episode, or ``None`` for the environment's own.
+        concurrency: Episodes in flight per operator, or ``None`` to let the engine choose.
+        processes: Session processes, or ``None`` to go by the machine.
+        record: What is written beside the usual.
+        auto_run: Whether the window starts at once after loading.
+        step_delay_ms: Pause after each step in the window, in milliseconds.
+    """
+
+    num_episodes: int
+    seeds: tuple[int, ...]
+    environment_mode: EnvironmentMode
+    max_steps: int | None
+    concurrency: int | None
+    processes: int | None
+    record: RecordConfig
+    auto_run: bool
+    step_delay_ms: float
+
+    def __init__(
+        self,
+        num_episodes: int | None = None,
+        seeds: Iterable[int] | int | None = None,
+        environment_mode: str = "procedural",
+        *,
+        max_steps: int | None = None,
+        concurrency: int | None = None,
+        processes: int | None = None,
+        record: RecordConfig | None = None,
+        auto_run: bool = False,
+        step_delay_ms: float = 0,
+    ) -> None:
+        """Check and resolve.
+
+        Args:
+            num_episodes: Left out: one per seed, or 1 where ``seeds`` is no list.
+            seeds: A list, a range, or one integer s for s, s+1, …; left out: 0, 1, ….
+            environment_mode: See the class.
+            max_steps: See the class.
+            concurrency: See the class.
+            processes: See the class.
+            record: See the class.
+            auto_run: See the class.
+            step_delay_ms: See the class.
+
+        Raises:
+            ConfigError: A value is of the wrong type or out of range.
+        """
+        mode = cast("EnvironmentMode", choice(environment_mode, "environment_mode", ("procedural", "fixed")))
+        listed = _listed_seeds(seeds)
+        if num_episodes is None:
+            episodes = len(listed) if isinstance(listed, tuple) else 1
+        else:
+            episodes = whole(num_episodes, "num_episodes", low=1, high=MAX_EPISODES)
+        limit = None if max_steps is None else whole(max_steps, "max_steps", low=1, high=MAX_STEPS)
+        delay = number(step_delay_ms, "step_delay_ms", low=0, high=3_600_000)
+        freeze(
+            self,
+            num_episodes=episodes,
+            seeds=_resolve_seeds(listed, episodes, mode),
+            environment_mode=mode,
+            max_steps=limit,
+            concurrency=_optional_count(concurrency, "concurrency", 4096),
+            processes=_optional_count(processes, "processes", 256),
+            record=record or RecordConfig(),
+            auto_run=flag(auto_run, "auto_run"),
+            step_delay_ms=delay,
+        )
+
+    @staticmethod
+    def seeds_needed(episodes: int, seatings: int = 1) -> int:
+        """Seeds for ``episodes`` when each seed is played once per seating."""
+        return -(-episodes // seatings)
+
+    def check_seeds(self, seatings: int = 1) -> None:
+        """Refuse fewer seeds than ``num_episodes`` in so many seatings need.
+
+        Raises:
+            ConfigError: With how many are needed.
+        """
+        needed = self.seeds_needed(self.num_episodes, seatings)
+        if len(self.seeds) < needed:
+            each = f", each seed played in {seatings} seatings," if seatings > 1 else ""
+            raise ConfigError(
+                f"{self.num_episodes} episodes{each} need {needed} seeds, {len(self.seeds)} are given",
+                where="execution.seeds",
+                fix=f"Give more seeds, or one integer to count up from, "
+                f"or set num_episodes to {len(self.seeds) * seatings}",
+            )
+
+    def schedule(self, seatings: int = 1) -> list[EpisodePlan]:
+        """The episodes of one operator, in order.
+
+        Args:
+            seatings: How many rotations of the teams there are; 1 when seats are fixed.
+
+        Raises:
+            ConfigError: Fewer seeds than are needed.
+        """
+        self.check_seeds(seatings)
+        return [EpisodePlan(i, self.seeds[i // seatings], i % seatings) for i in range(self.num_episodes)]
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data in the shape of an experiment file."""
+        return {
+            "num_episodes": self.num_episodes,
+            "seeds": list(self.seeds),
+            "environment_mode": self.environment_mode,
+            "max_steps": self.max_steps,
+            "concurrency": self.concurrency,
+            "processes": self.processes,
+            "record": {"observations": self.record.observations},
+            "auto_run": self.auto_run,
+            "step_delay_ms": self.step_delay_ms,
+        }
+
+
+def _optional_count(value: object, where: str, high: int) -> int | None:
+    return None if value is None else whole(value, where, low=1, high=high)
+
+
+def _listed_seeds(seeds: object) -> tuple[int, ...] | int:
+    """Seeds as a tuple, or the one integer to count up from."""
+    if seeds is None:
+        return 0
+    if isinstance(seeds, str):  # YAML and JSON have no range
+        seeds = _parse_range(seeds)
+    if isinstance(seeds, range):
+        return _range_seeds(seeds)
+    if hasattr(seeds, "tolist"):  # numpy's arrays and numbers
+        seeds = cast("_Listable", seeds).tolist()
+    if not isinstance(seeds, Sequence):
+        return _seed(seeds, "seeds")
+    items = sequence(cast(object, seeds), "seeds")
+    if len(items) > MAX_EPISODES:
+        raise ConfigError(f"at most {MAX_EPISODES} seeds are allowed, {len(items)} are given", where="seeds")
+    return tuple(_seed(item, f"seeds[{i}]") for i, item in enumerate(items))
+
+
+def _seed(value: object, where: str) -> int:
+    return whole(value, where, low=0, high=MAX_SEED)
+
+
+def _parse_range(written: str) -> range:
+    match = _RANGE_TEXT.fullmatch(written)
+    if match is None or (match[3] is not None and int(match[3]) == 0):
+        raise ConfigError(
+            f"cannot be read: {shown(written)}",
+            where="seeds",
+            fix="Write a list, 'range(1000, 1010)', or one integer",
+        )
+    return range(*(int(part) for part in match.groups() if part is not None))
+
+
+def _range_seeds(seeds: range) -> tuple[int, ...]:
+    if not seeds:
+        return ()
+    with under("seeds"):
+        _seed(seeds[0], "[0]")
+        _seed(seeds[-1], "[-1]")
+    # len() of a range beyond sys.maxsize raises OverflowError.
+    if abs(seeds[-1] - seeds[0]) // abs(seeds.step) >= MAX_EPISODES:
+        raise ConfigError(f"at most {MAX_EPISODES} seeds are allowed", where="seeds")
+    return tuple(seeds)
+
+
+def _resolve_seeds(listed: tuple[int, ...] | int, episodes: int, mode: EnvironmentMode) -> tuple[int, ...]:
+    if isinstance(listed, tuple):
+        if not listed:
+            raise ConfigError("must not be empty", where="seeds")
+        return (listed[0],) * episodes if mode == "fixed" else listed
+    if mode == "fixed":
+        return (listed,) * episodes
+    if listed + episodes - 1 > MAX_SEED:
+        raise ConfigError(f"{episodes} seeds from {listed} on exceed {MAX_SEED}", where="seeds")
+    return tuple(range(listed, listed + episodes))

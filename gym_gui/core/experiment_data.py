@@ -1,0 +1,182 @@
+"""From the plain data of an experiment file to a checked :class:`Experiment`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
+
+from gym_gui.core import aliases
+from gym_gui.core.checks import ConfigError, join, key_place, keys, mapping, sequence, under
+from gym_gui.core.config import (
+    ExecutionConfig,
+    Experiment,
+    LinkGroup,
+    OperatorConfig,
+    RecordConfig,
+    WorkerAssignment,
+)
+
+_T = TypeVar("_T")
+
+_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | aliases.SLOT_KEYS
+"""The older form has no ``workers``: its one slot is written into the operator."""
+
+
+def experiment_from_data(data: object, *, episodes: int | None = None, complete: bool = True) -> Experiment:
+    """Read ``{"operators": [...], "execution": {...}}``.
+
+    Args:
+        data: As an experiment file gives it, as :meth:`Experiment.to_record` does, or a
+            whole ``run.json`` (its ``experiment`` is read).
+        episodes: Takes the place of ``num_episodes``.
+        complete: Whether every slot that is named must have a player. Records of runs with
+            in-process policies have slots without one.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    content = mapping(data, "experiment")
+    if "operators" not in content and "experiment" in content:
+        content = mapping(content["experiment"], "experiment")
+    given = keys(content, "", {"operators": "operators", "execution": "execution"})
+    if "operators" not in given:
+        raise ConfigError(
+            "names no operators", fix="Define 'operators', a list with one mapping per operator"
+        )
+    operators = [
+        item if isinstance(item, OperatorConfig) else _operator(item, f"operators[{i}]")
+        for i, item in enumerate(sequence(given["operators"], "operators"))
+    ]
+    if complete:
+        for i, operator in enumerate(operators):
+            with under(f"operators[{i}]"):
+                operator.check_complete()
+    execution = given.get("execution")
+    run = execution if isinstance(execution, ExecutionConfig) else _execution(execution or {}, episodes)
+    return Experiment(operators, run)
+
+
+def _operator(data: object, where: str) -> OperatorConfig:
+    """One operator, in either form."""
+    written = mapping(data, where)
+    is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
+    if is_new_form:
+        given = keys(written, where, aliases.OPERATOR_KEYS)
+        slots = mapping(given.pop("workers", {}), join(where, "workers"))
+    else:
+        given = keys(written, where, _OLDER_FORM_KEYS)
+        of_slot = [key for key in given if key not in aliases.OPERATOR_KEYS]
+        slot = {key: given.pop(key) for key in of_slot}
+        if not slot:
+            known = "'workers': {'agent': {'type': 'random'}}"
+            raise ConfigError("no slot has a player", where=join(where, "workers"), fix=f"Add {known}")
+        slots = {"agent": slot}
+    for key in ("id", "task"):
+        if key not in given:
+            raise ConfigError(f"{key!r} is missing", where=where)
+    groups = given.pop("link_groups", None)
+    if groups is not None:
+        given["link_groups"] = linked = _link_groups(groups, join(where, "link_groups"))
+        slots = _complete_linked(slots, linked)
+    # The older form's slot is the operator itself: places name it as it is written.
+    place = join(where, "workers") if is_new_form else ""
+    given["workers"] = _slots(slots, place, where)
+    manager = given.pop("manager", None)
+    if manager is not None:
+        at = join(where, "manager")
+        given["manager"] = _slots(mapping(manager, at), at, where)
+    names = {"id": "operator_id", "name": "display_name"}
+    return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
+
+
+def _slots(data: Mapping[str, object], place: str, operator: str) -> dict[str, WorkerAssignment]:
+    return {
+        agent: item
+        if isinstance(item, WorkerAssignment)
+        else _assignment(item, join(place, key_place(agent)) if place else operator)
+        for agent, item in data.items()
+    }
+
+
+def _assignment(data: object, where: str) -> WorkerAssignment:
+    """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
+    given = keys(data, where, aliases.SLOT_KEYS)
+    inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
+    nested = given.pop("settings", None)
+    settings = {} if nested is None else mapping(nested, join(where, "settings"))
+    for key, value in inline.items():
+        if key in settings and settings[key] != value:
+            raise ConfigError("given twice, with different values", where=join(where, key))
+    if "type" in given:
+        given["worker_type"] = given.pop("type")
+    elif "worker_id" not in given:
+        raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
+    try:
+        return _build(WorkerAssignment, given | {"settings": settings | inline}, where)
+    except ConfigError as error:
+        raise _as_written(error, where, inline) from None
+
+
+def _as_written(error: ConfigError, where: str, inline: Mapping[str, object]) -> ConfigError:
+    """Name the place of an inline setting as the file has it, not under ``settings``."""
+    place = error.where.removeprefix(where).removeprefix(".")
+    if place == "worker_type":
+        place = "type"
+    elif place.startswith("settings.") and place.removeprefix("settings.").split(".")[0] in inline:
+        place = place.removeprefix("settings.")
+    return ConfigError(error.problem, where=join(where, place), fix=error.fix)
+
+
+def _link_groups(data: object, where: str) -> list[LinkGroup]:
+    groups: list[LinkGroup] = []
+    for i, item in enumerate(sequence(data, where)):
+        place = f"{where}[{i}]"
+        if isinstance(item, LinkGroup):
+            groups.append(item)
+            continue
+        given = keys(item, place, aliases.LINK_GROUP_KEYS)
+        for key in ("primary_agent", "linked_agents"):
+            if key not in given:
+                raise ConfigError(f"{key!r} is missing", where=place)
+        groups.append(_build(LinkGroup, given, place))
+    return groups
+
+
+def _complete_linked(slots: Mapping[str, object], groups: list[LinkGroup]) -> dict[str, object]:
+    """A linked slot need not repeat who plays it: its group and primary agent say so."""
+    result = dict(slots)
+    for group in groups:
+        primary = slots.get(group.primary_agent)
+        said: Mapping[str, object] = {"type": group.worker_type}
+        if isinstance(primary, Mapping):
+            raw = cast("Mapping[str, object]", primary)
+            said = {key: raw[key] for key in ("type", "worker_type", "worker_id") if key in raw} or said
+        for agent in group.agents:
+            own = result.get(agent)
+            if isinstance(own, Mapping) and not {"type", "worker_type", "worker_id"} & set(
+                cast("Mapping[str, object]", own)
+            ):
+                result[agent] = {**cast("Mapping[str, object]", own), **said}
+    return result
+
+
+def _execution(data: object, episodes: int | None) -> ExecutionConfig:
+    given = keys(data, "execution", aliases.EXECUTION_KEYS)
+    if episodes is not None:
+        given["num_episodes"] = episodes
+    record = given.pop("record", None)
+    if record is not None:
+        place = "execution.record"
+        given["record"] = _build(RecordConfig, keys(record, place, aliases.RECORD_KEYS), place)
+    return _build(ExecutionConfig, given, "execution")
+
+
+def _build(make: Callable[..., _T], given: Mapping[str, object], where: str) -> _T:
+    """Construct with what was given; ``null`` in a file means "left out"."""
+    parameters = inspect.signature(make).parameters
+    arguments = {
+        k: v for k, v in given.items() if v is not None or parameters[k].default is parameters[k].empty
+    }
+    with under(where):
+        return make(**arguments)

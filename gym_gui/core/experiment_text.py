@@ -1,0 +1,89 @@
+"""An experiment as text: what would be run, for ``mosaic run --dry-run``."""
+
+from __future__ import annotations
+
+import json
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+
+
+def describe(experiment: Experiment) -> str:
+    """Several lines: the schedule, then each operator with its slots.
+
+    Secrets appear as the references that stand in the settings.
+    """
+    lines = [_schedule(experiment.execution, len(experiment.operators))]
+    for operator in experiment.operators:
+        lines.append("")
+        lines.append(_operator_line(operator, experiment.max_steps(operator)))
+        slots = operator.resolved_slots()
+        width = max(len(agent) for agent in slots)
+        lines += [f"  {agent:<{width}}  {_slot(player)}" for agent, player in slots.items()]
+        lines += [f"  {line}" for line in _extras(operator)]
+    return "\n".join(lines)
+
+
+def _schedule(run: ExecutionConfig, operators: int) -> str:
+    parts = [
+        f"{operators} operator{'s' * (operators != 1)}",
+        f"{run.num_episodes} episode{'s' * (run.num_episodes != 1)} each",
+        f"{run.environment_mode} seeds {_seeds(run.seeds)}",
+    ]
+    optional = {"concurrency": run.concurrency, "processes": run.processes}
+    parts += [f"{name} {value}" for name, value in optional.items() if value is not None]
+    if run.record.observations:
+        parts.append("observations recorded")
+    return ", ".join(parts)
+
+
+def _seeds(seeds: tuple[int, ...]) -> str:
+    first, last = seeds[0], seeds[-1]
+    if len(set(seeds)) == 1:
+        return str(first)
+    if seeds == tuple(range(first, last + 1)):
+        return f"{first} to {last}"
+    shown = ", ".join(str(seed) for seed in seeds[:6])
+    return shown if len(seeds) <= 6 else f"{shown}, … ({len(seeds)})"
+
+
+def _operator_line(operator: OperatorConfig, max_steps: int | None) -> str:
+    name = "" if operator.display_name == operator.operator_id else f" ({operator.display_name})"
+    family = f" of {operator.env_name}" if operator.env_name else ""
+    limit = f", at most {max_steps} steps" if max_steps is not None else ""
+    return f"{operator.operator_id}{name}: {operator.task}{family}{limit}"
+
+
+def _slot(player: WorkerAssignment) -> str:
+    parts = [player.worker_type, player.worker_id]
+    parts += [f"{key}={_short(value)}" for key, value in player.settings.items()]
+    rule = player.on_invalid
+    if rule.retry or rule.then != "error":
+        parts.append(f"on_invalid={_short(rule.to_record())}")
+    optional = {
+        "deadline_s": player.deadline_s,
+        "checkpoint_agent": player.checkpoint_agent,
+        "deterministic": player.deterministic,
+        "preprocess": list(player.preprocess) or None,
+    }
+    parts += [f"{key}={_short(value)}" for key, value in optional.items() if value is not None]
+    return "  ".join(parts)
+
+
+def _extras(operator: OperatorConfig) -> list[str]:
+    lines = [f"linked: {', '.join(group.agents)} share one checkpoint" for group in operator.link_groups]
+    if operator.teams is not None:
+        lines += [f"team {team}: {', '.join(agents)}" for team, agents in operator.teams.items()]
+    if operator.seats == "swap":
+        lines.append("seats are swapped: every seed is played once per seating")
+    if operator.api is not None:
+        lines.append(f"api: {operator.api}")
+    if operator.env_kwargs:
+        lines.append(f"env_kwargs: {_short(dict(operator.env_kwargs))}")
+    return lines
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,119 @@
+"""Whether an action may be played, and why not."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.spaces import Space
+from gym_gui.core.types import Mask
+
+
+def problem_with(space: Space, action: Any, mask: Mask | None = None) -> str:
+    """Why ``action`` cannot be played, or ``""`` when it can.
+
+    Args:
+        space: The slot's action space.
+        action: Of the space's dtype and shape (the codec has seen to that), or anything
+            at all from an in-process policy.
+        mask: Legal actions of a ``Discrete`` (or flattened ``MultiDiscrete``) space.
+    """
+    kind = space.kind
+    if kind == "Discrete":
+        return _discrete(space, action, mask)
+    if kind in ("Dict", "Tuple"):
+        return _container(space, action)
+    if kind == "Box":
+        return _box(space, action)
+    if kind == "MultiDiscrete":
+        return _multi_discrete(space, action, mask)
+    if kind == "MultiBinary":
+        array = _array(action)
+        if array is None or array.shape != space.shape or not np.isin(array, (0, 1)).all():
+            return f"it is no array of zeros and ones of shape {space.shape}"
+    if kind == "Text":
+        return _text(space, action)
+    return ""
+
+
+def _discrete(space: Space, action: Any, mask: Mask | None) -> str:
+    try:
+        number = operator.index(action)
+    except TypeError:
+        return f"{_short(action)} is no action number"
+    if isinstance(action, (bool, np.bool_)):
+        return f"{_short(action)} is no action number"
+    index = number - space.start
+    if not 0 <= index < space.n:
+        return f"action {number} is outside {space.start}..{space.start + space.n - 1}"
+    if mask is not None and not mask[index]:
+        return f"action {number} is not legal now"
+    return ""
+
+
+def _box(space: Space, action: Any) -> str:
+    array = _array(action, np.float64)
+    if array is None:
+        return f"{_short(action)} is no array of numbers"
+    if array.shape != space.shape:
+        return f"its shape is {array.shape}, but {space.shape} is needed"
+    if np.isnan(array).any():
+        return "it is not a number (NaN)"
+    if np.isinf(array).any():
+        return "it is infinite"
+    if (array < np.asarray(space.low)).any() or (array > np.asarray(space.high)).any():
+        return f"{_short(array.tolist())} is outside the bounds of the action space"
+    return ""
+
+
+def _multi_discrete(space: Space, action: Any, mask: Mask | None) -> str:
+    array = _array(action)
+    if array is None or array.shape != space.shape or array.dtype.kind not in "iu":
+        return f"{_short(action)} is no array of {space.shape} action numbers"
+    index = array - np.asarray(space.starts)
+    nvec = np.asarray(space.nvec)
+    if (index < 0).any() or (index >= nvec).any():
+        return f"{_short(array.tolist())} is outside the action space"
+    if mask is not None:
+        offsets = np.concatenate([[0], np.cumsum(nvec.ravel())[:-1]])
+        if not np.asarray(mask)[offsets + index.ravel()].all():
+            return f"{_short(array.tolist())} is not legal now"
+    return ""
+
+
+def _container(space: Space, action: Any) -> str:
+    is_dict = space.kind == "Dict"
+    for i, (key, child) in enumerate(space.spaces.items()):
+        try:
+            inner = action[key if is_dict else i]
+        except (KeyError, IndexError, TypeError):
+            return f"its part {key!r} is missing"
+        problem = problem_with(child, inner)
+        if problem:
+            return f"in part {key!r}: {problem}"
+    return ""
+
+
+def _text(space: Space, action: Any) -> str:
+    if not isinstance(action, str):
+        return f"{_short(action)} is no text"
+    if not space.min_length <= len(action) <= space.max_length:
+        return f"its length is {len(action)}, but {space.min_length}..{space.max_length} is needed"
+    strange = next((c for c in action if c not in space.charset), None)
+    return f"character {strange!r} is not allowed" if strange is not None else ""
+
+
+def _array(value: Any, dtype: Any = None) -> NDArray[Any] | None:
+    """``value`` as an array; ``None`` where it is none, as lists of unequal length."""
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError):
+        return None
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

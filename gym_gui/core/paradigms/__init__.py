@@ -1,0 +1,23 @@
+"""Adapters: one interface over every way agents and environment take turns."""
+
+from __future__ import annotations
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.paradigms.hierarchical import HierarchicalAdapter, Option, manager_of
+from gym_gui.core.paradigms.select import adapt
+from gym_gui.core.paradigms.sequential import SequentialAdapter
+from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter
+from gym_gui.core.paradigms.single_agent import SingleAgentAdapter
+
+__all__ = [
+    "HierarchicalAdapter",
+    "Option",
+    "ParadigmAdapter",
+    "SequentialAdapter",
+    "SimultaneousAdapter",
+    "SingleAgentAdapter",
+    "SteppingParadigm",
+    "adapt",
+    "manager_of",
+]

@@ -1,0 +1,132 @@
+"""What all adapters do where they meet foreign code: names, masks, failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import EnvironmentFailure
+from gym_gui.core.types import AgentID, Mask
+
+NO_INFO: Mapping[str, Any] = {}
+MASK_KEY = "action_mask"
+
+
+def failure(doing: str, error: BaseException) -> EnvironmentFailure:
+    """Say what the environment raised; chain it with ``raise … from error``."""
+    text = " ".join(str(error).split()) or "no message"
+    return EnvironmentFailure(f"the environment raised {type(error).__name__} in {doing}: {text}")
+
+
+def wrong_agents(given: Iterable[object], wanted: Iterable[AgentID]) -> EnvironmentFailure:
+    """Say which actions are missing or too many."""
+    has, needs = {str(a) for a in given}, set(wanted)
+    if not needs:
+        return EnvironmentFailure("the episode is over", fix="Call reset() before the next step()")
+    parts = [
+        f"{word} {', '.join(sorted(names))}"
+        for word, names in (("no action for", needs - has), ("unexpected action for", has - needs))
+        if names
+    ]
+    return EnvironmentFailure("; ".join(parts))
+
+
+def default_name(raw: Hashable) -> AgentID:
+    """Name of an agent: strings stay, the integer ``i`` becomes ``agent_i``."""
+    if isinstance(raw, str):
+        return raw
+    return f"agent_{raw}" if isinstance(raw, (int, np.integer)) else str(raw)
+
+
+class AgentNames:
+    """Two-way map between the environment's agent keys and the engine's names.
+
+    Args:
+        raw: The environment's own keys, in its order.
+        rename: Name of a key; by default :func:`default_name`.
+
+    Raises:
+        EnvironmentFailure: Two agents would share a name.
+    """
+
+    def __init__(self, raw: Iterable[Hashable], rename: Callable[[Any], AgentID] | None = None) -> None:
+        self._rename = rename or default_name
+        self.of: dict[Hashable, AgentID] = {}
+        self.raw: dict[AgentID, Any] = {}
+        for key in raw:
+            self.add(key)
+
+    def add(self, key: Hashable) -> AgentID:
+        """Name of ``key``, remembered if it is new (agents may join in mid-episode)."""
+        known = self.of.get(key)
+        if known is not None:
+            return known
+        name = self._rename(key)
+        if name in self.raw:
+            raise EnvironmentFailure(f"two agents would be named {name!r}")
+        self.of[key] = name
+        self.raw[name] = key
+        return name
+
+    @property
+    def all(self) -> tuple[AgentID, ...]:
+        """All names, in the environment's order."""
+        return tuple(self.raw)
+
+
+def without_mask(space: Any) -> tuple[Any, str | None]:
+    """Take the action mask out of an observation space.
+
+    Args:
+        space: What the environment says an agent observes.
+
+    Returns:
+        The space of what is left, and how to take the mask out of an observation:
+        ``None`` there is no mask in it; ``"observation"`` what is left is that one
+        entry; ``""`` what is left is the mapping without its ``action_mask`` entry.
+    """
+    children: Any = getattr(space, "spaces", None)
+    if not isinstance(children, Mapping) or MASK_KEY not in children:
+        return space, None
+    rest: dict[str, Any] = {k: s for k, s in children.items() if k != MASK_KEY}  # pyright: ignore[reportUnknownVariableType]
+    if list(rest) == ["observation"]:
+        return rest["observation"], "observation"
+    from gymnasium.spaces import Dict  # here, so that importing an adapter stays cheap
+
+    return Dict(rest), ""
+
+
+def split_mask(observation: Any, rule: str | None) -> tuple[Any, Any]:
+    """Observation without its mask, and the mask or ``None``; ``rule`` as in :func:`without_mask`."""
+    if rule is None:
+        return observation, None
+    mask = observation.get(MASK_KEY)
+    if rule:
+        return observation[rule], mask
+    return {k: v for k, v in observation.items() if k != MASK_KEY}, mask
+
+
+def as_mask(mask: Any) -> Mask | None:
+    """A mask as one flat array; the masks of a ``MultiDiscrete`` are joined in order."""
+    if mask is None or type(mask) is np.ndarray:
+        return mask
+    parts: list[Any] = list(mask)
+    if parts and np.ndim(parts[0]) > 0:
+        return np.concatenate([np.ravel(part) for part in parts])
+    return np.asarray(parts)
+
+
+def frame(env: Any) -> Any:
+    """Render ``env``, or ``None`` where it was made without a render mode.
+
+    Raises:
+        EnvironmentFailure: The environment raised.
+    """
+    if getattr(env, "render_mode", None) is None:
+        return None
+    try:
+        return env.render()
+    except Exception as error:
+        raise failure("render()", error) from error

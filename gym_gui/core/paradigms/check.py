@@ -1,0 +1,300 @@
+"""The contract that an environment has to keep, as a test anybody can run.
+
+``mosaic envs check ID`` runs it; from Python::
+
+    report = check_environment(lambda: adapt(MyEnv()))
+    assert report.ok, "\\n".join(report.lines())
+
+The idea, and some of the checks, are PettingZoo's (``pettingzoo.test``) and
+Gymnasium's (``gymnasium.utils.env_checker``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.paradigms.walk import Walk
+
+Make = Callable[[], ParadigmAdapter]
+_FRAMES = 20
+"""Steps that are rendered; drawing is slow and one picture is like the other."""
+_EARLIER = 30
+"""Steps of the episode that an instance has seen before it is asked to repeat one."""
+
+
+class Status(StrEnum):
+    """How one finding came out."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        name: What, in one word.
+        status: How it came out.
+        detail: A sentence.
+    """
+
+    name: str
+    status: Status
+    detail: str
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """All findings about one environment."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(finding.status is not Status.FAILED for finding in self.findings)
+
+    @property
+    def failed(self) -> tuple[Finding, ...]:
+        """The findings that failed."""
+        return tuple(f for f in self.findings if f.status is Status.FAILED)
+
+    def __getitem__(self, name: str) -> Finding:
+        return next(f for f in self.findings if f.name == name)
+
+    def lines(self) -> list[str]:
+        """One line per finding, for people."""
+        return [f"{f.status.value:<8}{f.name:<14}{f.detail}" for f in self.findings]
+
+
+_GOOD = {
+    "running": "resets and steps without raising",
+    "agents": "whoever acts is known and was shown an observation",
+    "spaces": "every observation is in its space",
+    "round_trip": "observations and actions survive the wire unchanged",
+    "rewards": "every reward is a finite number",
+}
+
+
+def check_environment(
+    make: Make, *, seeds: Sequence[int] = (0, 1), steps: int = 200, make_rendered: Make | None = None
+) -> CheckReport:
+    """Check the contract on fresh instances.
+
+    Args:
+        make: Makes an adapter around a new environment.
+        seeds: Episodes to play; at least two different ones.
+        steps: Longest stretch of an episode that is played.
+        make_rendered: The same with ``render_mode="rgb_array"``; without it rendering
+            is looked at only if ``make`` chose a render mode.
+
+    Returns:
+        A report with the findings ``running``, ``agents``, ``spaces``, ``round_trip``,
+        ``rewards``, ``endings``, ``seeding``, ``global_random``, ``masks``,
+        ``interleaving``, ``rendering`` and ``closing``.
+
+    Raises:
+        ValueError: Fewer than two seeds.
+        MosaicError: ``make`` raised it.
+    """
+    if len(set(seeds)) < 2:
+        raise ValueError("two different seeds are needed")
+    with contextlib.redirect_stdout(io.StringIO()), _closing() as closing:
+        return CheckReport(tuple(_findings(make, seeds, steps, make_rendered, closing)))
+
+
+class _Instances:
+    """Opens adapters and closes them all at the end."""
+
+    def __init__(self) -> None:
+        self.open: list[ParadigmAdapter] = []
+
+    def __call__(self, make: Make) -> ParadigmAdapter:
+        adapter = make()
+        self.open.append(adapter)
+        return adapter
+
+
+@contextlib.contextmanager
+def _closing() -> Generator[_Instances]:
+    instances = _Instances()
+    try:
+        yield instances
+    finally:
+        for adapter in instances.open:
+            with contextlib.suppress(Exception):  # the finding "closing" has said so
+                adapter.close()
+
+
+def _findings(
+    make: Make, seeds: Sequence[int], steps: int, make_rendered: Make | None, instances: _Instances
+) -> Iterator[Finding]:
+    adapter = instances(make)
+    warm_up = Walk(adapter, seeds[0]).run(1)  # what happens once (imports, compilers) happens here
+    before = _global_state()
+    alone = [Walk(instances(make), seed) for seed in seeds]
+    for walk in alone[:1] if "running" in warm_up.problems else alone:
+        walk.run(steps)
+    touched = _difference(before, _global_state())
+    problems: dict[str, str] = {}
+    for walk in alone:
+        problems = {**walk.problems, **problems}
+    for name, sentence in _GOOD.items():
+        yield _finding(name, problems.get(name), sentence)
+    yield _endings(alone, problems.get("endings"), steps)
+    if "running" in problems:
+        return
+    yield _seeding(alone[0], adapter, Walk(instances(make), seeds[0]).run(steps), seeds[1], steps)
+    yield _finding("global_random", touched, "random and numpy.random are left alone")
+    yield _masks(alone, problems.get("masks"), make, instances)
+    yield _interleaving(alone, make, instances, seeds, steps)
+    yield _rendering(alone[0], make, make_rendered, instances, steps)
+    yield _closes(adapter)
+
+
+def _finding(name: str, problem: str | None, good: str) -> Finding:
+    return Finding(name, Status.FAILED, problem) if problem else Finding(name, Status.PASSED, good)
+
+
+def _endings(walks: Sequence[Walk], problem: str | None, steps: int) -> Finding:
+    if problem is None and not any(walk.done for walk in walks):
+        return Finding("endings", Status.SKIPPED, f"no episode ended within {steps} steps")
+    return _finding("endings", problem, "every agent's end is reported, and ended agents stay ended")
+
+
+def _first_difference(one: Sequence[str], two: Sequence[str]) -> int | None:
+    """Index of the first step in which two trajectories differ."""
+    for step, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return step
+    return None if len(one) == len(two) else min(len(one), len(two))
+
+
+def _seeding(first: Walk, used: ParadigmAdapter, fresh: Walk, other_seed: int, steps: int) -> Finding:
+    """The same in a new instance, and in one that has seen another episode, cut short."""
+    Walk(used, other_seed).run(min(steps, _EARLIER))
+    reused = Walk(used, first.seed).run(steps)
+    for walk, where in ((fresh, "in a new instance"), (reused, "after another episode in the same instance")):
+        step = _first_difference(first.digests, walk.digests)
+        if step is not None:
+            what = "the first observation" if step == 0 else f"step {step}"
+            problem = f"the same seed and actions {where} lead to something else from {what} on"
+            return Finding("seeding", Status.FAILED, problem)
+    return Finding("seeding", Status.PASSED, "the same seed and actions give the same trajectory")
+
+
+def _global_state() -> dict[str, str]:
+    numpy_state: Any = np.random.get_state(legacy=False)
+    return {
+        "random": repr(random.getstate()),
+        "numpy.random": repr(sorted(numpy_state["state"].items(), key=str)),
+    }
+
+
+def _difference(before: dict[str, str], after: dict[str, str]) -> str | None:
+    names = [name for name in before if before[name] != after[name]]
+    return f"the global generator of {' and '.join(names)} is drawn from or seeded" if names else None
+
+
+def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _Instances) -> Finding:
+    if problem is not None:
+        return Finding("masks", Status.FAILED, problem)
+    if not any(walk.masked for walk in walks):
+        return Finding("masks", Status.SKIPPED, "no action mask")
+    return Finding(
+        "masks", Status.PASSED, f"a legal action exists at every turn; {_illegal(make, instances)}"
+    )
+
+
+def _illegal(make: Make, instances: _Instances) -> str:
+    """Play the first masked-out action there is and say what comes of it."""
+    adapter = instances(make)
+    walk = Walk(adapter, 0)
+    for _ in walk.steps(50):
+        agents = list(adapter.get_current_agents())
+        for agent in agents:
+            mask = adapter.action_mask(agent)
+            space = adapter.action_space(agent)
+            if mask is None or np.all(mask) or not hasattr(space, "n"):
+                continue
+            actions = {a: adapter.action_space(a).sample() for a in agents}
+            actions[agent] = int(np.flatnonzero(np.asarray(mask) == 0)[0]) + int(space.start)
+            try:
+                result = adapter.step(actions)
+            except MosaicError as error:
+                return f"an illegal one is refused: {error}"
+            if adapter.is_episode_done():
+                return f"an illegal one ends the episode, rewards {result.rewards}"
+            return "an illegal one is accepted in silence, so whoever steps must not play it"
+    return "no action was ever illegal"
+
+
+def _interleaving(
+    alone: Sequence[Walk], make: Make, instances: _Instances, seeds: Sequence[int], steps: int
+) -> Finding:
+    walks = [Walk(instances(make), seed) for seed in seeds]
+    running = [walk.steps(steps) for walk in walks]
+    while running:
+        running = [walk for walk in running if next(walk, StopIteration) is None]
+    for solo, mixed in zip(alone, walks, strict=True):
+        step = _first_difference(solo.digests, mixed.digests)
+        if step is not None:
+            said = mixed.problems.get("running", f"seed {solo.seed} goes another way from step {step} on")
+            sentence = f"instances stepped in turn disturb each other: {said}; give each its own process"
+            return Finding("interleaving", Status.FAILED, sentence)
+    return Finding("interleaving", Status.PASSED, "instances stepped in turn do not disturb each other")
+
+
+def _rendering(
+    alone: Walk, make: Make, make_rendered: Make | None, instances: _Instances, steps: int
+) -> Finding:
+    adapter = instances(make_rendered or make)
+    modes: Any = getattr(adapter.env, "metadata", {}).get("render_modes", ())
+    if make_rendered is None and getattr(adapter.env, "render_mode", None) != "rgb_array":
+        return Finding("rendering", Status.SKIPPED, "made without render_mode='rgb_array'")
+    if "rgb_array" not in modes:
+        return Finding("rendering", Status.SKIPPED, "rgb_array is not among its render modes")
+    walk: Walk
+
+    def look() -> None:
+        problem = _frame_problem(adapter.render())
+        if problem:
+            walk.problem("rendering", problem)
+
+    walk = Walk(adapter, alone.seed, look)
+    walk.run(min(steps, _FRAMES))
+    problem = walk.problems.get("rendering") or walk.problems.get("running")
+    step = _first_difference(alone.digests[: len(walk.digests)], walk.digests)
+    if problem is None and step is not None:
+        problem = f"rendering changes what happens from step {step} on"
+    return _finding("rendering", problem, "frames are H x W x 3, uint8, and drawing them changes nothing")
+
+
+def _frame_problem(frame: Any) -> str | None:
+    shape, dtype = getattr(frame, "shape", ()), getattr(frame, "dtype", None)
+    if dtype is None:
+        return f"render() gave {type(frame).__name__}, not an array"
+    if len(shape) != 3 or shape[2] != 3 or dtype != np.uint8 or 0 in shape:
+        return f"a frame has shape {shape} and dtype {dtype}; expected (height, width, 3), uint8"
+    return None
+
+
+def _closes(adapter: ParadigmAdapter) -> Finding:
+    try:
+        adapter.close()
+        adapter.close()
+    except Exception as error:
+        return Finding("closing", Status.FAILED, f"close() raised {type(error).__name__}: {error}")
+    return Finding("closing", Status.PASSED, "close() works, and may be called twice")

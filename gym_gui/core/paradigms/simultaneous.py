@@ -1,0 +1,207 @@
+"""Environments in which all agents act at once: PettingZoo Parallel, and Gymnasium
+environments that take and return dicts by agent (mosaic-multigrid)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import EnvironmentFailure
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.paradigms.border import (
+    MASK_KEY,
+    NO_INFO,
+    AgentNames,
+    as_mask,
+    failure,
+    frame,
+    split_mask,
+    without_mask,
+    wrong_agents,
+)
+from gym_gui.core.types import AgentID, Mask, StepResult
+
+ALL = "__all__"
+"""RLlib's key for "the episode is over for everybody"; accepted in flags."""
+
+
+class SimultaneousAdapter(ParadigmAdapter):
+    """Adapts an environment with one action per living agent and step.
+
+    Who acts next is what the environment says (``env.agents``), else, where it does
+    not say, every agent that was observed and has not ended. Agents may end one by
+    one and may join or come back in mid-episode.
+
+    Args:
+        env: A PettingZoo ``ParallelEnv``, or an environment whose ``observation_space``
+            and ``action_space`` are dicts keyed by agent.
+        rename: Name of an agent given the environment's key for it.
+    """
+
+    def __init__(self, env: Any, *, rename: Callable[[Any], AgentID] | None = None) -> None:
+        self._env = env
+        self._by_dict = not callable(getattr(env, "observation_space", None))
+        self._names = AgentNames(self._possible(), rename)
+        self.possible_agents = self._names.all
+        self._spaces: dict[AgentID, tuple[Any, str | None]] = {}
+        self._action_spaces: dict[AgentID, Any] = {}
+        self._infos: dict[AgentID, Mapping[str, Any]] = {}
+        self._masks: dict[AgentID, Any] = {}
+        self._current: tuple[AgentID, ...] = ()
+        self._closed = False
+
+    def _possible(self) -> list[Any]:
+        if self._by_dict:
+            return list(self._env.action_space.spaces)
+        known = getattr(self._env, "possible_agents", None)
+        if known is None:
+            try:
+                self._env.reset()
+                known = self._env.agents
+            except Exception as error:
+                raise failure("reset()", error) from error
+        return list(known)
+
+    @property
+    def paradigm(self) -> SteppingParadigm:
+        return SteppingParadigm.SIMULTANEOUS
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> dict[AgentID, Any]:
+        self._current = ()
+        self._masks = {}
+        try:
+            raw_observations, raw_infos = self._env.reset(seed=seed, options=options)
+            live = list(raw_observations) if self._by_dict else list(self._env.agents)
+            names = {raw: self._name(raw) for raw in live}
+            self._infos = {name: raw_infos.get(raw) or NO_INFO for raw, name in names.items()}
+            taken = {name: self._take(name, raw_observations[raw]) for raw, name in names.items()}
+            self._current = tuple(taken)
+            return taken
+        except Exception as error:
+            raise failure("reset()", error) from error
+
+    def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
+        current = self._current
+        if len(actions) != len(current) or not current or any(a not in actions for a in current):
+            raise wrong_agents(actions, current)
+        self._current = ()
+        raw_of = self._names.raw
+        try:
+            out = self._env.step({raw_of[a]: actions[a] for a in current})
+            return self._result(current, *out)
+        except EnvironmentFailure:
+            raise
+        except Exception as error:
+            raise failure("step()", error) from error
+
+    def _result(
+        self,
+        acted: tuple[AgentID, ...],
+        observations: Mapping[Any, Any],
+        rewards: Mapping[Any, Any],
+        terminated: Mapping[Any, Any],
+        truncated: Mapping[Any, Any],
+        infos: Mapping[Any, Any],
+    ) -> StepResult:
+        everybody_ends, everybody_cut = bool(terminated.get(ALL)), bool(truncated.get(ALL))
+        result = StepResult({}, {}, {}, {}, {})
+        self._masks = {}
+        live: list[AgentID] = []
+        listed: Sequence[Any] | None = None if self._by_dict else self._env.agents
+        for raw in self._news_of(acted, observations, listed):
+            ends = everybody_ends or bool(terminated.get(raw, False))
+            cut = everybody_cut or bool(truncated.get(raw, False))
+            if listed is not None and raw not in listed:
+                ends = ends or not cut  # gone without a word
+            name = self._name(raw)
+            if ends or cut:
+                if name not in acted:
+                    continue  # ended before and still reported; only its rewards are news
+            elif raw in observations:
+                live.append(name)
+            elif listed is None:
+                continue  # such environments name only those that act next
+            else:
+                raise EnvironmentFailure(f"the environment gave no observation for {name}")
+            result.terminated[name], result.truncated[name] = ends, cut
+            if raw in observations:
+                result.observations[name] = self._take(name, observations[raw])
+            result.infos[name] = self._infos[name] = infos.get(raw) or NO_INFO
+        for raw, reward in rewards.items():
+            if raw != ALL:
+                result.rewards[self._name(raw)] = float(reward)
+        self._current = tuple(live)
+        return result
+
+    def _news_of(
+        self, acted: tuple[AgentID, ...], observations: Mapping[Any, Any], listed: Sequence[Any] | None
+    ) -> Iterable[Any]:
+        """Keys of all agents this step may say something about, in the environment's order."""
+        if listed is None and len(observations) == len(self._names.raw):
+            return observations
+        raw_of = self._names.raw
+        keys = dict.fromkeys(listed or ())
+        keys.update(dict.fromkeys(observations))
+        keys.update(dict.fromkeys(raw_of[a] for a in acted))
+        keys.pop(ALL, None)
+        return keys
+
+    def _name(self, raw: Any) -> AgentID:
+        known = self._names.of.get(raw)
+        if known is None:
+            known = self._names.add(raw)
+            self.possible_agents = self._names.all
+        return known
+
+    def _take(self, name: AgentID, observation: Any) -> Any:
+        rule = self._space(name)[1]
+        if rule is None:
+            return observation
+        observation, self._masks[name] = split_mask(observation, rule)
+        return observation
+
+    def _space(self, agent: AgentID) -> tuple[Any, str | None]:
+        found = self._spaces.get(agent)
+        if found is None:
+            raw, space = self._names.raw[agent], self._env.observation_space
+            found = self._spaces[agent] = without_mask(space[raw] if self._by_dict else space(raw))
+        return found
+
+    def get_current_agents(self) -> Sequence[AgentID]:
+        return self._current
+
+    def is_episode_done(self) -> bool:
+        return not self._current
+
+    def observation_space(self, agent: AgentID) -> Any:
+        return self._space(agent)[0]
+
+    def action_space(self, agent: AgentID) -> Any:
+        found = self._action_spaces.get(agent)
+        if found is None:  # MultiGrid builds the whole dict anew at every look
+            raw, space = self._names.raw[agent], self._env.action_space
+            found = self._action_spaces[agent] = space[raw] if self._by_dict else space(raw)
+        return found
+
+    def action_mask(self, agent: AgentID) -> Mask | None:
+        if agent in self._masks:
+            return as_mask(self._masks[agent])
+        return as_mask(self._infos.get(agent, NO_INFO).get(MASK_KEY))
+
+    def info(self, agent: AgentID) -> Mapping[str, Any]:
+        return self._infos.get(agent, NO_INFO)
+
+    def render(self) -> Any:
+        return frame(self._env)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._env.close()
+
+    @property
+    def env(self) -> Any:
+        return self._env

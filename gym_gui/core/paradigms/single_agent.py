@@ -1,0 +1,118 @@
+"""Gymnasium environments with one agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.paradigms.border import (
+    MASK_KEY,
+    NO_INFO,
+    as_mask,
+    failure,
+    frame,
+    split_mask,
+    without_mask,
+    wrong_agents,
+)
+from gym_gui.core.types import AgentID, Mask, StepResult
+
+AGENT: AgentID = "agent_0"
+
+
+class SingleAgentAdapter(ParadigmAdapter):
+    """Adapts a ``gymnasium.Env`` with one agent, named ``agent_0``.
+
+    Args:
+        env: The environment.
+        info_mask: Whether ``info["action_mask"]`` says what is legal. Off where an
+            environment uses the key for mere advice (Taxi: moves that change nothing).
+    """
+
+    possible_agents = (AGENT,)
+
+    def __init__(self, env: Any, *, info_mask: bool = True) -> None:
+        self._env = env
+        self._env_step = env.step  # bound once: step() is the hot path
+        self._space, self._mask_rule = without_mask(env.observation_space)
+        self._info_mask = info_mask
+        self._mask: Any = None
+        self._info: Mapping[str, Any] = NO_INFO
+        self._current: tuple[AgentID, ...] = ()
+        self.last_step: tuple[float, bool] = (0.0, False)
+        """Reward and ``terminated`` of the step that ended the episode, for the family's success hook."""
+        self._closed = False
+
+    @property
+    def paradigm(self) -> SteppingParadigm:
+        return SteppingParadigm.SINGLE_AGENT
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> dict[AgentID, Any]:
+        self._current = ()
+        try:
+            observation, self._info = self._env.reset(seed=seed, options=options)
+            if self._mask_rule is not None:
+                observation, self._mask = split_mask(observation, self._mask_rule)
+        except Exception as error:
+            raise failure("reset()", error) from error
+        self._current = self.possible_agents
+        self.last_step = (0.0, False)
+        return {AGENT: observation}
+
+    def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
+        if len(actions) != 1 or AGENT not in actions or not self._current:
+            raise wrong_agents(actions, self._current)
+        try:
+            observation, reward, terminated, truncated, info = self._env_step(actions[AGENT])
+            if self._mask_rule is not None:
+                observation, self._mask = split_mask(observation, self._mask_rule)
+            reward = float(reward)
+        except Exception as error:
+            raise failure("step()", error) from error
+        self._info = info
+        if terminated or truncated:
+            self._current = ()
+            self.last_step = (reward, bool(terminated))
+        return StepResult(
+            {AGENT: observation},
+            {AGENT: reward},
+            {AGENT: bool(terminated)},
+            {AGENT: bool(truncated)},
+            {AGENT: info},
+        )
+
+    def get_current_agents(self) -> Sequence[AgentID]:
+        return self._current
+
+    def is_episode_done(self) -> bool:
+        return not self._current
+
+    def observation_space(self, agent: AgentID) -> Any:
+        return self._space
+
+    def action_space(self, agent: AgentID) -> Any:
+        return self._env.action_space
+
+    def action_mask(self, agent: AgentID) -> Mask | None:
+        if self._mask is not None:
+            return as_mask(self._mask)
+        return as_mask(self._info.get(MASK_KEY)) if self._info_mask else None
+
+    def info(self, agent: AgentID) -> Mapping[str, Any]:
+        return self._info
+
+    def render(self) -> Any:
+        return frame(self._env)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._env.close()
+
+    @property
+    def env(self) -> Any:
+        return self._env

@@ -1,0 +1,229 @@
+"""One episode of random legal play that notes whatever breaks the contract.
+
+Used by :mod:`gym_gui.core.paradigms.check`. The walk is a generator, so that two
+environments can be walked alternately.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.spaces import SpaceCodec, sample_legal, to_space
+from gym_gui.core.types import AgentID, Mask, StepResult
+from mosaic_worker.rng import bits_of
+
+
+class Walk:
+    """Plays one episode with actions that depend on the seed alone.
+
+    Args:
+        adapter: The environment to walk in.
+        seed: Seed of the episode and of the actions.
+        after_step: Called after the reset and after every step.
+
+    Attributes:
+        problems: What broke the contract: finding to sentence, the first of each kind.
+        digests: One short digest per step, the reset first; equal for equal trajectories.
+        done: Whether the episode came to its end.
+    """
+
+    def __init__(
+        self, adapter: ParadigmAdapter, seed: int, after_step: Callable[[], None] | None = None
+    ) -> None:
+        self.adapter = adapter
+        self.seed = seed
+        self.problems: dict[str, str] = {}
+        self.digests: list[str] = []
+        self.done = False
+        self.masked = False
+        self._after_step = after_step
+        self._codecs: dict[tuple[str, AgentID], SpaceCodec | None] = {}
+        self._acted: set[AgentID] = set()
+        self._ended: set[AgentID] = set()
+        self._draws = 0
+
+    def run(self, steps: int) -> Walk:
+        """Walk ``steps`` steps or to the end of the episode."""
+        for _ in self.steps(steps):
+            pass
+        return self
+
+    def steps(self, steps: int) -> Iterator[None]:
+        """The same, handing over after the reset and after every step."""
+        adapter = self.adapter
+        try:
+            observations = adapter.reset(seed=self.seed)
+            self._check_agents(adapter.get_current_agents(), observations)
+            self._note(observations, None)
+            yield
+            for step in range(steps):
+                if adapter.is_episode_done():
+                    break
+                actions = {agent: self._act(agent, step) for agent in adapter.get_current_agents()}
+                self._acted.update(actions)
+                result = adapter.step(actions)
+                self._check_result(result)
+                self._note(result.observations, result)
+                yield
+            self.done = adapter.is_episode_done()
+            if self.done:
+                self._check_end()
+        except MosaicError as error:
+            self.problem("running", str(error))
+
+    def problem(self, finding: str, sentence: str) -> None:
+        """Note what is wrong, once per finding."""
+        self.problems.setdefault(finding, f"{sentence} (seed {self.seed}, step {len(self.digests)})")
+
+    def _check_agents(self, current: Iterable[AgentID], observations: Mapping[AgentID, Any]) -> None:
+        current = list(current)
+        strangers = [a for a in current if a not in self.adapter.possible_agents]
+        if not current and not self.digests:
+            self.problem("agents", "nobody can act after reset()")
+        if strangers:
+            self.problem("agents", f"{strangers[0]} acts and is not among possible_agents")
+        unseen = [a for a in current if a not in observations]
+        if unseen:
+            self.problem("agents", f"{unseen[0]} is to act and was shown no observation")
+
+    def _check_result(self, result: StepResult) -> None:
+        current = self.adapter.get_current_agents()
+        self._check_agents(current, result.observations)
+        for agent, reward in result.rewards.items():
+            if not math.isfinite(reward):
+                self.problem("rewards", f"{agent} was given the reward {reward}")
+        ended = {agent for agent, done in result.dones.items() if done}
+        self._ended |= ended
+        both = ended.intersection(current)
+        if both:
+            self.problem("endings", f"{min(both)} ended and is to act again in the same step")
+
+    def _check_end(self) -> None:
+        forgotten = self._acted - self._ended
+        if forgotten:
+            self.problem(
+                "endings",
+                f"the episode is over and {min(forgotten)} was never reported terminated or truncated",
+            )
+
+    def _act(self, agent: AgentID, step: int) -> Any:
+        space, mask = self.adapter.action_space(agent), self.adapter.action_mask(agent)
+        if mask is not None:
+            self.masked = True
+            self._check_mask(agent, space, mask)
+        self._draws += 1
+        action = sample_legal(to_space(space), mask, bits_of(self.seed, self._draws))
+        self._round_trip("action", agent, space, action)
+        return action
+
+    def _check_mask(self, agent: AgentID, space: Any, mask: Mask) -> None:
+        size = mask_size(space)
+        if size is not None and np.shape(mask) != (size,):
+            self.problem(
+                "masks",
+                f"{agent} has a mask of shape {np.shape(mask)} for {size} actions; expected ({size},)",
+            )
+        elif not np.any(mask):
+            self.problem("masks", f"{agent} is to act and its mask allows no action")
+
+    def _note(self, observations: Mapping[AgentID, Any], result: StepResult | None) -> None:
+        digest = hashlib.sha256(self.digests[-1].encode() if self.digests else b"")
+        for agent in sorted(observations):
+            value = observations[agent]
+            digest.update(agent.encode())
+            if value is None:  # an agent that ended may be shown nothing
+                continue
+            space = self.adapter.observation_space(agent)
+            if not space.contains(value):
+                self.problem(
+                    "spaces", f"what {agent} observes is not in its {_brief(space)}: {_brief(value)}"
+                )
+            for part in self._round_trip("observation", agent, space, value):
+                digest.update(part)
+        if result is not None:
+            facts = (result.rewards, result.terminated, result.truncated)
+            digest.update(repr([sorted(fact.items()) for fact in facts]).encode())
+        digest.update(repr(list(self.adapter.get_current_agents())).encode())
+        self.digests.append(digest.hexdigest()[:16])
+        if self._after_step is not None:
+            self._after_step()
+
+    def _round_trip(self, what: str, agent: AgentID, space: Any, value: Any) -> Iterable[bytes]:
+        """Encode and decode; note a difference. Returns the encoded parts, for the digest."""
+        key = (what, agent)
+        if key not in self._codecs:
+            try:
+                self._codecs[key] = SpaceCodec(space)
+            except MosaicError as error:
+                self._codecs[key] = None
+                self.problem("round_trip", f"the {what} space of {agent} cannot be described: {error}")
+        codec = self._codecs[key]
+        if codec is None:
+            return (repr(value).encode(),)
+        try:
+            parts = codec.encode(value)
+            back = codec.decode(parts)
+        except (MosaicError, ValueError, TypeError, KeyError, IndexError) as error:
+            self.problem("round_trip", f"an {what} of {agent} cannot be carried: {error}")
+            return (repr(value).encode(),)
+        if not same(value, back):
+            self.problem(
+                "round_trip", f"an {what} of {agent} comes back changed: {_brief(value)} as {_brief(back)}"
+            )
+        return parts
+
+
+def mask_size(space: Any) -> int | None:
+    """How many entries an action mask of ``space`` has; ``None`` where masks are not defined."""
+    if hasattr(space, "nvec"):
+        return int(np.sum(space.nvec))
+    return int(space.n) if hasattr(space, "n") else None
+
+
+def same(sent: Any, back: Any) -> bool:
+    """Whether a value survived the wire: equal in value and shape; NaN equals NaN.
+
+    An array comes back in its space's dtype, which may be wider than the one sent.
+    Values that neither side's type explains are compared as text (MultiGrid's missions,
+    which derive from ``ndarray`` and come back as their sentence).
+    """
+    if type(sent) is np.ndarray or type(back) is np.ndarray:
+        return _same_array(sent, back)
+    if isinstance(sent, Mapping) and isinstance(back, Mapping):
+        return _same_mapping(sent, back)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(sent, (tuple, list)) and isinstance(back, (tuple, list)):
+        return _same_list(sent, back)  # pyright: ignore[reportUnknownArgumentType]
+    return _text(sent) == _text(back) or bool(sent == back)
+
+
+def _text(value: Any) -> str:
+    return str(value)
+
+
+def _same_array(sent: Any, back: Any) -> bool:
+    sent, back = np.asarray(sent), np.asarray(back)
+    if sent.dtype != back.dtype:
+        if not np.can_cast(sent.dtype, back.dtype, "safe"):
+            return False
+        sent = sent.astype(back.dtype)
+    return sent.shape == back.shape and sent.tobytes() == back.tobytes()
+
+
+def _same_mapping(sent: Mapping[Any, Any], back: Mapping[Any, Any]) -> bool:
+    return sent.keys() == back.keys() and all(same(sent[k], back[k]) for k in sent)
+
+
+def _same_list(sent: Sequence[Any], back: Sequence[Any]) -> bool:
+    return len(sent) == len(back) and all(map(same, sent, back))
+
+
+def _brief(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 120 else text[:117] + "…"

@@ -1,0 +1,260 @@
+"""What an in-process decision-maker may look like.
+
+Four shapes are accepted in a slot; :func:`as_actor` turns each into the first:
+
+* :class:`Actor` sees a whole :class:`~gym_gui.core.types.StepSnapshot`;
+* :class:`Operator` sees an observation, and legal actions where there are any;
+* :class:`OperatorController` and :class:`PolicyController` decide for several agents;
+* a function from observation to action.
+
+All are structural: no base class to inherit from.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast, runtime_checkable
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import UsageError
+from gym_gui.core.types import EpisodeSummary, StepSnapshot
+
+_SEED_BITS = 0xFFFFFFFF
+
+
+@runtime_checkable
+class Actor(Protocol):
+    """A policy of one agent, shown everything the slot knows."""
+
+    @property
+    def id(self) -> str:
+        """Name of the policy."""
+        ...
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        """Return an action, or ``None`` for "no answer yet" (a person is thinking)."""
+        ...
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        """Receive what the last action led to."""
+        ...
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """The episode is over; forget its state."""
+        ...
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """Any entity that selects actions from observations."""
+
+    @property
+    def id(self) -> str:
+        """Unique identifier."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Name shown to people."""
+        ...
+
+    def select_action(self, observation: Any, legal_actions: list[int] | None = None) -> Any:
+        """Return an action given an observation."""
+        ...
+
+    def reset(self, seed: int | None = None) -> None:
+        """Reset internal state for a new episode."""
+        ...
+
+    def on_step_result(
+        self, observation: Any, action: Any, reward: float, terminated: bool, truncated: bool
+    ) -> None:
+        """Receive feedback from the environment."""
+        ...
+
+
+@runtime_checkable
+class OperatorController(Protocol):
+    """Multi-agent extension of the Operator protocol."""
+
+    def select_action(self, agent_id: str, observation: Any, info: Any = None) -> Any:
+        """AEC mode: one agent acts at a time."""
+        ...
+
+    def select_actions(self, observations: dict[str, Any]) -> dict[str, Any]:
+        """Parallel mode: all agents act simultaneously."""
+        ...
+
+
+@runtime_checkable
+class PolicyController(Protocol):
+    """A policy that decides for any agent it is asked about."""
+
+    @property
+    def id(self) -> str:
+        """Unique identifier for this policy."""
+        ...
+
+    @property
+    def paradigm(self) -> SteppingParadigm:
+        """Paradigm this policy expects."""
+        ...
+
+    def select_action(self, agent_id: str, observation: Any, info: dict[str, Any] | None = None) -> Any:
+        """Select action for a specific agent."""
+        ...
+
+    def select_actions(
+        self, observations: dict[str, Any], infos: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Select actions for multiple agents (POSG mode)."""
+        ...
+
+    def on_step_result(self, agent_id: str, reward: float, done: bool, info: dict[str, Any]) -> None:
+        """Receive feedback after step."""
+        ...
+
+
+class OperatorActor:
+    """Shows an :class:`Operator` the slot through its own methods.
+
+    ``reset`` is called at an episode's first decision with the low 32 bits of the policy
+    seed, because many libraries (``numpy.random.seed``) accept no more.
+    """
+
+    def __init__(self, operator: Operator) -> None:
+        self._operator = operator
+        self._episode: tuple[int, int | None] | None = None
+        self._action: Any = None
+        self._select = _with_legal(operator.select_action)
+
+    @property
+    def id(self) -> str:
+        return self._operator.id
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        episode = (snapshot.episode_index, snapshot.seed)
+        if episode != self._episode:
+            self._episode = episode
+            self._operator.reset(seed=None if snapshot.seed is None else snapshot.seed & _SEED_BITS)
+        self._action = self._select(snapshot.observation, snapshot.legal_actions)
+        return self._action
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        self._operator.on_step_result(
+            snapshot.observation,
+            self._action if snapshot.action is None else snapshot.action,
+            snapshot.reward,
+            snapshot.terminated,
+            snapshot.truncated,
+        )
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        self._episode = None
+        self._action = None
+
+
+class ControllerActor:
+    """Shows one agent of an :class:`OperatorController` or :class:`PolicyController`.
+
+    A mask travels as ``info["action_mask"]``, where PettingZoo puts it too.
+    """
+
+    def __init__(self, controller: OperatorController | PolicyController) -> None:
+        self._controller = controller
+        self._id = str(getattr(controller, "id", type(controller).__name__))
+        self._feedback: Callable[[str, float, bool, dict[str, Any]], None] | None
+        self._feedback = getattr(controller, "on_step_result", None)
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        return self._controller.select_action(
+            snapshot.agent_id, snapshot.observation, _info_with_mask(snapshot)
+        )
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        if self._feedback is not None:
+            done = snapshot.terminated or snapshot.truncated
+            self._feedback(snapshot.agent_id, snapshot.reward, done, _info_with_mask(snapshot))
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """Controllers have no notion of an episode's end."""
+
+
+class FunctionActor:
+    """Makes a policy of ``f(observation)`` or ``f(observation, legal_actions)``."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._id = getattr(function, "__name__", type(function).__name__)
+        self._select = _with_legal(function)
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        return self._select(snapshot.observation, snapshot.legal_actions)
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        """A function keeps no state."""
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """A function keeps no state."""
+
+
+def as_actor(obj: object) -> Actor:
+    """Return ``obj`` as an :class:`Actor`.
+
+    Args:
+        obj: An actor, operator, controller, or function of an observation.
+
+    Raises:
+        UsageError: It is none of them; the message names what it lacks.
+    """
+    if isinstance(obj, type):
+        raise UsageError(f"{obj.__name__} is a class, not a policy", fix=f"Pass {obj.__name__}(…)")
+    if isinstance(obj, Actor):
+        return obj
+    if isinstance(obj, OperatorController):
+        return ControllerActor(obj)
+    if isinstance(obj, Operator):
+        return OperatorActor(obj)
+    if callable(obj) and not hasattr(obj, "select_action"):
+        return FunctionActor(cast("Callable[..., Any]", obj))
+    raise UsageError(f"{type(obj).__name__} object cannot fill a slot", fix=_lacks(obj))
+
+
+def _lacks(obj: object) -> str:
+    wanted = ("id", "name", "select_action", "reset", "on_step_result")
+    missing = [name for name in wanted if not hasattr(obj, name)]
+    return f"To be an Operator it lacks {', '.join(missing)}"
+
+
+def _with_legal(function: Callable[..., Any]) -> Callable[[Any, list[int] | None], Any]:
+    """``function`` as a call with observation and legal actions, whichever of them it takes."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some builtins have no signature
+        return lambda observation, _legal: function(observation)
+    named = parameters.get("legal_actions")
+    if named is not None and named.kind is not named.POSITIONAL_ONLY:
+        return lambda observation, legal: function(observation, legal_actions=legal)
+    required = [
+        p
+        for p in parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    if len(required) > 1:
+        return function
+    return lambda observation, _legal: function(observation)
+
+
+def _info_with_mask(snapshot: StepSnapshot) -> dict[str, Any]:
+    info: Mapping[str, Any] = snapshot.info
+    if snapshot.action_mask is None or "action_mask" in info:
+        return dict(info)
+    return {**info, "action_mask": snapshot.action_mask}

@@ -1,0 +1,361 @@
+"""The rows of a run folder as typed objects, and the parsers that make them.
+
+``docs/run_directory.md`` describes the files. Rows are *written* by the recorder,
+which is optimised by hand; these models are for reading and as documentation.
+Parsers demand what statistics and verification rest on, give the rest a default,
+and keep keys they do not know in ``extra``, so that a run written by a newer
+version stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
+from gym_gui.core.record_fields import (
+    Fields,
+    count,
+    each_value,
+    flag,
+    integer,
+    integers,
+    items,
+    mapping,
+    number,
+    number_or_none,
+    strings,
+    text,
+)
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRecord:
+    """Who sat in a seat during one episode.
+
+    Attributes:
+        worker_id: The worker, for example ``"cleanrl_worker"``.
+        worker_type: Its kind: ``rl``, ``llm``, ``baseline``, …
+        policy: The worker's own name for what it played, or ``None``.
+        slot: The configured slot whose assignment sat here; differs from the seat
+            only where seats are swapped.
+        extra: Keys this version does not know.
+    """
+
+    worker_id: str
+    worker_type: str
+    policy: str | None
+    slot: str
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRecord:
+    """What the seats of one team achieved in one episode.
+
+    Attributes:
+        agents: The team's seats.
+        return_: Sum of their rewards (``return`` in the file), or ``None`` if not finite.
+        score: The environment's own count (goals, points), or ``None`` where it has none.
+    """
+
+    agents: tuple[str, ...]
+    return_: float | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """Language-model tokens read and written."""
+
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """One line of ``episodes.jsonl``: a finished episode.
+
+    Attributes:
+        operator_id: The operator that played it.
+        episode_index: Index within the operator's schedule, from 0.
+        seed: The environment's seed, ``None`` if it was left unseeded.
+        status: ``completed``, ``failed`` or ``aborted``.
+        length: Environment steps.
+        total_reward: Sum over all agents, or ``None`` if not finite.
+        returns: Sum of rewards by seat.
+        teams: Results by the team that the seats belong to.
+        outcome: Win, draw or loss by team, or ``None`` where nobody wins.
+        success: The environment's own word, or ``None``.
+        terminated: The environment reached an end state.
+        truncated: A limit cut the episode off.
+        agents: Who sat where.
+        invalid_actions: Unusable answers by seat.
+        tokens: Language-model tokens by seat.
+        error: Why the episode failed, or ``None``.
+        started_at: ISO 8601 with offset, or ``None``.
+        wall_s: Seconds from reset to end.
+        trajectory_sha256: Digest of the whole episode, or ``None``.
+        extra: Keys this version does not know.
+    """
+
+    operator_id: str
+    episode_index: int
+    seed: int | None
+    status: EpisodeStatus
+    length: int
+    total_reward: float | None
+    returns: Mapping[str, float | None]
+    teams: Mapping[str, TeamRecord]
+    outcome: Mapping[str, Outcome] | None
+    success: bool | None
+    terminated: bool
+    truncated: bool
+    agents: Mapping[str, AgentRecord]
+    invalid_actions: Mapping[str, int]
+    tokens: Mapping[str, TokenCount]
+    error: str | None
+    started_at: str | None
+    wall_s: float | None
+    trajectory_sha256: str | None
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One line of ``steps.jsonl``: one agent's decision and what it led to.
+
+    Attributes:
+        episode_index: The episode it belongs to.
+        step_index: Environment step within the episode, from 0.
+        seed: The environment's seed.
+        agent_id: The seat that acted.
+        action: As JSON carries it: a number, a list, a mapping, text.
+        reward: Reward that this agent received for it, or ``None`` if not finite.
+        terminated: The environment ended for this agent.
+        truncated: A limit cut this agent off.
+        action_source: Who chose the action.
+        state_sha: Chained digest up to and including this row.
+        latency_ms: Milliseconds from the question to the answer.
+        tokens: Language-model tokens of this decision.
+        call_ref: Refers to a row of ``calls.jsonl``.
+        value: The policy's state value.
+        option: The option in force (hierarchical agents).
+        extra: Keys this version does not know.
+    """
+
+    episode_index: int
+    step_index: int
+    seed: int | None
+    agent_id: str
+    action: Any
+    reward: float | None
+    terminated: bool
+    truncated: bool
+    action_source: ActionSource
+    state_sha: str | None
+    latency_ms: float | None
+    tokens: TokenCount | None = None
+    call_ref: Any = None
+    value: Any = None
+    option: Any = None
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRecord:
+    """An episode that was begun again because its session process was lost."""
+
+    operator_id: str
+    episode_index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """``run.json``: what was asked for, by what code, on which machine.
+
+    Attributes:
+        run_id: A ULID, the name of the folder.
+        status: ``running``, ``completed``, ``failed`` or ``stopped``.
+        experiment: The experiment as resolved; it can be run again as it stands.
+        seeds: The environment seeds in order (by itself or in the experiment's ``execution``).
+        versions: Version by name of everything that acts.
+        machine: Platform, processor count, memory.
+        commit: Git commit of the code, or ``None``.
+        started_at: ISO 8601 with offset, or ``None``.
+        finished_at: The same, ``None`` while the run is on.
+        retries: Episodes that were begun again.
+        problem: What ended the run early, or ``None``.
+        extra: Keys this version does not know.
+    """
+
+    run_id: str
+    status: str
+    experiment: Mapping[str, Any]
+    seeds: tuple[int, ...] = ()
+    versions: Mapping[str, Any] = field(default_factory=_nothing)
+    machine: Mapping[str, Any] = field(default_factory=_nothing)
+    commit: str | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    retries: tuple[RetryRecord, ...] = ()
+    problem: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+def _tokens(value: object, where: str) -> TokenCount:
+    row = Fields(value, where)
+    return TokenCount(
+        input=row.optional("input", count, "a count") or 0,
+        output=row.optional("output", count, "a count") or 0,
+    )
+
+
+def _team(value: object, where: str) -> TeamRecord:
+    row = Fields(value, where)
+    return TeamRecord(
+        agents=row.need("agents", strings, "a list of agent names"),
+        return_=row.optional("return", number, "a finite number or null"),
+        score=row.optional("score", number, "a finite number or null"),
+    )
+
+
+def _outcome(value: object, where: str) -> Outcome:
+    row = Fields({"outcome": value}, where)
+    return row.word("outcome", Outcome)
+
+
+def _agents(row: Fields) -> dict[str, AgentRecord]:
+    def one(value: object, where: str) -> Fields:
+        return Fields(value, where)
+
+    return {
+        seat: AgentRecord(
+            worker_id=agent.optional("worker_id", text, "text") or "",
+            worker_type=agent.optional("worker_type", text, "text") or "",
+            policy=agent.optional("policy", text, "text"),
+            slot=agent.optional("slot", text, "text") or seat,
+            extra=agent.rest(),
+        )
+        for seat, agent in row.table("agents", one).items()
+    }
+
+
+def parse_episode(row: object, where: str) -> EpisodeRecord:
+    """Read one line of ``episodes.jsonl``.
+
+    Args:
+        row: The decoded JSON value.
+        where: File and line, for the message.
+
+    Raises:
+        RunFormatError: Something needed is missing or of the wrong type.
+    """
+    f = Fields(row, where)
+    outcome = f.any("outcome")
+    return EpisodeRecord(
+        operator_id=f.need("operator_id", text, "text"),
+        episode_index=f.need("episode_index", count, "a whole number from 0"),
+        seed=f.optional("seed", integer, "a whole number"),
+        status=f.word("status", EpisodeStatus),
+        length=f.need("length", count, "a whole number from 0"),
+        total_reward=f.optional("total_reward", number, "a finite number or null"),
+        returns=f.table("returns", number_or_none),
+        teams=f.table("teams", _team),
+        outcome=None if outcome is None else Fields({"outcome": outcome}, where).table("outcome", _outcome),
+        success=f.optional("success", flag, "true, false or null"),
+        terminated=f.optional("terminated", flag, "true or false") or False,
+        truncated=f.optional("truncated", flag, "true or false") or False,
+        agents=_agents(f),
+        invalid_actions=f.table("invalid_actions", each_value(count, "a count")),
+        tokens=f.table("tokens", _tokens),
+        error=f.optional("error", text, "text or null"),
+        started_at=f.optional("started_at", text, "a time as text"),
+        wall_s=f.optional("wall_s", number, "seconds"),
+        trajectory_sha256=f.optional("trajectory_sha256", text, "text"),
+        extra=f.rest(),
+    )
+
+
+def parse_step(row: object, where: str) -> StepRecord:
+    """Read one line of ``steps.jsonl``.
+
+    Args:
+        row: The decoded JSON value.
+        where: File and line, for the message.
+
+    Raises:
+        RunFormatError: Something needed is missing or of the wrong type.
+    """
+    f = Fields(row, where)
+    tokens = f.any("tokens")
+    return StepRecord(
+        episode_index=f.need("episode_index", count, "a whole number from 0"),
+        step_index=f.need("step_index", count, "a whole number from 0"),
+        seed=f.optional("seed", integer, "a whole number"),
+        agent_id=f.need("agent_id", text, "text"),
+        action=f.any("action"),
+        reward=f.optional("reward", number, "a finite number or null"),
+        terminated=f.optional("terminated", flag, "true or false") or False,
+        truncated=f.optional("truncated", flag, "true or false") or False,
+        action_source=f.word("action_source", ActionSource),
+        state_sha=f.optional("state_sha", text, "text"),
+        latency_ms=f.optional("latency_ms", number, "milliseconds"),
+        tokens=None if tokens is None else _tokens(tokens, where),
+        call_ref=f.any("call_ref"),
+        value=f.any("value"),
+        option=f.any("option"),
+        extra=f.rest(),
+    )
+
+
+def _retries(f: Fields, where: str) -> tuple[RetryRecord, ...]:
+    entries = (Fields(item, f"{where}: retries") for item in f.optional("retries", items, "a list") or ())
+    return tuple(
+        RetryRecord(
+            operator_id=retry.need("operator_id", text, "text"),
+            episode_index=retry.need("episode_index", count, "a whole number from 0"),
+            reason=retry.optional("reason", text, "text") or "",
+        )
+        for retry in entries
+    )
+
+
+def _seeds(f: Fields, experiment: Mapping[str, Any]) -> tuple[int, ...]:
+    listed = f.optional("seeds", integers, "a list of whole numbers")
+    execution = mapping(experiment.get("execution")) or {}
+    return listed if listed is not None else integers(execution.get("seeds")) or ()
+
+
+def parse_run(row: object, where: str) -> RunRecord:
+    """Read ``run.json``.
+
+    Args:
+        row: The decoded JSON value.
+        where: The file, for the message.
+
+    Raises:
+        RunFormatError: Something needed is missing or of the wrong type.
+    """
+    f = Fields(row, where)
+    experiment = f.optional("experiment", mapping, "an object") or {}
+    return RunRecord(
+        run_id=f.need("run_id", text, "text"),
+        status=f.optional("status", text, "text") or "running",
+        experiment=experiment,
+        seeds=_seeds(f, experiment),
+        versions=f.optional("versions", mapping, "an object") or {},
+        machine=f.optional("machine", mapping, "an object") or {},
+        commit=f.optional("commit", text, "text"),
+        started_at=f.optional("started_at", text, "a time as text"),
+        finished_at=f.optional("finished_at", text, "a time as text"),
+        retries=_retries(f, where),
+        problem=f.optional("problem", text, "text"),
+        extra=f.rest(),
+    )

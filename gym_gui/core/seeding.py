@@ -1,0 +1,92 @@
+"""Where every random number of a run comes from.
+
+One integer starts it all. Episode ``i`` of a run plays environment seed ``seeds[i]``;
+each agent's policy, the engine's substitute actions and tie-breaks draw from streams
+derived from (environment seed, episode index, agent) and nothing else: not the operator,
+not the process, not the order of asking. So two operators on one seed meet the same
+luck, and a run repeats for any concurrency.
+
+The derivation is NumPy's ``SeedSequence`` (O'Neill's ``seed_seq`` design; its output is
+part of NumPy's compatibility promise, NEP 19) over fixed-width words. Agent names enter
+through CRC-32, which is the same in every process, unlike ``hash()``.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from gym_gui.core.errors import UsageError
+
+MAX_SEED = 2**63 - 1
+"""Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
+
+# Words that keep the streams of one (seed, episode, agent) apart. Never renumber.
+_POLICY, _ACTION, _TIE_BREAK = 0, 1, 2
+_WORD = 0xFFFFFFFF
+
+
+def episode_seeds(base: int, n: int) -> tuple[int, ...]:
+    """Environment seeds ``base, base + 1, …`` of a procedural schedule.
+
+    Args:
+        base: First seed, 0 … ``MAX_SEED``.
+        n: How many.
+
+    Raises:
+        UsageError: A seed of the schedule is negative or exceeds ``MAX_SEED``.
+    """
+    if n < 0:
+        raise UsageError(f"a schedule of {n} episodes is not possible", fix="Ask for 0 or more")
+    check_seed(base)
+    check_seed(base + max(n, 1) - 1)
+    return tuple(range(base, base + n))
+
+
+def check_seed(seed: int) -> int:
+    """Return ``seed`` if the engine accepts it.
+
+    Raises:
+        UsageError: It is negative or exceeds ``MAX_SEED``.
+    """
+    if not 0 <= seed <= MAX_SEED:
+        raise UsageError(f"seed {seed} is out of range", fix="Use a whole number from 0 to 2**63 - 1")
+    return seed
+
+
+def policy_seed(seed: int, episode_index: int, agent_id: str) -> int:
+    """64-bit seed of an agent's policy in one episode.
+
+    Args:
+        seed: Environment seed of the episode, 0 … 2**64 - 1.
+        episode_index: Index of the episode in its run, 0 … 2**32 - 1.
+        agent_id: The agent's name in the environment.
+    """
+    return _derive(seed, episode_index, _name_word(agent_id), _POLICY)
+
+
+def action_seed(seed: int, episode_index: int, agent_id: str) -> int:
+    """64-bit seed from which the engine itself picks actions (``random_legal``).
+
+    Apart from :func:`policy_seed`, so that a substitute action never repeats the draw
+    that the policy made. Use it with a counter: ``rng.uniform(action_seed(...), step)``.
+    """
+    return _derive(seed, episode_index, _name_word(agent_id), _ACTION)
+
+
+def tie_break_seed(seed: int, episode_index: int) -> int:
+    """64-bit seed of choices that belong to an episode and to no agent."""
+    return _derive(seed, episode_index, 0, _TIE_BREAK)
+
+
+def _name_word(agent_id: str) -> int:
+    return zlib.crc32(agent_id.encode("utf-8"))
+
+
+def _derive(seed: int, episode_index: int, name: int, stream: int) -> int:
+    # Always two words for the seed: SeedSequence drops high zero words of a longer
+    # integer, and (1, 5) must not equal the single seed 5 * 2**32 + 1.
+    words = np.array((seed & _WORD, seed >> 32, episode_index, name, stream), np.uint32)
+    return int(SeedSequence(words).generate_state(1, np.uint64)[0])

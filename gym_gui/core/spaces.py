@@ -1,0 +1,258 @@
+"""Gymnasium spaces to plain data and back, and values over the wire.
+
+The data form and the value codec are the worker SDK's (:mod:`mosaic_worker.spaces`,
+:mod:`mosaic_worker.codec`), so that both ends of a wire run the same code.
+
+A space that Gymnasium does not define is *custom* (see :func:`to_space`). Its values travel as JSON:
+what the space's own ``to_jsonable`` gives, or ``str(value)`` where it has none or that is not
+JSON. On the way back (an action) its ``from_jsonable`` is asked. Within a ``Sequence``,
+``Graph`` or ``OneOf`` they travel as ``str(value)``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import SpaceError
+from mosaic_worker.codec import Codec, Column, GraphInstance, NotInSpace, Parts
+from mosaic_worker.spaces import Space
+
+__all__ = [
+    "Codec",
+    "Column",
+    "GraphInstance",
+    "NotInSpace",
+    "Parts",
+    "Space",
+    "SpaceCodec",
+    "non_finite_row",
+    "sample_legal",
+    "space_to_spec",
+    "spec_to_space",
+    "to_space",
+    "zero_action",
+]
+
+
+def _kind(space: Any) -> str:
+    """Name of the Gymnasium class that ``space`` is an instance of, else ``"Custom"``.
+
+    A subclass with a ``contains`` or ``sample`` of its own may hold other values than its
+    base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
+    """
+    for cls in type(space).__mro__:
+        if cls.__module__.startswith("gymnasium.spaces"):
+            return cls.__name__ if cls.__name__ != "Space" else "Custom"
+        if "contains" in vars(cls) or "sample" in vars(cls):
+            return "Custom"
+    return "Custom"
+
+
+def to_space(space: Any) -> Space:
+    """Describe a Gymnasium space.
+
+    Raises:
+        SpaceError: ``space`` is no Gymnasium space.
+    """
+    if isinstance(space, Space):
+        return space
+    if not hasattr(space, "contains"):
+        raise SpaceError(f"{space!r} is no Gymnasium space")
+    kind = _kind(space)
+    if kind == "Box":
+        return Space(kind, space.dtype, tuple(space.shape), space.low, space.high)
+    if kind == "Discrete":
+        return Space(kind, np.dtype(space.dtype), n=int(space.n), start=int(space.start))
+    if kind == "MultiDiscrete":
+        start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), space.nvec.shape)
+        nvec = np.asarray(space.nvec, np.int64)
+        return Space(kind, np.dtype(space.dtype), tuple(nvec.shape), nvec=nvec, starts=start)
+    if kind == "MultiBinary":
+        return Space(kind, np.dtype(space.dtype), tuple(space.shape))
+    if kind == "Text":
+        return Space(
+            kind, charset=str(space.characters), min_length=space.min_length, max_length=space.max_length
+        )
+    return _nested(kind, space)
+
+
+def _nested(kind: str, space: Any) -> Space:
+    if kind == "Dict":
+        return Space(kind, spaces={str(k): to_space(s) for k, s in space.spaces.items()})
+    if kind in ("Tuple", "OneOf"):
+        return Space(kind, spaces={str(i): to_space(s) for i, s in enumerate(space.spaces)})
+    if kind == "Sequence":
+        return Space(kind, spaces={"element": to_space(space.feature_space)}, stacked=bool(space.stack))
+    if kind == "Graph":
+        children = {"node": space.node_space, "edge": space.edge_space}
+        return Space(kind, spaces={k: to_space(s) for k, s in children.items() if s is not None})
+    return Space("Custom", name=type(space).__name__)
+
+
+def space_to_spec(space: Any) -> dict[str, Any]:
+    """Plain JSON data of a Gymnasium space (or of a :class:`Space`)."""
+    return to_space(space).to_json()
+
+
+def spec_to_space(spec: Mapping[str, Any] | Space) -> Any:
+    """Make the Gymnasium space that ``spec`` describes.
+
+    Raises:
+        SpaceError: The description is of a custom space, which only its owner can make.
+    """
+    from gymnasium import spaces
+
+    s = spec if isinstance(spec, Space) else Space.from_json(spec)
+    children = {key: spec_to_space(child) for key, child in s.spaces.items()}
+    dtype: Any = s.dtype
+    if s.kind == "Box":
+        return spaces.Box(np.asarray(s.low), np.asarray(s.high), s.shape, dtype.type)
+    if s.kind == "Discrete":
+        return spaces.Discrete(s.n, start=s.start, dtype=dtype.type)
+    if s.kind == "MultiDiscrete":
+        return spaces.MultiDiscrete(np.asarray(s.nvec), dtype=dtype.type, start=np.asarray(s.starts))
+    if s.kind == "MultiBinary":
+        return spaces.MultiBinary(s.shape[0] if len(s.shape) == 1 else list(s.shape))
+    if s.kind == "Text":
+        return spaces.Text(s.max_length, min_length=s.min_length, charset=s.charset)
+    if s.kind == "Dict":
+        return spaces.Dict(children)
+    if s.kind == "Tuple":
+        return spaces.Tuple(tuple(children.values()))
+    if s.kind == "OneOf":
+        return spaces.OneOf(tuple(children.values()))
+    if s.kind == "Sequence":
+        return spaces.Sequence(children["element"], stack=s.stacked)
+    if s.kind == "Graph":
+        return spaces.Graph(children["node"], children.get("edge"))
+    raise SpaceError(f"a custom space ({s.name}) cannot be rebuilt from its description")
+
+
+class SpaceCodec(Codec):
+    """The SDK's codec for a Gymnasium space, custom spaces included.
+
+    Args:
+        space: A Gymnasium space or a :class:`Space`.
+    """
+
+    def __init__(self, space: Any) -> None:
+        super().__init__(to_space(space), _gymnasium_graph)
+        own = [(j, leaf) for j, leaf in enumerate(_leaves(space)) if _speaks_json(leaf)]
+        for j, leaf in own:
+            self._encoders[j] = _said_by(leaf, self._encoders[j])
+            self._decoders[j] = _heard_by(leaf, self._decoders[j])
+        if own:
+            self.encode = self._make_encode()
+
+
+def _leaves(space: Any) -> Iterator[Any]:
+    """Leaves of a Gymnasium space, in the order of :attr:`Space.leaves`."""
+    kind = "" if isinstance(space, Space) else _kind(space)
+    if kind not in ("Dict", "Tuple"):
+        yield space
+        return
+    for child in space.spaces.values() if kind == "Dict" else space.spaces:
+        yield from _leaves(child)
+
+
+def _speaks_json(space: Any) -> bool:
+    """Whether a custom space has a ``to_jsonable`` of its own; an inherited one knows other values."""
+    if isinstance(space, Space) or _kind(space) != "Custom":
+        return False
+    own = itertools.takewhile(
+        lambda cls: not cls.__module__.startswith("gymnasium.spaces"), type(space).__mro__
+    )
+    return any("to_jsonable" in vars(cls) for cls in own)
+
+
+def _said_by(space: Any, encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    def said(value: Any) -> bytes:
+        try:
+            data: Any = value if isinstance(value, str) else space.to_jsonable([value])[0]
+        except Exception as exc:  # the border to a person's own space
+            raise NotInSpace(
+                f"{type(space).__name__} has no words for a {type(value).__name__}: {exc}"
+            ) from exc
+        return encode(data)
+
+    return said
+
+
+def _heard_by(space: Any, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    def heard(data: bytes) -> Any:
+        value = decode(data)
+        try:
+            return space.from_jsonable([value])[0]
+        except Exception as exc:  # the border to a person's own space
+            raise NotInSpace(f"{type(space).__name__} does not understand {value!r:.60}: {exc}") from exc
+
+    return heard
+
+
+def _gymnasium_graph(nodes: Any, edges: Any, edge_links: Any) -> Any:
+    from gymnasium.spaces import GraphInstance as Graph
+
+    return Graph(nodes, edges, edge_links)
+
+
+def non_finite_row(codec: Codec, rows: Sequence[Parts]) -> int | None:
+    """Index of the first encoded value that holds a NaN, or ``None``.
+
+    Infinities are left alone: a ``Box`` may be unbounded, but no space contains NaN.
+    """
+    for j, dtype in codec.float_leaves:
+        flat = np.frombuffer(rows[0][j] if len(rows) == 1 else b"".join([row[j] for row in rows]), dtype)
+        # The least of them is NaN if and only if one is, and costs less than looking at each.
+        if flat.size and (least := np.minimum.reduce(flat)) != least:
+            return int(np.flatnonzero(np.isnan(flat))[0]) // max(1, flat.size // len(rows))
+    return None
+
+
+def zero_action(space: Space) -> Any:
+    """The action that stands for doing nothing where an environment names none.
+
+    Zero (or the bound nearest to it) for arrays, the lowest value for discrete spaces,
+    recursively for containers.
+    """
+    if space.kind == "Discrete":
+        return space.start
+    if space.kind == "Box":
+        return np.asarray(np.clip(np.zeros(space.shape, space.dtype), space.low, space.high)).astype(
+            np.dtype(space.dtype)
+        )
+    if space.kind == "MultiDiscrete":
+        return np.asarray(space.starts).astype(np.dtype(space.dtype))
+    if space.kind == "MultiBinary":
+        return np.zeros(space.shape, space.dtype)
+    if space.kind == "Dict":
+        return {key: zero_action(child) for key, child in space.spaces.items()}
+    if space.kind == "Tuple":
+        return tuple(zero_action(child) for child in space.spaces.values())
+    if space.kind == "OneOf":
+        return np.int64(0), zero_action(space.spaces["0"])
+    return "" if space.kind == "Text" else ()
+
+
+def sample_legal(space: Space, mask: Any, seed: int) -> Any:
+    """A legal action drawn uniformly, the same for the same ``seed``.
+
+    Args:
+        space: The slot's action space.
+        mask: Its action mask, or ``None``.
+        seed: Any 64-bit number; callers derive it from (policy seed, step).
+    """
+    if space.kind == "Discrete" and mask is not None:
+        legal = np.flatnonzero(mask)
+        return int(legal[seed % len(legal)]) + space.start if len(legal) else space.start
+    if space.kind == "Discrete":
+        return space.start + seed % space.n
+    gym_space = spec_to_space(space)
+    gym_space.seed(seed % 2**32)
+    if space.kind == "MultiDiscrete" and mask is not None:
+        ends = np.cumsum(np.asarray(space.nvec).ravel())[:-1]
+        return gym_space.sample(mask=tuple(np.split(np.asarray(mask, np.int8), ends)))
+    return gym_space.sample()

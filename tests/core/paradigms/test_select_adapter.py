@@ -1,0 +1,65 @@
+"""Which adapter an environment gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import pytest
+from gymnasium import spaces
+from mpe2 import simple_spread_v3
+from pettingzoo.classic.tictactoe.tictactoe import env as tictactoe
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms import SequentialAdapter, SimultaneousAdapter, SingleAgentAdapter, adapt
+
+
+class DictActions(gymnasium.Env[Any, Any]):
+    """One agent whose action is a dict by name: no environment of many agents."""
+
+    observation_space = spaces.Discrete(2)
+    action_space = spaces.Dict(arm=spaces.Discrete(2), leg=spaces.Discrete(2))
+
+
+class ByIndex(gymnasium.Env[Any, Any]):
+    observation_space = spaces.Dict({0: spaces.Discrete(2), 1: spaces.Discrete(2)})
+    action_space = spaces.Dict({0: spaces.Discrete(2), 1: spaces.Discrete(2)})
+
+
+class ByName(gymnasium.Env[Any, Any]):
+    possible_agents = ("red", "blue")
+    observation_space = spaces.Dict(red=spaces.Discrete(2), blue=spaces.Discrete(2))
+    action_space = spaces.Dict(red=spaces.Discrete(2), blue=spaces.Discrete(2))
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: gymnasium.make("CartPole-v1"), SingleAgentAdapter),
+        (DictActions, SingleAgentAdapter),
+        (ByIndex, SimultaneousAdapter),
+        (ByName, SimultaneousAdapter),
+        (simple_spread_v3.parallel_env, SimultaneousAdapter),
+        (simple_spread_v3.env, SequentialAdapter),
+        (tictactoe, SequentialAdapter),
+    ],
+)
+def test_the_adapter_follows_from_what_the_environment_offers(make: Any, kind: type) -> None:
+    assert type(adapt(make())) is kind
+
+
+def test_an_interface_it_does_not_have_is_refused() -> None:
+    with pytest.raises(UsageError, match="has the aec interface, not parallel"):
+        adapt(tictactoe(), "parallel")
+    with pytest.raises(UsageError, match="unknown api 'sequential'"):
+        adapt(tictactoe(), "sequential")
+
+
+@pytest.mark.parametrize("thing", [object(), 3, type("Half", (), {"reset": print, "step": print})()])
+def test_what_is_no_environment_is_refused(thing: Any) -> None:
+    with pytest.raises(UsageError, match="is no environment"):
+        adapt(thing)
+
+
+def test_the_names_asked_for_are_used() -> None:
+    assert adapt(ByIndex(), rename=lambda i: f"p{i}").possible_agents == ("p0", "p1")

@@ -1,0 +1,96 @@
+"""The real command line, as a person starts it, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.processes import Offspring
+
+ROOT = Path(__file__).resolve().parents[2]
+MOSAIC = Path(sys.executable).parent / "mosaic"
+COMMAND = [str(MOSAIC)] if MOSAIC.exists() else [sys.executable, "-m", "gym_gui"]
+ESCAPE = "\x1b"
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Standard output as one JSON value."""
+        return json.loads(self.out)
+
+    @property
+    def line(self) -> str:
+        """The one line on stderr."""
+        assert self.err.count("\n") == 1, self.err
+        return self.err.rstrip("\n")
+
+
+class Mosaic:
+    """Runs ``mosaic ARGUMENTS`` in a folder of the test's own.
+
+    Attributes:
+        home: The folder.
+        env: Environment of each command.
+    """
+
+    def __init__(self, home: Path, started: Offspring) -> None:
+        self.home, self._started = home, started
+        kept = {
+            k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM")
+        }
+        self.env = {**kept, **started.variables, "MOSAIC_DATA_DIR": str(home / "data"), "TERM": "xterm"}
+
+    def __call__(self, *arguments: str | Path, timeout: float = 90, **env: str) -> Done:
+        """Run a command; no traceback, and no control codes, whatever it is."""
+        done = subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            cwd=self.home,
+            env={**self.env, **env},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        assert ESCAPE not in done.stdout + done.stderr, "control codes without a terminal"
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def refused(self, *arguments: str | Path, **env: str) -> str:
+        """The one line with which something is refused before anything is launched or written."""
+        before = sorted(self.home.rglob("*"))
+        done = self(*arguments, **env)
+        assert done.status == 2, (done.out, done.err)
+        assert done.line.startswith("mosaic: "), done.err
+        assert done.out == ""
+        assert sorted(self.home.rglob("*")) == before, "something was written"
+        self._started.assert_none()
+        return done.line.removeprefix("mosaic: ")
+
+
+def experiment(
+    home: Path, *operators: Mapping[str, Any], name: str = "experiment.json", **execution: Any
+) -> Path:
+    """Write an experiment file; an operator plays CartPole at random where it does not say otherwise."""
+    listed = [
+        {"id": f"op_{i}", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}, **operator}
+        for i, operator in enumerate(operators or ({},))
+    ]
+    path = home / name
+    path.write_text(
+        json.dumps({"operators": listed, "execution": {"num_episodes": 2, "seeds": 1, **execution}})
+    )
+    return path

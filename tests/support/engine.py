@@ -1,0 +1,188 @@
+"""The engine with in-process policies, and what it records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.lineup import Lineup
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.session import SessionController
+from gym_gui.controllers.sessions import SessionListener, SessionSettings
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.types import EpisodeSummary, StepSnapshot
+from gym_gui.services.actor import ActorContext
+from gym_gui.workers.supervisor import SessionEvents, Supervisor
+
+ARENAS = "tests.support.arenas"
+"""Module of the environments below, for ``task``."""
+
+
+def arena(name: str) -> str:
+    """``task`` of a class of :mod:`tests.support.arenas`."""
+    return f"{ARENAS}:{name}"
+
+
+@dataclass
+class Sheet:
+    """The engine's sink: everything it was told."""
+
+    order: list[int] = field(default_factory=list)
+    began: list[int] = field(default_factory=list)
+    rows: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    def started(self, index: int) -> None:
+        self.began.append(index)
+
+    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        assert index not in self.episodes, "an episode ended twice"
+        assert episode.endswith(b"\n") and episode.count(b"\n") == 1
+        self.order.append(index)
+        self.rows[index] = [orjson.loads(line) for line in steps.splitlines()]
+        self.episodes[index] = orjson.loads(episode)
+
+    def essence(self) -> dict[int, Any]:
+        """All that must be the same at any speed."""
+        skip = ("latency_ms", "started_at", "wall_s")
+        return {
+            index: [{k: v for k, v in row.items() if k not in skip} for row in (*self.rows[index], episode)]
+            for index, episode in self.episodes.items()
+        }
+
+    def column(self, index: int, key: str, agent: str | None = None) -> list[Any]:
+        """One field of an episode's rows, in order."""
+        return [row[key] for row in self.rows[index] if agent in (None, row["agent_id"])]
+
+
+class Player:
+    """A policy that plays ``f(snapshot)`` and remembers all it was told.
+
+    Use it as a class (:func:`player`) to get one per episode.
+    """
+
+    made: list[Player]
+
+    def __init__(self, context: ActorContext) -> None:
+        self.context = context
+        self.id = "player"
+        self.asked: list[StepSnapshot] = []
+        self.results: list[StepSnapshot] = []
+        self.summaries: list[EpisodeSummary] = []
+        type(self).made.append(self)
+
+    def choose(self, snapshot: StepSnapshot) -> Any:
+        """The action."""
+        return 0
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        self.asked.append(snapshot)
+        return self.choose(snapshot)
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        self.results.append(snapshot)
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        self.summaries.append(summary)
+
+
+def player(choose: Any = None) -> type[Player]:
+    """A class of players of its own, made anew for each episode; ``made`` lists them."""
+
+    class Made(Player):
+        made: list[Player] = []  # noqa: RUF012  # a list per class is the point
+
+        def choose(self, snapshot: StepSnapshot) -> Any:
+            return choose(snapshot) if choose is not None else 0
+
+    return Made
+
+
+async def lineup_of(
+    task: str,
+    policies: Mapping[str, object],
+    *,
+    rules: Mapping[str, Any] | None = None,
+    manager: Sequence[str] = (),
+    **config: Any,
+) -> Lineup:
+    """A line-up of in-process policies.
+
+    Args:
+        task: The environment.
+        policies: By slot.
+        rules: ``on_invalid`` by slot.
+        manager: Agents that get a manager.
+        config: More for the :class:`OperatorConfig`.
+    """
+    # Objects take the place of whoever the configuration names for a manager's slot.
+    managers = {agent: WorkerAssignment(worker_type="random") for agent in manager}
+    operator = OperatorConfig("op", "", "", task, {}, manager=managers, **config)
+    casting = cast(operator, policies)
+    supervisor = Supervisor("op", SessionEvents(lambda *_: None, lambda *_: None, lambda *_: None))
+    lineup = await casting.staff(supervisor)
+    lineup.rules = {slot: OnInvalid.of(rule) for slot, rule in (rules or {}).items()}
+    return lineup
+
+
+def plans(seeds: Iterable[int], seatings: int = 1) -> list[EpisodePlan]:
+    """Episodes 0, 1, … with these seeds, each once per seating."""
+    pairs = [(seed, seating) for seed in seeds for seating in range(seatings)]
+    return [EpisodePlan(i, seed, seating) for i, (seed, seating) in enumerate(pairs)]
+
+
+async def play(lineup: Lineup, seeds: Iterable[int], **options: Any) -> Sheet:
+    """Play one episode per seed (and seating) to the end."""
+    sheet = Sheet()
+    controller = SessionController(lineup, sheet, **options)
+    controller.add(plans(seeds, len(lineup.seatings)))
+    controller.close()
+    async with asyncio.timeout(60):
+        await controller.run()
+    assert controller.live == 0 and controller.waiting == 0
+    return sheet
+
+
+async def play_task(
+    task: str,
+    policies: Mapping[str, object],
+    seeds: Iterable[int] = (1,),
+    *,
+    options: Mapping[str, Any] | None = None,
+    **config: Any,
+) -> Sheet:
+    """:func:`lineup_of` and :func:`play` in one; ``options`` are the controller's."""
+    return await play(await lineup_of(task, policies, **config), seeds, **(options or {}))
+
+
+def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> LocalSession:
+    return LocalSession(casting, settings, listener)
+
+
+async def record_run(
+    out: Path,
+    *operators: tuple[OperatorConfig, Mapping[str, object]],
+    seeds: Sequence[int] = (1, 2, 3),
+    **execution: Any,
+) -> Path:
+    """Write a run folder with this process as the session of every operator.
+
+    Args:
+        out: Where the run folder is made.
+        operators: Each with its in-process policies.
+        seeds: One episode per seed, unless ``num_episodes`` says otherwise.
+        execution: More for the :class:`ExecutionConfig`.
+    """
+    experiment = Experiment([o for o, _ in operators], ExecutionConfig(seeds=seeds, **execution))
+    castings = [cast(operator, policies) for operator, policies in operators]
+    manager = OperatorScriptExecutionManager(experiment, castings, _open_here, out)
+    return (await manager.run()).folder

@@ -1,0 +1,37 @@
+"""Waiting for a condition, with a deadline; never for a length of time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LONG_S = 60.0
+"""More than anything takes on a machine that is busy with other things."""
+
+_PAUSE_S = 0.01
+
+
+def eventually(condition: Callable[[], T], what: str, within: float = LONG_S) -> T:
+    """Call ``condition`` until it returns something true, and return that.
+
+    Raises:
+        AssertionError: It did not become true in ``within`` seconds; says ``what`` did not happen.
+    """
+    deadline = time.monotonic() + within
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"did not happen within {within:g} s: {what}"
+        time.sleep(_PAUSE_S)
+    return found
+
+
+async def in_time(condition: Callable[[], T], what: str, within: float = LONG_S) -> T:
+    """:func:`eventually` for coroutines: the loop goes on meanwhile."""
+    deadline = time.monotonic() + within
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"did not happen within {within:g} s: {what}"
+        await asyncio.sleep(_PAUSE_S)
+    return found
