@@ -1,0 +1,104 @@
+"""One environment instance with all the engine asks of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
+from gym_gui.envs.family import Family, Teams
+from gym_gui.envs.spec import EnvSpec
+
+_log = logging.getLogger(__name__)
+
+
+class Environment:
+    """An environment, its adapter, and its family's knowledge of it.
+
+    Attributes:
+        spec: What it is.
+        adapter: How it is stepped.
+        family: Who knows its ways.
+        teams: Which agents play together, by team name.
+    """
+
+    def __init__(
+        self, spec: EnvSpec, adapter: ParadigmAdapter, family: Family, teams: Teams | None = None
+    ) -> None:
+        self.spec = spec
+        self.adapter = adapter
+        self.family = family
+        self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
+
+    @property
+    def reusable(self) -> bool:
+        """Whether the instance may play another episode after this one."""
+        return self.family.reusable(self.spec)
+
+    @property
+    def env(self) -> Any:
+        """The environment itself, innermost."""
+        inner = self.adapter.env
+        return getattr(inner, "unwrapped", inner)
+
+    def scores(self, returns: Mapping[str, float]) -> dict[str, float] | None:
+        """Score by team at this moment, as the environment keeps it, or ``None``.
+
+        Args:
+            returns: Sum of rewards by agent.
+        """
+        return self.family.scores(self, returns)
+
+    def outcome(self, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """Win, draw or loss by team, or ``None`` where nobody can win."""
+        return self.family.outcome(self, returns)
+
+    def success(self) -> bool | None:
+        """Whether the task was solved, in the environment's own word, or ``None``."""
+        return self.family.success(self)
+
+    def action_meanings(self, agent: str) -> tuple[str, ...]:
+        """A word for each discrete action of ``agent``, or empty."""
+        adapter = self.adapter
+        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
+            return tuple(option.name for option in adapter.options)
+        return self.family.action_meanings(self, agent)
+
+    def noop_action(self, agent: str) -> Any | None:
+        """The action with which ``agent`` does nothing, or ``None``."""
+        adapter = self.adapter
+        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
+            return None
+        return self.family.noop_action(self, agent)
+
+    def with_manager(
+        self, options: Sequence[Option] | None = None, *, agents: Sequence[str] | None = None
+    ) -> Environment:
+        """The same environment with manager slots; teams stay as they are.
+
+        Args:
+            options: What managers choose from; by default the family's own.
+            agents: Agents that get a manager; all by default.
+
+        Raises:
+            UsageError: No options are given and the family has none.
+        """
+        chosen = self.family.options(self) if options is None else options
+        if not chosen:
+            raise UsageError(f"{self.spec.id} has no options of its own", fix="Pass some to with_manager()")
+        return Environment(
+            self.spec, HierarchicalAdapter(self.adapter, chosen, agents=agents), self.family, self.teams
+        )
+
+    def close(self) -> None:
+        """Release the environment; safe to call twice.
+
+        What it raises is logged and goes no further: what was played in it stands.
+        """
+        try:
+            self.adapter.close()
+        except Exception as error:  # the border to foreign code
+            _log.warning("%s could not be closed: %s: %s", self.spec.id, type(error).__name__, error)

@@ -1,0 +1,25 @@
+"""The families that come with the program, in the order in which names are looked up."""
+
+from __future__ import annotations
+
+from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
+from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
+from gym_gui.envs.families.mpe2 import Mpe2Family
+from gym_gui.envs.families.multigrid import MultiGridFamily
+from gym_gui.envs.families.openspiel import OpenSpielFamily
+from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.family import Family
+
+BUILT_IN: tuple[Family, ...] = (
+    GymnasiumFamily(),
+    Box2DFamily(),
+    MuJoCoFamily(),
+    PettingZooFamily(),
+    Mpe2Family(),
+    MiniGridFamily(),
+    MultiGridFamily(),
+    OpenSpielFamily(),
+    AtariFamily(),
+)
+
+__all__ = ["BUILT_IN"]

@@ -1,0 +1,135 @@
+"""Environments of the user's own: registered in this process, or named ``module:factory``."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms import ParadigmAdapter, adapt
+from gym_gui.core.paradigms.select import APIS
+from gym_gui.envs.families.gymnasium import success_in_info
+from gym_gui.envs.family import Family
+from gym_gui.envs.index import is_installed
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
+
+
+class Registered:
+    """What :func:`gym_gui.envs.register` was told in this process."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, EnvSpec] = {}
+        self._families: dict[str, Family] = {}
+
+    def add(self, spec: EnvSpec, family: Family | None) -> None:
+        """Remember an environment.
+
+        Raises:
+            UsageError: The name is taken.
+        """
+        if spec.id in self._specs:
+            raise UsageError(f"an environment {spec.id!r} is registered already")
+        self._specs[spec.id] = spec
+        if family is not None:
+            self._families[spec.id] = family
+
+    def remove(self, env_id: str) -> None:
+        """Forget an environment; nothing happens if it is unknown."""
+        self._specs.pop(env_id, None)
+        self._families.pop(env_id, None)
+
+    def family_of(self, env_id: str) -> Family | None:
+        """The family that was registered with ``env_id``."""
+        return self._families.get(env_id)
+
+    def all(self) -> list[EnvSpec]:
+        """Everything registered, in order."""
+        return list(self._specs.values())
+
+
+registered = Registered()
+
+
+class CustomFamily(Family):
+    """The user's own environments; how they take turns is seen once they are made."""
+
+    name: ClassVar[str] = "custom"
+    title: ClassVar[str] = "Own environments"
+
+    def specs(self) -> Sequence[EnvSpec]:
+        return registered.all()
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        """A registered name, else ``module:factory`` taken at its word.
+
+        Raises:
+            UsageError: There is no such module.
+        """
+        known = {spec.id: spec for spec in registered.all()}
+        for name in names:
+            if name in known:
+                return known[name]
+            if _POINT.match(name):
+                package = name.partition(":")[0].partition(".")[0]
+                if not is_installed(package):
+                    raise UsageError(f"there is no module {package!r}, needed for {name!r}")
+                return EnvSpec(
+                    id=name,
+                    family=self.name,
+                    api="gymnasium",
+                    apis=APIS,
+                    package=package,
+                    entry_point=name,
+                    traits={"api_unknown": True},
+                )
+        return None
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        factory = spec.entry_point if callable(spec.entry_point) else _load(spec.entry_point)
+        kwargs = dict(env_kwargs)
+        if render_mode is not None and _accepts(factory, "render_mode"):
+            kwargs.setdefault("render_mode", render_mode)
+        if len(spec.apis) > 1 and _accepts(factory, "api", by_name=True):
+            kwargs.setdefault("api", spec.api)
+        return factory(**kwargs)
+
+    def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
+        return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
+
+    def success(self, environment: Environment) -> bool | None:
+        alone = environment.adapter.possible_agents == ("agent_0",)
+        return success_in_info(environment) if alone else None
+
+
+def _load(point: str) -> Callable[..., Any]:
+    module_name, _, path = point.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.startswith(error.name):
+            raise UsageError(f"there is no module {error.name!r}, needed for {point!r}") from error
+        raise
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"{module_name} has no {path!r}")
+        found = getattr(found, part)
+    if not callable(found):
+        raise UsageError(f"{point!r} is no function or class")
+    return found
+
+
+def _accepts(factory: Callable[..., Any], name: str, *, by_name: bool = False) -> bool:
+    """Whether ``factory`` takes a keyword; ``by_name``: ``**kwargs`` does not count."""
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or (not by_name and any(p.kind is p.VAR_KEYWORD for p in parameters.values()))

@@ -1,0 +1,166 @@
+"""Environments that Gymnasium registers itself, or that somebody registered with it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
+from gym_gui.envs.family import Family
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_HOME = "gymnasium.envs."
+
+# What Gymnasium's documentation says and its code does not. Keyed by module, so that
+# every version and variant of an environment shares its line.
+_MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "classic_control.cartpole": ("left", "right"),
+    "classic_control.mountain_car": ("left", "noop", "right"),
+    "classic_control.acrobot": ("torque -1", "noop", "torque +1"),
+    "box2d.lunar_lander": ("noop", "left engine", "main engine", "right engine"),
+    "box2d.car_racing": ("noop", "right", "left", "gas", "brake"),
+    "toy_text.frozen_lake": ("left", "down", "right", "up"),
+    "toy_text.cliffwalking": ("up", "right", "down", "left"),
+    "toy_text.taxi": ("south", "north", "east", "west", "pickup", "dropoff"),
+    "toy_text.blackjack": ("stick", "hit"),
+}
+
+
+def _reached(last: tuple[float, bool]) -> bool:
+    return last[1]
+
+
+def _rewarded(last: tuple[float, bool]) -> bool:
+    return last[1] and last[0] > 0
+
+
+# How an episode that was solved ends: (last reward, terminated) -> solved.
+_SOLVED: Mapping[str, Callable[[tuple[float, bool]], bool]] = {
+    "classic_control.mountain_car": _reached,
+    "classic_control.continuous_mountain_car": _reached,
+    "classic_control.acrobot": _reached,
+    "toy_text.frozen_lake": _rewarded,
+    "toy_text.cliffwalking": _reached,
+    "toy_text.taxi": _reached,
+    "toy_text.blackjack": _rewarded,
+}
+_ADVICE = frozenset({"toy_text.taxi"})
+"""Their ``info["action_mask"]`` marks moves that change something; all are legal."""
+
+
+def last_step(environment: Environment) -> tuple[float, bool]:
+    """Reward and ``terminated`` of the step that ended the episode."""
+    adapter: Any = environment.adapter
+    adapter = getattr(adapter, "inner", adapter)
+    return adapter.last_step if isinstance(adapter, SingleAgentAdapter) else (0.0, False)
+
+
+def success_in_info(environment: Environment) -> bool | None:
+    """``info["is_success"]`` or ``info["success"]``, where an environment says so."""
+    info = environment.adapter.info("agent_0")
+    for key in ("is_success", "success"):
+        if key in info:
+            return bool(info[key])
+    return None
+
+
+class GymnasiumFamily(Family):
+    """Classic control and toy text; also whatever a user registered with Gymnasium."""
+
+    name: ClassVar[str] = "gymnasium"
+    title: ClassVar[str] = "Gymnasium"
+    extra: ClassVar[str] = "classic"
+    hints: ClassVar[Mapping[str, str]] = {"gym": "", "classic_control": "", "toy_text": ""}
+    areas: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def listable(self) -> bool:
+        return True  # Gymnasium's registry names them whether or not their package is here
+
+    def specs(self) -> Sequence[EnvSpec]:
+        import gymnasium
+
+        return [
+            self._spec(env_id, entry, known.max_episode_steps)
+            for env_id, known in gymnasium.registry.items()
+            if (entry := _entry(known.entry_point)) is not None and self._is_mine(entry)
+        ]
+
+    def _is_mine(self, entry: str | Callable[..., Any]) -> bool:
+        where = entry if isinstance(entry, str) else entry.__module__
+        area = where.removeprefix(_HOME).partition(".")[0] if where.startswith(_HOME) else ""
+        if self.areas:
+            return area in self.areas
+        return area not in _OWN_FAMILY and where.partition(":")[0].partition(".")[0] not in _OWN_PACKAGE
+
+    def _spec(self, env_id: str, entry: str | Callable[..., Any], limit: int | None) -> EnvSpec:
+        module = entry if isinstance(entry, str) else ""
+        jax = module.startswith((f"{_HOME}phys2d", f"{_HOME}tabular"))
+        return EnvSpec(
+            id=env_id,
+            family=self.name,
+            api="gymnasium",
+            apis=("gymnasium",),
+            package=self.modules[0] if self.modules else (module.partition(".")[0] or "gymnasium"),
+            extra=self.extra,
+            entry_point=entry,
+            max_episode_steps=limit,
+            install="pip install 'gymnasium[jax]'" if jax else "",
+        )
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        import gymnasium
+
+        # Gymnasium's own checker costs a microsecond a step; `mosaic envs check` does its work.
+        return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
+
+    def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
+        return adapt(env, info_mask=_area(spec) not in _ADVICE)
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        words = _MEANINGS.get(_area(environment.spec), ())
+        return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
+
+    def success(self, environment: Environment) -> bool | None:
+        rule = _SOLVED.get(_area(environment.spec))
+        return success_in_info(environment) if rule is None else rule(last_step(environment))
+
+
+class Box2DFamily(GymnasiumFamily):
+    """Gymnasium's Box2D environments."""
+
+    name: ClassVar[str] = "box2d"
+    title: ClassVar[str] = "Box2D"
+    extra: ClassVar[str] = "box2d"
+    modules: ClassVar[tuple[str, ...]] = ("Box2D",)
+    hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
+    areas: ClassVar[tuple[str, ...]] = ("box2d",)
+
+
+class MuJoCoFamily(GymnasiumFamily):
+    """Gymnasium's MuJoCo environments."""
+
+    name: ClassVar[str] = "mujoco"
+    title: ClassVar[str] = "MuJoCo"
+    extra: ClassVar[str] = "mujoco"
+    modules: ClassVar[tuple[str, ...]] = ("mujoco",)
+    hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
+    areas: ClassVar[tuple[str, ...]] = ("mujoco",)
+
+
+_OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
+_OWN_PACKAGE = frozenset({"minigrid", "mosaic_multigrid", "ale_py"})
+
+
+def _entry(point: Any) -> str | Callable[..., Any] | None:
+    """The entry point, or ``None`` for Gymnasium's stand-ins that only raise."""
+    if isinstance(point, str):
+        return point
+    return point if callable(point) and not getattr(point, "__name__", "").startswith("_raise") else None
+
+
+def _area(spec: EnvSpec) -> str:
+    return spec.module.removeprefix(_HOME)

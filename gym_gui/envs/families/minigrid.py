@@ -1,0 +1,96 @@
+"""Packages that register with Gymnasium while they are imported: MiniGrid, BabyAI, Atari."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.paradigms import Option
+from gym_gui.envs import index
+from gym_gui.envs.families.gymnasium import last_step
+from gym_gui.envs.family import Family, enum_names
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+
+class IndexedFamily(Family):
+    """A package whose import fills Gymnasium's registry; listed through the index."""
+
+    api: ClassVar[str] = "gymnasium"
+    apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            EnvSpec(
+                id=row["id"],
+                family=self.name,
+                api=self.api,
+                apis=self.apis,
+                package=self.modules[0],
+                extra=self.extra,
+                entry_point=row["entry_point"],
+                max_episode_steps=row["max_episode_steps"],
+            )
+            for row in index.entries("gymnasium", self.modules[0])
+        ]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        import gymnasium
+
+        importlib.import_module(self.modules[0])
+        return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
+
+
+class MiniGridFamily(IndexedFamily):
+    """MiniGrid and BabyAI."""
+
+    name: ClassVar[str] = "minigrid"
+    title: ClassVar[str] = "MiniGrid and BabyAI"
+    extra: ClassVar[str] = "minigrid"
+    modules: ClassVar[tuple[str, ...]] = ("minigrid",)
+    prefixes: ClassVar[tuple[str, ...]] = ("MiniGrid-", "BabyAI-")
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"babyai": "BabyAI-", "gymnasium": "", "gym": ""}
+
+    def success(self, environment: Environment) -> bool | None:
+        """MiniGrid and BabyAI pay for the solved task alone, in the step that ends it."""
+        reward, terminated = last_step(environment)
+        return terminated and reward > 0
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        return enum_names(environment.env.actions)
+
+    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+        """``done`` changes nothing, except where a task's own ``step`` listens for it."""
+        from minigrid.minigrid_env import MiniGridEnv
+
+        for cls in type(environment.env).__mro__:
+            if cls is MiniGridEnv:
+                break
+            step: Any = vars(cls).get("step")
+            if step is not None and "done" in step.__code__.co_names:
+                return None
+        return int(environment.env.actions.done)
+
+    def options(self, environment: Environment) -> tuple[Option, ...]:
+        from gym_gui.envs.minigrid_options import OPTIONS
+
+        return OPTIONS
+
+
+class AtariFamily(IndexedFamily):
+    """Atari 2600 games of the Arcade Learning Environment."""
+
+    name: ClassVar[str] = "atari"
+    title: ClassVar[str] = "Atari (ALE)"
+    extra: ClassVar[str] = "atari"
+    modules: ClassVar[tuple[str, ...]] = ("ale_py",)
+    prefixes: ClassVar[tuple[str, ...]] = ("ALE/",)
+    hints: ClassVar[Mapping[str, str]] = {"ale": "", "gymnasium": "", "gym": ""}
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        return tuple(environment.env.get_action_meanings())

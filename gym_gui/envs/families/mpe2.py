@@ -1,0 +1,79 @@
+"""Multi-agent particle environments (mpe2, the successor of ``pettingzoo.mpe``).
+
+The package has no registry: each environment is a module ``mpe2/<name>_v<n>.py``, so
+the names of its files are the list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.families.pettingzoo import underscored
+from gym_gui.envs.family import Family, Teams
+from gym_gui.envs.index import package_dir
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_MODULE = re.compile(r"^\w+_v\d+$")
+_MOVES = ("noop", "left", "right", "down", "up")
+
+
+class Mpe2Family(Family):
+    """Particle worlds."""
+
+    name: ClassVar[str] = "mpe2"
+    title: ClassVar[str] = "Multi-agent particles (MPE2)"
+    extra: ClassVar[str] = "mpe2"
+    modules: ClassVar[tuple[str, ...]] = ("mpe2",)
+    prefixes: ClassVar[tuple[str, ...]] = ("mpe2/",)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"mpe": "", "pettingzoo": "", "pettingzoo_mpe": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        place = package_dir("mpe2")
+        names = sorted(path.stem for path in place.glob("*_v*.py")) if place else []
+        return [
+            EnvSpec(
+                id=f"mpe2/{name}",
+                family=self.name,
+                api="parallel",
+                apis=("parallel", "aec"),
+                package="mpe2",
+                extra=self.extra,
+                entry_point=f"mpe2.{name}:parallel_env",
+            )
+            for name in names
+            if _MODULE.match(name)
+        ]
+
+    def candidates(self, task: str) -> Iterable[str]:
+        name = underscored(task.replace(".", "/"))
+        for prefix in ("pettingzoo/", "mpe2/", "mpe/"):
+            name = name.removeprefix(prefix)
+        yield f"mpe2/{name}"
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        module = importlib.import_module(spec.module)
+        factory = module.parallel_env if spec.api == "parallel" else module.env
+        return factory(render_mode=render_mode, **env_kwargs)
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """Adversaries against the rest, by the flag each agent of the world carries."""
+        against = [a.name for a in adapter.env.unwrapped.world.agents if getattr(a, "adversary", False)]
+        if not against:
+            return super().teams(spec, adapter)
+        good = tuple(a for a in adapter.possible_agents if a not in against)
+        return {"adversaries": tuple(a for a in adapter.possible_agents if a in against), "good": good}
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        """Words for agents that only move; those that also speak have products of both."""
+        body = next(a for a in environment.env.world.agents if a.name == agent)
+        n = getattr(environment.adapter.action_space(agent), "n", 0)
+        return _MOVES if body.movable and body.silent and n == len(_MOVES) else ()

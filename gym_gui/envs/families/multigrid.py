@@ -1,0 +1,167 @@
+"""MOSAIC MultiGrid: team sports on a grid."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
+from gym_gui.envs.spec import EnvSpec, newest_of
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_HEAD = "MosaicMultiGrid-"
+_SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}
+_FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
+_WARM_TASK = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+
+
+class MultiGridFamily(IndexedFamily):
+    """Soccer, basketball, American football, ball collecting; agents named by team."""
+
+    name: ClassVar[str] = "multigrid"
+    title: ClassVar[str] = "MOSAIC MultiGrid"
+    extra: ClassVar[str] = "multigrid"
+    modules: ClassVar[tuple[str, ...]] = ("mosaic_multigrid",)
+    prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {
+        "mosaic_multigrid": "",
+        "mosaic-multigrid": "",
+        "gymnasium": "",
+        "gym": "",
+        "pettingzoo": "",
+    }
+    api: ClassVar[str] = "parallel"
+    apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
+
+    def candidates(self, task: str) -> Iterable[str]:
+        """Names of earlier releases: the sport in full, ``NvsM``, any version.
+
+        ``Soccer`` is ``S``, ``Basketball`` ``BB``, ``AmericanFootball`` ``AF``,
+        ``Collect`` ``C``; ``2vs2`` is ``2v2``; the observation variant ``IndAgObs`` may
+        be left out. Such a name means the newest version there is, because the old
+        numbers counted something else. A name in today's spelling is never changed.
+        """
+        yield task
+        new = _respell(task)
+        if new is None:
+            return
+        known = [spec.id for spec in self.specs()] if self.installed else []
+        base, _, version = new.rpartition("-v")
+        for name in (new, f"{base}-IndAgObs-v{version}"):
+            found = newest_of(name, known)
+            if found is not None:
+                yield found
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        env = super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
+        if spec.api == "parallel":
+            return env
+        from gym_gui.envs.families.multigrid_aec import as_aec
+
+        return as_aec(env)
+
+    def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
+        names = slot_names(env.unwrapped)
+        kind = SimultaneousAdapter if spec.api == "parallel" else SequentialAdapter
+        return kind(env, rename=names.__getitem__)
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        teams: dict[str, tuple[str, ...]] = {}
+        for agent in adapter.possible_agents:
+            team = agent.rpartition("_")[0]
+            teams[team] = (*teams.get(team, ()), agent)
+        return teams
+
+    def scores(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, float] | None:
+        """Goals; they live on the environment, its info says nothing of them.
+
+        The field counts by colour: teams that an experiment has formed otherwise have their
+        colour's goals, and where one mixes colours there is no score.
+        """
+        goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
+        if goals is None:
+            return None
+        by_colour = {_colour(team): float(n) for team, n in goals.items()}
+        colours = {team: {a.rpartition("_")[0] for a in agents} for team, agents in environment.teams.items()}
+        if any(len(mixed) != 1 for mixed in colours.values()):
+            return None
+        return {team: by_colour[colour] for team, (colour,) in colours.items()}
+
+    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """By goals; ball collecting, which counts nothing, by the teams' returns."""
+        scores = self.scores(environment, returns)
+        return ranked(team_returns(environment.teams, returns) if scores is None else scores)
+
+    def success(self, environment: Environment) -> bool | None:
+        """For a team that plays alone: whether it scored what it takes to win."""
+        goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
+        if not goals or len(environment.teams) > 1:
+            return None
+        return max(goals.values()) >= environment.env.goals_to_win
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        return enum_names(environment.env.actions)
+
+
+def slot_names(env: Any) -> dict[int, str]:
+    """Agent index to slot name: the colour of its team and a number within the team."""
+    names: dict[int, str] = {}
+    size: dict[str, int] = {}
+    for agent in env.agents:
+        colour = _colour(agent.team_index)
+        names[agent.index] = f"{colour}_{size.get(colour, 0)}"
+        size[colour] = size.get(colour, 0) + 1
+    return names
+
+
+def _colour(team: int) -> str:
+    """The package draws team ``t`` in its ``t``-th colour (1 green, 2 blue, …)."""
+    colours: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
+    return str(colours.from_index(int(team) % len(colours)).value)
+
+
+def _respell(task: str) -> str | None:
+    """Today's spelling of a name of earlier releases, or ``None`` if it is none."""
+    if not task.startswith(_HEAD):
+        return None
+    old = task.removeprefix(_HEAD).split("-")
+    new = [_SPORTS.get(old[0].lower(), old[0]), *(_FORMAT.sub(r"\1v\2", word) for word in old[1:])]
+    return None if new == old else _HEAD + "-".join(new)
+
+
+def warm(progress: Callable[[str], None] | None = None) -> float:
+    """Fill MultiGrid's compile cache (numba); the first time takes about 10 s.
+
+    Args:
+        progress: Told in a sentence what goes on.
+
+    Returns:
+        Seconds it took.
+    """
+    from gym_gui.envs.registry import make
+
+    def say(text: str) -> None:
+        if progress is not None:
+            progress(text)
+
+    say("Compiling MultiGrid (about 10 s the first time)")
+    started = time.perf_counter()
+    environment = make(_WARM_TASK)
+    try:
+        adapter = environment.adapter
+        adapter.reset(seed=0)
+        adapter.step(dict.fromkeys(adapter.get_current_agents(), 0))
+    finally:
+        environment.close()
+    took = time.perf_counter() - started
+    say(f"MultiGrid is ready ({took:.1f} s)")
+    return took

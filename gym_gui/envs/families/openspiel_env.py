@@ -1,0 +1,56 @@
+"""Shimmy's OpenSpiel environment with its rewards put right."""
+
+# Shimmy is untyped: what comes from it is Any.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+from shimmy.openspiel_compatibility import OpenSpielCompatibilityV0
+
+
+class OpenSpielEnv(OpenSpielCompatibilityV0):
+    """OpenSpiel as PettingZoo AEC.
+
+    Shimmy 2.0 pays the last rewards again with every dead step (tic-tac-toe ends
+    +1 / -2), and at nodes where several players move at once pays the rewards of the
+    round before with every partial move. Here an agent earns what the game's own
+    ``returns()`` grew by. Shimmy also counts the deals and dice of chance against the
+    game's greatest length, which counts moves, and so cut card games off in the middle
+    (Kuhn poker after one bet); here only moves count. Also renders as text
+    (``render_mode="ansi"``).
+    """
+
+    metadata = {**OpenSpielCompatibilityV0.metadata, "render_modes": ["human", "ansi"]}  # noqa: RUF012
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        self._paid = [0.0] * len(self.possible_agents)
+        super().reset(seed=seed, options=options)
+        self.game_length = 0  # of moves; Shimmy begins with 1 and takes a full-length game for a cut one
+
+    def _execute_chance_node(self) -> None:
+        length = self.game_length
+        super()._execute_chance_node()
+        self.game_length = length
+
+    def _update_rewards(self) -> None:
+        now = [float(r) for r in self.game_state.returns()]
+        self.rewards = {
+            agent: now[i] - self._paid[i]
+            for agent, i in self.agent_name_id_mapping.items()
+            if agent in self.agents
+        }
+        self._paid = now
+
+    def _end_routine(self) -> bool:
+        ended = super()._end_routine()
+        if ended:
+            self._clear_rewards()
+        return ended
+
+    def render(self) -> Any:
+        if self.render_mode == "ansi":
+            return str(self.game_state)
+        return super().render()

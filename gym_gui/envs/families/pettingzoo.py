@@ -1,0 +1,119 @@
+"""Environments in PettingZoo's own registries."""
+
+# PettingZoo brings no stubs.
+# pyright: reportMissingTypeStubs=false
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_AREAS = ("classic", "butterfly", "sisl", "atari")
+_TURNS = frozenset({"classic"})
+"""Native interface AEC even where a Parallel one exists (rock-paper-scissors)."""
+_RIVALS = frozenset({"classic", "atari"})
+_COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
+_DRAWN = ("butterfly/",)
+"""What their agents observe is the screen, which is not drawn without a render mode:
+pistonball and cooperative_pong then show them nothing but black."""
+_OWN_EXTRA = frozenset({"atari", "sisl"})
+
+_MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "rps": ("rock", "paper", "scissors"),
+    "connect_four": tuple(f"column {i}" for i in range(7)),
+    "tictactoe": tuple(f"column {i // 3} row {i % 3}" for i in range(9)),
+    "leduc_holdem": ("call", "raise", "fold", "check"),
+    "texas_holdem": ("call", "raise", "fold", "check"),
+}
+
+
+def underscored(env_id: str) -> str:
+    """``classic/chess-v6`` as the world writes it: ``classic/chess_v6``."""
+    base, dash, version = env_id.rpartition("-v")
+    return f"{base}_v{version}" if dash and version.isdigit() else env_id
+
+
+class PettingZooFamily(Family):
+    """Classic board and card games, Butterfly, SISL, multi-player Atari."""
+
+    name: ClassVar[str] = "pettingzoo"
+    title: ClassVar[str] = "PettingZoo"
+    extra: ClassVar[str] = "pettingzoo"
+    modules: ClassVar[tuple[str, ...]] = ("pettingzoo",)
+    prefixes: ClassVar[tuple[str, ...]] = tuple(f"{area}/" for area in _AREAS)
+    hints: ClassVar[Mapping[str, str]] = {
+        **{area: f"{area}/" for area in _AREAS},
+        **{f"pettingzoo_{area}": f"{area}/" for area in _AREAS},
+    }
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        from pettingzoo import aec_registry, parallel_registry
+
+        ids = dict.fromkeys([*aec_registry, *parallel_registry])
+        return [self._spec(i, aec_registry.get(i), parallel_registry.get(i)) for i in ids]
+
+    def _spec(self, raw_id: str, aec: Any, parallel: Any) -> EnvSpec:
+        area = raw_id.partition("/")[0]
+        apis = [name for name, known in (("parallel", parallel), ("aec", aec)) if known is not None]
+        if area in _TURNS:
+            apis.reverse()
+        return EnvSpec(
+            id=underscored(raw_id),
+            family=self.name,
+            api=apis[0],
+            apis=tuple(apis),
+            package="pettingzoo",
+            extra=self.extra,
+            entry_point=(aec or parallel).entry_point,
+            install=f"pip install 'pettingzoo[{area}]'" if area in _OWN_EXTRA else "",
+            traits={"registered_as": raw_id},
+        )
+
+    def candidates(self, task: str) -> Iterable[str]:
+        name = underscored(task.removeprefix("pettingzoo/").replace("pettingzoo.", "").replace(".", "/"))
+        yield name
+        if "/" not in name:
+            yield from (f"{area}/{name}" for area in _AREAS)
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        import pettingzoo
+
+        if render_mode is None and spec.id.startswith(_DRAWN):
+            render_mode = "rgb_array"
+        kwargs = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
+        make: Any = pettingzoo.make
+        return make(spec.api, spec.traits["registered_as"], **kwargs)
+
+    def reusable(self, spec: EnvSpec) -> bool:
+        """All but knights_archers_zombies, whose ``reset`` leaves zombies behind."""
+        return "knights_archers_zombies" not in spec.id
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
+
+    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """Games are decided by their rewards: plus for the winner, minus for the loser.
+
+        A game that a limit cut off in the middle is decided for nobody, nor is it a draw.
+        """
+        if not _rivals(environment.spec) or not environment.adapter.is_episode_done():
+            return None
+        return ranked(team_returns(environment.teams, returns))
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        name = environment.spec.id.rpartition("/")[2].rpartition("_v")[0]
+        words = _MEANINGS.get(name, ())
+        return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
+
+
+def _rivals(spec: EnvSpec) -> bool:
+    return spec.id.partition("/")[0] in _RIVALS and not spec.id.startswith(_COOPERATIVE)

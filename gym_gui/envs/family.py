@@ -1,0 +1,162 @@
+"""A family: data about a group of environments, and the hooks that know their ways.
+
+Another package adds a family by an entry point in the group ``mosaic.families`` that
+names a :class:`Family` object (or a function without arguments that returns one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
+from gym_gui.envs.index import is_installed
+from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+Teams = Mapping[str, tuple[str, ...]]
+
+
+class Family:
+    """Base of all families; the defaults fit an environment nothing is known about.
+
+    Attributes:
+        name: Short name, as in ``env_name`` of an experiment.
+        title: Name for people.
+        extra: Extra of this distribution that installs it.
+        modules: Import names that must be there to list and make its environments.
+        prefixes: What its ids begin with; lets an id be recognised while the package
+            is missing.
+        closed: Whether all its ids begin with one of the prefixes.
+        hints: Accepted spellings of ``env_name``, each with what an id must begin
+            with under that hint (``""``: anything).
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    extra: ClassVar[str] = ""
+    modules: ClassVar[tuple[str, ...]] = ()
+    prefixes: ClassVar[tuple[str, ...]] = ()
+    closed: ClassVar[bool] = False
+    hints: ClassVar[Mapping[str, str]] = {}
+
+    # -- what there is
+
+    def specs(self) -> Sequence[EnvSpec]:
+        """All environments, without importing their package here.
+
+        Raises:
+            MissingDependencyError: The package is not installed.
+        """
+        raise NotImplementedError
+
+    def candidates(self, task: str) -> Iterable[str]:
+        """Canonical ids that ``task`` may mean, the likeliest first."""
+        return (task,)
+
+    def require(self) -> None:
+        """Raise :class:`MissingDependencyError` where the package is missing."""
+        for module in self.modules:
+            if not is_installed(module):
+                raise MissingDependencyError(module, f"pip install '{DISTRIBUTION}[{self.extra}]'")
+
+    @property
+    def installed(self) -> bool:
+        """Whether its packages can be found."""
+        return all(map(is_installed, self.modules))
+
+    @property
+    def listable(self) -> bool:
+        """Whether :meth:`specs` can answer; some registries name what is not installed."""
+        return self.installed
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        """The first of ``names`` that is an environment of this family."""
+        wanted = list(dict.fromkeys(names))
+        if self.closed and not self.owns(wanted):
+            return None
+        by_id = {spec.id: spec for spec in self.specs()}
+        return next((by_id[name] for name in wanted if name in by_id), None)
+
+    def owns(self, names: Iterable[str]) -> bool:
+        """Whether one of ``names`` can only be an environment of this family."""
+        return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
+
+    # -- making one
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        """Make the environment itself; whatever its package raises is passed on."""
+        raise NotImplementedError
+
+    def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
+        """Wrap what :meth:`build` made."""
+        return adapt(env, spec.api)
+
+    def reusable(self, spec: EnvSpec) -> bool:
+        """Whether ``reset`` leaves nothing of the episode before; else each gets a new instance."""
+        return True
+
+    # -- what it means
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """Which agents play together: one team ``agent``, or everybody in ``team``."""
+        agents = adapter.possible_agents
+        return {"agent" if len(agents) == 1 else "team": agents}
+
+    def scores(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, float] | None:
+        """Score by team, as the environment keeps it; ``None`` where it keeps none."""
+        return None
+
+    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """Who won; ``None`` where the environment has no winners."""
+        return None
+
+    def success(self, environment: Environment) -> bool | None:
+        """Whether the task was solved, in the environment's own word; else ``None``."""
+        return None
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        """A word for each discrete action, or empty."""
+        return ()
+
+    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+        """The action that does nothing, where there is one."""
+        meanings = self.action_meanings(environment, agent)
+        lowered = [meaning.lower() for meaning in meanings]
+        return lowered.index("noop") if "noop" in lowered else None
+
+    def options(self, environment: Environment) -> tuple[Option, ...]:
+        """Options for a manager, or empty where the family has none of its own."""
+        return ()
+
+
+def each_alone(adapter: ParadigmAdapter) -> Teams:
+    """Every agent is its own team."""
+    return {agent: (agent,) for agent in adapter.possible_agents}
+
+
+def ranked(scores: Mapping[str, float]) -> dict[str, Outcome] | None:
+    """Win, draw or loss by score; ``None`` with fewer than two teams.
+
+    The best score wins; several teams that share it draw, all others lose.
+    """
+    if len(scores) < 2:
+        return None
+    best = max(scores.values())
+    leaders = [team for team, score in scores.items() if score == best]
+    top = Outcome.WIN if len(leaders) == 1 else Outcome.DRAW
+    return {team: top if team in leaders else Outcome.LOSS for team in scores}
+
+
+def team_returns(teams: Teams, returns: Mapping[str, float]) -> dict[str, float]:
+    """Sum of its agents' returns, by team."""
+    return {team: sum(returns.get(a, 0.0) for a in agents) for team, agents in teams.items()}
+
+
+def enum_names(members: Iterable[Any], rename: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Names of an action enumeration in the order of their values."""
+    return tuple(rename(m.name) for m in sorted(members, key=int))

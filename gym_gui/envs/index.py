@@ -1,0 +1,114 @@
+"""What a package registers, read without importing it here.
+
+Some packages only say which environments they have while they are imported. That
+import happens once, in a short child process (``index_child.py``), and its answer is
+kept in the user's cache directory until the package changes. The rule for what counts
+as changed: the installed version, the place, or the time stamp of the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import cache_dir
+
+logger = logging.getLogger(__name__)
+
+_CHILD = Path(__file__).with_name("index_child.py")
+_FORMAT = 1
+_TIMEOUT_S = 120.0
+
+
+def is_installed(module: str) -> bool:
+    """Whether top-level ``module`` can be found; imports nothing."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def package_dir(module: str) -> Path | None:
+    """Folder of an installed top-level package, without importing it."""
+    spec = importlib.util.find_spec(module)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations)))
+    return Path(spec.origin).parent if spec.origin else None
+
+
+@lru_cache(maxsize=32)
+def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
+    """Rows that ``module`` registers.
+
+    Args:
+        kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry) or
+            ``"openspiel"`` (games that ``module`` lists).
+        module: Import name of an installed package.
+
+    Raises:
+        UsageError: The package is installed but cannot be imported.
+    """
+    path = cache_dir() / "envs" / f"{module}-{_fingerprint(kind, module)}.json"
+    rows = _read(path)
+    if rows is None:
+        rows = _ask_child(kind, module)
+        _write(path, rows)
+    return tuple(rows)
+
+
+def _fingerprint(kind: str, module: str) -> str:
+    place = package_dir(module)
+    names = importlib.metadata.packages_distributions().get(module, [])
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in names)
+    changed = place.stat().st_mtime_ns if place and place.exists() else 0
+    facts = [_FORMAT, kind, module, str(place), changed, versions, sys.version_info[:3], sys.prefix]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _read(path: Path) -> list[dict[str, Any]] | None:
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(data, list):
+        return None
+    rows: list[Any] = data  # pyright: ignore[reportUnknownVariableType]
+    return rows if all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in rows) else None  # pyright: ignore[reportUnknownMemberType]
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(rows, file)
+        Path(name).replace(path)
+    except OSError as error:
+        logger.info("the list of environments is not cached: %s", error)
+
+
+def _ask_child(kind: str, module: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-P", str(_CHILD), kind, module]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise UsageError(f"importing {module} took longer than {_TIMEOUT_S:.0f} s") from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines()
+        raise UsageError(
+            f"{module} is installed but cannot be imported: {said[-1] if said else 'no message'}"
+        )
+    return json.loads(done.stdout)

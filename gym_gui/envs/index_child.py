@@ -1,0 +1,70 @@
+"""Run as a script in a short process: import one package, print what it registers as JSON."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import Any
+
+
+def gymnasium_rows(module: str) -> list[dict[str, Any]]:
+    """What importing ``module`` adds to Gymnasium's registry."""
+    import gymnasium
+
+    before = set(gymnasium.registry)
+    importlib.import_module(module)
+    rows: list[dict[str, Any]] = []
+    for env_id, spec in gymnasium.registry.items():
+        point: Any = spec.entry_point
+        if env_id in before and not _belongs(point, module):
+            continue
+        if not isinstance(point, str):
+            point = f"{getattr(point, '__module__', '')}:{getattr(point, '__qualname__', '')}"
+        rows.append({"id": env_id, "entry_point": point, "max_episode_steps": spec.max_episode_steps})
+    return rows
+
+
+def _belongs(point: Any, module: str) -> bool:
+    """Gymnasium imports plug-ins by itself; theirs are in the registry already."""
+    where = point if isinstance(point, str) else getattr(point, "__module__", "")
+    return where.partition(":")[0].partition(".")[0] == module
+
+
+def openspiel_rows(module: str) -> list[dict[str, Any]]:
+    """Games that load without parameters and that Shimmy can observe."""
+    spiel: Any = importlib.import_module(module)
+    turns = {spiel.GameType.Dynamics.SEQUENTIAL, spiel.GameType.Dynamics.SIMULTANEOUS}
+    rows: list[dict[str, Any]] = []
+    for game in spiel.registered_games():
+        seen = (
+            game.provides_observation_tensor
+            or game.provides_information_state_tensor
+            or game.provides_observation_string
+            or game.provides_information_state_string
+        )
+        if game.default_loadable and seen and game.dynamics in turns:
+            rows.append(
+                {
+                    "id": game.short_name,
+                    "utility": game.utility.name,
+                    "dynamics": game.dynamics.name,
+                    "players": [game.min_num_players, game.max_num_players],
+                }
+            )
+    return rows
+
+
+def main() -> None:
+    """Answer on the real standard output; what packages print goes to standard error."""
+    answer = os.dup(1)
+    os.dup2(2, 1)
+    kind, module = sys.argv[1:3]
+    rows = {"gymnasium": gymnasium_rows, "openspiel": openspiel_rows}[kind](module)
+    with os.fdopen(answer, "w", encoding="utf-8") as out:
+        json.dump(rows, out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What is known of an environment before it is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.paradigms.select import APIS
+
+DISTRIBUTION = "mosaic-gym-gui"
+_VERSION = re.compile(r"^(?P<base>.+?)[-_]v(?P<version>\d+)$")
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """One environment, as its own package describes it.
+
+    Attributes:
+        id: Canonical id, for example ``"CartPole-v1"`` or ``"classic/chess_v6"``.
+        family: Name of its family.
+        api: Interface it is made with: ``"gymnasium"``, ``"aec"`` or ``"parallel"``.
+        apis: All interfaces it can be made with, the native one first.
+        package: Import name of the package that holds it.
+        extra: Extra of this distribution that installs it.
+        entry_point: ``"module:attribute"`` as its package registers it, or a callable.
+        max_episode_steps: Limit that its package sets, or ``None``.
+        install: Line that installs it; by default from ``extra``.
+        traits: What else the family read about it.
+    """
+
+    id: str
+    family: str
+    api: str
+    apis: tuple[str, ...]
+    package: str
+    extra: str = ""
+    entry_point: str | Callable[..., Any] = ""
+    max_episode_steps: int | None = None
+    install: str = ""
+    traits: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def __post_init__(self) -> None:
+        if self.api not in APIS or self.api not in self.apis:
+            raise ValueError(f"{self.id}: api {self.api!r} is not one of {self.apis}")
+        if not self.install:
+            line = (
+                f"pip install '{DISTRIBUTION}[{self.extra}]'" if self.extra else f"pip install {self.package}"
+            )
+            object.__setattr__(self, "install", line)
+
+    @property
+    def paradigm(self) -> SteppingParadigm:
+        """How its agents take turns; follows from ``api``."""
+        return {
+            "gymnasium": SteppingParadigm.SINGLE_AGENT,
+            "aec": SteppingParadigm.SEQUENTIAL,
+            "parallel": SteppingParadigm.SIMULTANEOUS,
+        }[self.api]
+
+    @property
+    def env_type(self) -> str:
+        """``"gymnasium"`` or ``"pettingzoo"``: the word worker capabilities use."""
+        return "gymnasium" if self.api == "gymnasium" else "pettingzoo"
+
+    @property
+    def module(self) -> str:
+        """Module part of the entry point, empty for a callable."""
+        return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
+
+
+def split_version(env_id: str) -> tuple[str, int | None]:
+    """``"Taxi-v3"`` is ``("Taxi", 3)``; ``"tictactoe_v3"`` is ``("tictactoe", 3)``."""
+    match = _VERSION.match(env_id)
+    return (match["base"], int(match["version"])) if match else (env_id, None)
+
+
+def newest_of(env_id: str, known: Iterable[str]) -> str | None:
+    """The known id that differs from ``env_id`` in its version alone, the newest of them."""
+    base = split_version(env_id)[0].lower()
+    same = [(split_version(k)[1] or 0, k) for k in known if split_version(k)[0].lower() == base]
+    return max(same)[1] if same else None
