@@ -1,0 +1,238 @@
+"""Checkpoints come back as they were, and whatever is wrong with one is said in a sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import pickle
+import re
+import resource
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cleanrl_worker.checkpoint as files
+from cleanrl_worker.checkpoint import PolicyDescription, read_checkpoint, save_checkpoint
+from cleanrl_worker.network import ActorCritic
+from cleanrl_worker.policy import Policy, architecture_of
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
+
+FOLDER = Path(__file__).resolve().parents[1]
+
+
+def box(*shape: int) -> Space:
+    return Space("Box", np.dtype(np.float32), shape, np.full(shape, -np.inf), np.full(shape, np.inf))
+
+
+def describe(inputs: int = 4, actions: int = 2, hidden: tuple[int, ...] = (8,)) -> PolicyDescription:
+    action_space = Space("Discrete", np.dtype(np.int64), n=actions)
+    return PolicyDescription("ppo", "CartPole-v1", box(inputs), action_space, hidden, seed=3)
+
+
+def weigh(description: PolicyDescription, seed: int = 0) -> bytes:
+    network = ActorCritic(architecture_of(description))
+    network.initialise(torch.Generator().manual_seed(seed))
+    return safetensors.torch.save(network.state_dict())
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    folder = tmp_path / "policy"
+    save_checkpoint(folder, describe(), weigh(describe()))
+    return folder
+
+
+def test_round_trip_by_folder_description_or_weights(kept: Path) -> None:
+    for name in ("", "policy.json", "model.safetensors"):
+        description, weights = read_checkpoint(kept / name)
+        assert weights == weigh(describe())
+        assert description.to_json() == {
+            **describe().to_json(),
+            "weights": {"file": "model.safetensors", "sha256": description.weights_sha256},
+        }
+        Policy.load(kept / name)
+    assert sorted(p.name for p in kept.iterdir()) == ["model.safetensors", "policy.json"]
+
+
+def edit(folder: Path, **changes: Any) -> None:
+    path = folder / "policy.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def rehash(folder: Path, weights: bytes) -> None:
+    """Weights of our choice, with a description that vouches for them."""
+    save_checkpoint(folder, describe(), weights)
+
+
+def truncate(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def with_nan() -> bytes:
+    state = safetensors.torch.load(weigh(describe()))
+    state["actor.0.bias"][0] = float("nan")
+    return safetensors.torch.save(state)
+
+
+BAD = {
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
+    "no description": (lambda f: (f / "policy.json").unlink(), "holds no policy.json"),
+    "truncated weights": (truncate, "damaged"),
+    "other weights": (
+        lambda f: (f / "model.safetensors").write_bytes(weigh(describe(), 9)),
+        "sha256 differs",
+    ),
+    "truncated description": (lambda f: (f / "policy.json").write_text('{"format_ver'), "cannot be used"),
+    "not JSON": (lambda f: (f / "policy.json").write_bytes(b"\x80\x04\xff"), "cannot be used"),
+    "a list": (lambda f: (f / "policy.json").write_text("[1]"), "wrong type"),
+    "nested deeply": (lambda f: (f / "policy.json").write_text("[" * 99_999), "cannot be used"),
+    "no seed": (lambda f: edit(f, evaluation=None), "wrong type"),
+    "later format": (lambda f: edit(f, format_version=99), "format_version is 99"),
+    "unknown preprocessing": (lambda f: edit(f, preprocessing=["grayscale"]), "unknown preprocessing"),
+    "unknown network": (
+        lambda f: edit(f, network={"type": "cnn", "activation": "relu", "hidden": [1]}),
+        "unknown kind",
+    ),
+    "absurd widths": (
+        lambda f: edit(f, network={"type": "mlp", "activation": "tanh", "hidden": [10**9]}),
+        "hidden widths",
+    ),
+    "another space": (lambda f: edit(f, observation_space={"kind": "Sphere"}), "unknown space kind"),
+    "a discrete observation": (
+        lambda f: edit(f, observation_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
+        "needs a Box",
+    ),
+    "an action more": (
+        lambda f: edit(f, action_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
+        re.escape("actor.2.bias has shape (2,) where (3,) is needed"),
+    ),
+    "garbage vouched for": (lambda f: rehash(f, b"\x80\x04N."), "no safetensors file"),
+    "NaN weights": (lambda f: rehash(f, with_nan()), "not all finite"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_checkpoint_is_refused_in_one_line(kept: Path, name: str) -> None:
+    spoil, words = BAD[name]
+    spoil(kept)
+    with pytest.raises(LoadError, match=words) as caught:
+        Policy.load(kept)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_checkpoint_says_how_to_train_one(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match=r"does not exist.*mosaic train"):
+        Policy.load(tmp_path / "nowhere")
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(LoadError, match="is no checkpoint"):
+        Policy.load(tmp_path / "notes.txt")
+
+
+class Bomb:
+    """Unpickling it makes a folder."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.mark),)
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".pth", ".zip", ".pkl", ".ckpt", ".safetensors"])
+def test_a_pickle_never_runs(tmp_path: Path, suffix: str) -> None:
+    mark, path = tmp_path / "ran", tmp_path / f"model{suffix}"
+    payload = pickle.dumps(Bomb(mark))
+    if suffix in (".zip", ".pt"):
+        memory = io.BytesIO()
+        with zipfile.ZipFile(memory, "w") as archive:
+            archive.writestr("archive/data.pkl", payload)
+        payload = memory.getvalue()
+    path.write_bytes(payload)
+    if suffix == ".safetensors":
+        save_checkpoint(tmp_path, describe(), payload)
+    with pytest.raises(LoadError):
+        Policy.load(path)
+    assert not mark.exists()
+    pickle.loads(pickle.dumps(Bomb(mark)))
+    assert mark.exists()  # so the bomb is a real one
+
+
+@pytest.mark.parametrize("cut", range(4))
+def test_a_save_cut_anywhere_leaves_a_whole_checkpoint(
+    kept: Path, cut: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut between any two of: weights written, description written, renamed, renamed."""
+    calls = 0
+
+    def stop_at_cut(original: Any) -> Any:
+        def wrapped(*args: Any) -> Any:
+            nonlocal calls
+            if calls == cut:
+                raise KeyboardInterrupt
+            calls += 1
+            return original(*args)
+
+        return wrapped
+
+    monkeypatch.setattr(files, "_write", stop_at_cut(files._write))
+    monkeypatch.setattr(files.Path, "replace", stop_at_cut(Path.replace))
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(kept, describe(), weigh(describe(), 5))
+    monkeypatch.undo()
+    _, weights = read_checkpoint(kept)
+    assert weights == weigh(describe(), 0 if cut < 3 else 5)
+    save_checkpoint(kept, describe(), weigh(describe(), 6))
+    assert read_checkpoint(kept)[1] == weigh(describe(), 6)
+
+
+def test_a_disk_that_fills_costs_the_new_checkpoint_alone(kept: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    wide = describe(hidden=(256,))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))  # a larger file cannot be written
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            save_checkpoint(kept, wide, weigh(wide))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert read_checkpoint(kept)[1] == weigh(describe())
+    assert sorted(p.name for p in kept.iterdir()) == ["model.safetensors", "policy.json"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    ),
+    st.sampled_from(sorted(describe().to_json())),
+)
+def test_any_value_in_a_description_is_read_or_refused(value: Any, key: str) -> None:
+    with contextlib.suppress(ValueError):
+        read = PolicyDescription.from_json({**describe().to_json(), key: value})
+        assert PolicyDescription.from_json(read.to_json()) == read
+
+
+def test_describing_needs_no_torch_and_playing_no_gymnasium(kept: Path) -> None:
+    code = (
+        "import sys; from cleanrl_worker.checkpoint import read_checkpoint; "
+        f"read_checkpoint({str(kept)!r}); "
+        "assert not {'torch', 'gymnasium'} & set(sys.modules), 'heavy'; "
+        "import cleanrl_worker.main; from cleanrl_worker.policy import Policy; "
+        f"Policy.load({str(kept)!r}); "
+        "assert not {'gymnasium', 'tensorboard', 'tyro', 'sympy'} & set(sys.modules), 'heavy'"
+    )
+    path = os.pathsep.join([str(FOLDER), str(FOLDER.parent / "mosaic_worker_sdk")])
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": path})

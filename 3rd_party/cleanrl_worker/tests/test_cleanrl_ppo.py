@@ -1,0 +1,158 @@
+"""PPO learns what each probe environment isolates, and learns the same thing twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import probes  # noqa: F401  # registers the environments
+import pytest
+import torch
+
+from cleanrl_worker.config import ConfigError, PPOConfig
+from cleanrl_worker.environments import Environments, TrainingFailed
+from cleanrl_worker.network import ActorCritic
+from cleanrl_worker.ppo import Rollout, estimate_advantages, train
+
+SMALL = {"total_steps": 4096, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
+
+
+def learn(env_id: str, **settings: Any) -> ActorCritic:
+    config = PPOConfig(env_id=env_id, **{**SMALL, **settings})
+    environments = Environments(env_id, config.num_envs)
+    try:
+        return train(config, environments, lambda _: True)
+    finally:
+        environments.close()
+
+
+@torch.no_grad()
+def shown(network: ActorCritic, observation: float) -> tuple[torch.Tensor, float]:
+    """Probabilities and value for one observation."""
+    logits, value = network(torch.tensor([[observation]]))
+    return logits.softmax(-1)[0], float(value)
+
+
+def test_value_of_a_constant_reward() -> None:
+    _, value = shown(learn("Constant-v0"), 0.0)
+    assert value == pytest.approx(1.0, abs=0.05)
+
+
+def test_policy_depends_on_the_observation() -> None:
+    network = learn("Matching-v0")
+    low, high = shown(network, -1.0)[0], shown(network, 1.0)[0]
+    assert low[0] > 0.9
+    assert high[1] > 0.9
+
+
+def test_credit_travels_back_one_step() -> None:
+    network = learn("TwoSteps-v0", gamma=0.5)
+    probabilities, value = shown(network, -1.0)
+    assert probabilities[1] > 0.9
+    assert value == pytest.approx(0.5, abs=0.1)
+    assert shown(network, 1.0)[1] == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_truncated_episode_is_worth_what_would_have_followed() -> None:
+    _, value = shown(learn("Endless-v0", gamma=0.75, total_steps=16384), 0.0)
+    assert value == pytest.approx(4.0, abs=0.3)  # 1 / (1 - gamma); 1.75 without the bootstrap
+
+
+@pytest.mark.parametrize("env_id", ["MaskedBandit-v0", "MaskedBanditInfo-v0"])
+def test_masked_actions_are_never_played_and_the_best_legal_one_is_learnt(env_id: str) -> None:
+    network = learn(env_id)  # the environment raises on an illegal arm
+    with torch.no_grad():
+        logits, _ = network(torch.zeros(1, 1))
+    assert logits[0, 2:].softmax(-1)[1] > 0.9
+
+
+def test_one_seed_gives_equal_bits_and_leaves_the_global_generator_alone() -> None:
+    torch.manual_seed(7)
+    first = learn("TwoSteps-v0", total_steps=1024).state_dict()
+    drawn = torch.rand(3)
+    torch.manual_seed(8)
+    second = learn("TwoSteps-v0", total_steps=1024).state_dict()
+    other = learn("TwoSteps-v0", total_steps=1024, seed=2).state_dict()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+    torch.manual_seed(7)
+    assert torch.equal(drawn, torch.rand(3))
+
+
+def test_updates_report_steps_and_can_stop_the_training() -> None:
+    config = PPOConfig(env_id="Constant-v0", **SMALL)
+    environments = Environments("Constant-v0", config.num_envs)
+    steps: list[int] = []
+
+    def on_update(update: Any) -> bool:
+        steps.append(update.step)
+        assert update.metrics["charts/episodic_return"] == 1.0
+        assert update.metrics["charts/episodic_length"] == 1.0
+        return len(steps) < 3
+
+    train(config, environments, on_update)
+    environments.close()
+    assert steps == [128, 256, 384]
+
+
+def test_gae_agrees_with_its_definition() -> None:
+    rng = torch.Generator().manual_seed(3)
+    steps, copies, gamma, lam = 6, 2, 0.9, 0.8
+    rewards, values = (torch.randn(steps, copies, generator=rng) for _ in range(2))
+    ended = torch.zeros(steps, copies)
+    ended[2, 0] = 1.0
+    after = torch.randn(copies, generator=rng)
+    unused = torch.zeros(0)
+    rollout = Rollout(unused, unused, unused, unused, values, rewards, ended, after)
+    advantages = estimate_advantages(rollout, gamma, lam)
+    for copy in range(copies):
+        for t in range(steps):
+            expected, weight = 0.0, 1.0
+            for k in range(t, steps):
+                goes_on = 1.0 - float(ended[k, copy])
+                following = after[copy] if k == steps - 1 else values[k + 1, copy]
+                expected += weight * float(rewards[k, copy] + gamma * following * goes_on - values[k, copy])
+                weight *= gamma * lam * goes_on
+            assert float(advantages[t, copy]) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "words"),
+    [("PaysNan-v0", "no finite number"), ("Raises-v0", "Raises-v0 raised RuntimeError: the roof")],
+)
+def test_what_breaks_while_running_says_so(env_id: str, words: str) -> None:
+    with pytest.raises(TrainingFailed, match=words):
+        learn(env_id)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"num_envs": 0}, "num_envs must be at least 1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a positive number"),
+        ({"gamma": 1.5}, "gamma must lie between 0 and 1"),
+        ({"num_minibatches": 3}, "equal minibatches"),
+        ({"num_envs": 1, "num_steps": 4}, "at least 2 steps"),
+        ({"total_steps": 10}, "less than one rollout"),
+        ({"seed": -1}, "seed must be"),
+        ({"hidden": ()}, "hidden must be widths"),
+        ({"target_kl": 0.0}, "target_kl must be"),
+        ({"ent_coef": -1.0}, "ent_coef must be"),
+    ],
+)
+def test_settings_that_cannot_work_are_named(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        PPOConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "words"),
+    [
+        ("CartPool-v1", "Did you mean: `CartPole`"),
+        ("Pendulum-v1", "takes Discrete actions only"),
+        ("FrozenLake-v1", "takes Box observations only"),
+        ("no_such_module:Thing-v0", "cannot be made"),
+    ],
+)
+def test_environments_that_cannot_be_trained_in_are_refused(env_id: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Environments(env_id, 2)

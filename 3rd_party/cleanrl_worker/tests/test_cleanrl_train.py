@@ -1,0 +1,183 @@
+"""The training command: what it prints, writes and returns, also when it is cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.policy import Policy
+from cleanrl_worker.train import main
+
+TESTS = Path(__file__).resolve().parent
+FOLDERS = (TESTS, TESTS.parent, TESTS.parents[1] / "mosaic_worker_sdk")
+SHORT = [
+    "--total-steps=1024", "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3",
+]  # fmt: skip
+LONG = ["--env-id=probes:Matching-v0", "--total-steps=100000000", "--num-envs=2", "--num-steps=16", "--json"]
+
+
+@pytest.fixture
+def start() -> Iterator[Any]:
+    """Starts trainings as programs; none outlives its test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def run(*args: str) -> subprocess.Popen[str]:
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, FOLDERS))}
+        command = [sys.executable, "-m", "cleanrl_worker.train", *args]
+        child = subprocess.Popen(
+            command,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        running.append(child)
+        return child
+
+    yield run
+    for child in running:
+        child.kill()
+        child.communicate()
+
+
+def until(child: subprocess.Popen[str], event: str) -> dict[str, Any]:
+    """The next event of that name."""
+    assert child.stdout is not None
+    for line in child.stdout:
+        said = json.loads(line)
+        if said["event"] == event:
+            return said
+    raise AssertionError(f"no {event} before the end")
+
+
+def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "p"
+    assert main(["--algo=ppo", "--env-id=probes:Matching-v0", f"--out={out}", "--json", *SHORT]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [e["event"] for e in events][:2] == ["start", "progress"]
+    assert events[1]["step"] == 128
+    assert (events[-1]["event"], events[-1]["status"], events[-1]["step"]) == ("done", "completed", 1024)
+    description = json.loads((out / "policy.json").read_text())
+    assert description["evaluation"]["mean_return"] == events[-1]["mean_return"]
+    assert description["action_space"] == {"kind": "Discrete", "dtype": "int64", "n": 2, "start": 3}
+    assert description["config"]["learning_rate"] == 5e-3
+    assert {"torch", "gymnasium", "python"} <= set(description["versions"])
+    log = EventAccumulator(str(out))
+    log.Reload()
+    assert [point.step for point in log.Scalars("charts/episodic_return")] == list(range(128, 1025, 128))
+    assert {"losses/value_loss", "losses/entropy", "charts/learning_rate"} <= set(log.Tags()["scalars"])
+
+
+def test_one_seed_gives_the_same_file_in_two_processes(start: Any, tmp_path: Path) -> None:
+    args = ["--env-id=CartPole-v1", *SHORT]
+    assert main([*args, f"--out={tmp_path / 'a'}"]) == 0
+    child = start(*args, f"--out={tmp_path / 'b'}")
+    out, err = child.communicate()
+    assert child.returncode == 0, err
+    assert "completed after 1024 steps" in out
+    first, second = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("a", "b"))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--algo=dqn"], "unknown algorithm 'dqn'. Known: ppo"),
+        (["--sede=3"], "Unrecognized options: --sede"),
+        (["--seed=x"], "invalid literal for int"),
+        (["--num-envs=0"], "num_envs must be at least 1"),
+        (["--env-id=CartPool-v1"], "Did you mean: `CartPole`"),
+        (["--env-id=Pendulum-v1"], "takes Discrete actions only"),
+        (["--checkpoint-every=0"], "checkpoint_every must be"),
+        (["--out=/proc/nope"], "cannot be written"),
+    ],
+)
+def test_bad_commands_get_one_line_and_status_2(
+    args: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(args) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert words in said.err
+    assert not any((tmp_path / "runs").glob("*"))
+
+
+def test_a_policy_is_replaced_only_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    args = ["--env-id=probes:Constant-v0", f"--out={tmp_path}", *SHORT]
+    assert main(args) == 0
+    before = (tmp_path / "model.safetensors").read_bytes()
+    assert main([*args, "--seed=2"]) == 2
+    assert "already holds a policy" in capsys.readouterr().err
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+    assert main([*args, "--seed=2", "--overwrite"]) == 0
+    assert (tmp_path / "model.safetensors").read_bytes() != before
+    assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1
+
+
+def test_a_training_that_breaks_returns_1_and_keeps_the_last_good_policy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--env-id=probes:PaysNan-v0", f"--out={tmp_path}", *SHORT, "--total-steps=8192"]) == 1
+    assert "no finite number" in capsys.readouterr().err
+    assert 0 < Policy.load(tmp_path).description.total_steps < 8192
+
+
+def test_a_signal_keeps_what_was_learnt(start: Any, tmp_path: Path) -> None:
+    child = start(*LONG, f"--out={tmp_path}")
+    until(child, "progress")
+    child.send_signal(signal.SIGTERM)
+    done = until(child, "done")
+    assert (done["status"], done["mean_return"]) == ("stopped", None)
+    assert child.wait(timeout=20) == 130
+    assert Policy.load(tmp_path).description.total_steps == done["step"]
+
+
+@pytest.mark.full
+def test_a_killed_training_leaves_its_last_checkpoint(start: Any, tmp_path: Path) -> None:
+    child = start(*LONG, f"--out={tmp_path}", "--checkpoint-every=0.05")
+    for _ in range(3):
+        kept = until(child, "checkpoint")
+    child.kill()
+    child.wait()
+    assert Policy.load(tmp_path).description.total_steps >= kept["step"]
+
+
+def test_a_reader_that_goes_away_ends_the_training(start: Any, tmp_path: Path) -> None:
+    child = start(*LONG, f"--out={tmp_path}")
+    until(child, "progress")
+    child.stdout.close()
+    assert child.wait(timeout=20) == 130
+    assert child.stderr.read() == ""
+    assert Policy.load(tmp_path).description.total_steps > 0
+
+
+def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert not caught.value.code
+    said = capsys.readouterr().out
+    assert all(flag in said for flag in ("--out", "--learning-rate", "--env-id"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_cartpole_is_solved_by_default_settings(seed: int, tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert main(["--env-id=CartPole-v1", f"--seed={seed}", f"--out={tmp_path}"]) == 0
+    assert np.mean(episode_returns(Policy.load(tmp_path), "CartPole-v1", range(20))) >= 475.0
+    assert time.monotonic() - began < 280.0

@@ -1,0 +1,1 @@
+"""Plays for a person: asks the host for each action, or follows a script."""

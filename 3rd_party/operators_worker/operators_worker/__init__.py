@@ -1,0 +1,1 @@
+"""Baselines: random, no-op, cycle, and readable heuristics for a few environments."""

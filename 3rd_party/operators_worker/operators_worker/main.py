@@ -1,0 +1,42 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mosaic_worker.worker import Batch, EpisodeEnd, EpisodeStart, Slot, Worker
+from operators_worker.behavior import Behavior, make_behavior
+
+
+class OperatorsWorker(Worker):
+    """Plays baselines; ``settings["behavior"]`` of a slot says which (``random`` by default).
+
+    Only numpy and the SDK are imported here: a heuristic's module is loaded with the
+    first slot that asks for it, which keeps the plain baselines small and quick to start.
+    """
+
+    def __init__(self) -> None:
+        self._behaviors: dict[int, Behavior] = {}
+
+    def load(self, slot: Slot) -> str:
+        """Choose the behaviour of ``slot``.
+
+        Returns:
+            The behaviour's name.
+
+        Raises:
+            LoadError: When the name is unknown or the behaviour cannot play the slot.
+        """
+        name = slot.settings.get("behavior", "random")
+        self._behaviors[slot.index] = make_behavior(name, slot)
+        return str(name)
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        self._behaviors[slot.index].reset(starts)
+
+    def select_actions(self, batch: Batch) -> Any:
+        return self._behaviors[batch.slot.index].select(batch)
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        self._behaviors[slot.index].forget(end.episode for end in ends)

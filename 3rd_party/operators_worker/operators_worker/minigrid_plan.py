@@ -1,0 +1,154 @@
+"""Shortest plans over poses (x, y, direction) on a :class:`~operators_worker.minigrid_map.SeenMap`.
+
+Dijkstra's algorithm; a turn or a step costs one action, a closed door two, pushing through
+a movable obstacle (pick it up, put it aside) eight.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from operators_worker.minigrid_map import (
+    CLOSED,
+    DOOR,
+    FORWARD,
+    KEY,
+    LEFT,
+    MOVABLE,
+    OPEN,
+    RIGHT,
+    VECTORS,
+    Cell,
+    Point,
+    SeenMap,
+    walkable,
+)
+
+Pose = tuple[int, int, int]
+_OBSTACLE_COST = 8
+
+
+def front_of(pose: Pose) -> Point:
+    """The cell faced from ``pose``."""
+    dx, dy = VECTORS[pose[2]]
+    return pose[0] + dx, pose[1] + dy
+
+
+def unlocks(carrying: Cell | None, door: Cell) -> bool:
+    """Whether what is in hand is a key that fits the locked ``door``."""
+    return carrying is not None and carrying.kind == KEY and carrying.color == door.color
+
+
+class Way(NamedTuple):
+    """What a plan may do on its way.
+
+    Attributes:
+        doors: Open shut doors.
+        key: Use the key in hand on locked ones.
+        lift: Lift things that stand in the way.
+    """
+
+    doors: bool = True
+    key: bool = True
+    lift: bool = False
+
+
+PLAIN = Way()
+NO_KEY = Way(key=False)
+LIFTING = Way(lift=True)
+
+
+class Planner:
+    """Finds where to go next from the agent's pose.
+
+    Every search gives the poses from here on, this one included, or ``None`` when there is no way.
+
+    Args:
+        seen: The map; read at each call.
+    """
+
+    def __init__(self, seen: SeenMap) -> None:
+        self._seen = seen
+
+    def to_cells(self, cells: Collection[Point]) -> list[Pose] | None:
+        """To standing on one of ``cells``."""
+        return self._search(lambda pose: (pose[0], pose[1]) in cells, PLAIN) if cells else None
+
+    def to_face(self, cells: Collection[Point], way: Way = PLAIN) -> list[Pose] | None:
+        """To facing one of ``cells``."""
+        return self._search(lambda pose: front_of(pose) in cells, way) if cells else None
+
+    def to_unseen(self, way: Way = PLAIN) -> list[Pose] | None:
+        """To the nearest view of something new.
+
+        A shut door counts only when all of this side of the doors has been seen: opening a
+        wrong one ends some episodes (MiniGrid-GoToDoor, MiniGrid-RedBlueDoors).
+        """
+        known = self._seen.cells
+
+        def faces_door(pose: Pose) -> bool:
+            cell = known.get(front_of(pose))
+            return cell is not None and self._shut(cell, way)
+
+        path = self._search(lambda pose: front_of(pose) not in known, way._replace(doors=False))
+        return path or self._search(faces_door, way)
+
+    def _shut(self, cell: Cell, way: Way) -> bool:
+        """A door that is not open and that could be opened."""
+        if cell.kind != DOOR or cell.state == OPEN:
+            return False
+        return cell.state == CLOSED or (way.key and unlocks(self._seen.carrying, cell))
+
+    def _cost(self, cell: Cell | None, way: Way) -> int:
+        """Actions to move into a cell ahead; 0 when it cannot be entered."""
+        if cell is None:
+            return 0
+        if walkable(cell):
+            return 1
+        if self._shut(cell, way):
+            return 2 if way.doors else 0
+        return _OBSTACLE_COST if way.lift and cell.kind in MOVABLE else 0
+
+    def _search(self, done: Callable[[Pose], bool], way: Way) -> list[Pose] | None:
+        cells = self._seen.cells
+        start: Pose = (*self._seen.position, self._seen.direction)
+        before: dict[Pose, Pose] = {start: start}
+        cost = {start: 0}
+        queue: list[tuple[int, int, Pose]] = [(0, 0, start)]
+        count = 0
+        while queue:
+            spent, _, pose = heapq.heappop(queue)
+            if spent > cost[pose]:
+                continue
+            if done(pose):
+                return _walk_back(pose, before)
+            x, y, d = pose
+            ahead = front_of(pose)
+            steps = [((x, y, (d - 1) % 4), 1), ((x, y, (d + 1) % 4), 1)]
+            if price := self._cost(cells.get(ahead), way):
+                steps.insert(0, ((*ahead, d), price))
+            for after, price in steps:
+                if spent + price < cost.get(after, 1 << 30):
+                    cost[after] = spent + price
+                    before[after] = pose
+                    count += 1
+                    heapq.heappush(queue, (spent + price, count, after))
+        return None
+
+
+def _walk_back(pose: Pose, before: dict[Pose, Pose]) -> list[Pose]:
+    path = [pose]
+    while before[pose] != pose:
+        pose = before[pose]
+        path.append(pose)
+    return path[::-1]
+
+
+def first_move(path: list[Pose]) -> int | None:
+    """The action from the first to the second pose of ``path``; ``None`` when it is there already."""
+    if len(path) < 2:
+        return None
+    turn = (path[1][2] - path[0][2]) % 4
+    return FORWARD if turn == 0 else RIGHT if turn == 1 else LEFT

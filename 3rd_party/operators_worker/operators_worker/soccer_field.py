@@ -1,0 +1,83 @@
+"""The published layout of MosaicMultiGrid's soccer field, and where on it a view can be from.
+
+The field is 16 x 11 cells with a wall around it; each goal is three cells before the end
+wall. Green (team 1) defends the left goal, blue (team 2) the right one. Observations
+encode a cell as (object, colour, state); agents that carry the ball have 100 added to
+their state. The agent's own cell shows what it carries.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Point = tuple[int, int]
+
+WIDTH, HEIGHT = 16, 11
+UNSEEN, WALL, BALL, AGENT, GOAL = 0, 2, 6, 10, 11
+GREEN, BLUE = 1, 2
+GOALS: dict[int, tuple[Point, ...]] = {
+    GREEN: ((1, 4), (1, 5), (1, 6)),
+    BLUE: ((14, 4), (14, 5), (14, 6)),
+}
+"""Goal cells by the colour of the team that defends them."""
+NOOP, LEFT, RIGHT, FORWARD, PICKUP, DROP = range(6)
+VECTORS: tuple[Point, ...] = ((1, 0), (0, 1), (-1, 0), (0, -1))
+CARRYING = 100
+
+_ANY, _FREE, _OPEN = -1, 0, 9
+"""What an observed cell says of the ground: nothing; no wall; neither wall nor goal."""
+
+
+def view_offsets(size: int) -> list[list[Point]]:
+    """For each direction, the (dx, dy) of every view cell, row by row as ``image.reshape(-1, 3)``."""
+    half = size // 2
+    cells = [(i - half, size - 1 - j) for i in range(size) for j in range(size)]
+    return [[(fx * ahead - fy * side, fy * ahead + fx * side) for side, ahead in cells] for fx, fy in VECTORS]
+
+
+class Locator:
+    """Which positions agree with what is seen.
+
+    Args:
+        size: Width of the square view.
+    """
+
+    def __init__(self, size: int) -> None:
+        ground = np.full((WIDTH + 2 * size, HEIGHT + 2 * size), WALL, np.int8)
+        ground[size + 1 : size + WIDTH - 1, size + 1 : size + HEIGHT - 1] = _OPEN
+        for color, cells in GOALS.items():
+            for x, y in cells:
+                ground[size + x, size + y] = GOAL + color
+        self.offsets = view_offsets(size)
+        self._own = (size // 2) * size + size - 1
+        x, y = np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT), indexing="ij")
+        self._expected = [
+            np.stack([ground[size + x + dx, size + y + dy] for dx, dy in offsets], axis=-1)
+            for offsets in self.offsets
+        ]
+
+    def everywhere(self) -> NDArray[np.bool_]:
+        """All cells an agent can stand on, shape (WIDTH, HEIGHT)."""
+        possible = np.zeros((WIDTH, HEIGHT), np.bool_)
+        possible[1:-1, 1:-1] = True
+        return possible
+
+    def agree(self, image: NDArray[np.integer], direction: int) -> NDArray[np.bool_]:
+        """Positions from which ``image`` can be seen, shape (WIDTH, HEIGHT)."""
+        codes = np.array([_ground(kind, color) for kind, color, _ in image.reshape(-1, 3).tolist()])
+        codes[self._own] = _ANY
+        expected = self._expected[direction]
+        same = (expected == codes) | (codes == _ANY) | ((codes == _FREE) & (expected != WALL))
+        return same.all(axis=-1)
+
+
+def _ground(kind: int, color: int) -> int:
+    """What a seen cell says of the ground beneath."""
+    if kind == UNSEEN:
+        return _ANY
+    if kind == AGENT:
+        return _FREE
+    if kind == GOAL:
+        return GOAL + color
+    return WALL if kind == WALL else _OPEN

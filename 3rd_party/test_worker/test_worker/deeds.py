@@ -1,0 +1,102 @@
+"""What the process does wrong, apart from its answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+
+from mosaic_worker.worker import LoadError
+from test_worker.plan import Plan
+
+_log = logging.getLogger("test_worker")
+_kept: list[bytearray] = []
+_ORPHAN = "import subprocess, sys; subprocess.Popen(sys.argv[1:], start_new_session=True)"
+_SLEEPER = "import time; time.sleep(600)"
+
+
+def do(plan: Plan) -> None:
+    """Carry out ``plan.fault``.
+
+    Raises:
+        RuntimeError: For the fault ``raise``.
+        LoadError: For the fault ``refuse``.
+    """
+    _DEEDS[plan.fault](plan)
+
+
+def stand_still() -> None:
+    """Never come back; other threads go on."""
+    while True:
+        time.sleep(3600)
+
+
+def end_hard(word: str) -> None:
+    """End without a farewell: ``exit`` or ``kill``; any other word does nothing."""
+    if word == "exit":
+        os._exit(3)
+    if word == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _exit(plan: Plan) -> None:
+    os._exit(plan.status)
+
+
+def _signal(plan: Plan) -> None:
+    number = signal.Signals[plan.signal]
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _raise(_: Plan) -> None:
+    raise RuntimeError("told to raise")
+
+
+def _refuse(_: Plan) -> None:
+    raise LoadError("told to refuse this slot")
+
+
+def _memory(plan: Plan) -> None:
+    for _ in range(plan.mb):
+        _kept.append(bytearray(os.urandom(4096) * 256))  # a page is resident once it is written
+
+
+def _grandchildren(plan: Plan) -> None:
+    for _ in range(plan.count):
+        # The child ends at once, so that its own child has no parent that is ours.
+        subprocess.run([sys.executable, "-c", _ORPHAN, sys.executable, "-c", _SLEEPER], check=True)
+
+
+def _log_flood(plan: Plan) -> None:
+    for i in range(plan.count):
+        _log.info("line %d of a flood", i)
+
+
+def _flood(fd: int) -> Callable[[Plan], None]:
+    def run(plan: Plan) -> None:
+        with os.fdopen(os.dup(fd), "w") as stream:
+            stream.writelines(f"line {i} of a flood\n" for i in range(plan.count))
+
+    return run
+
+
+_DEEDS: Mapping[str, Callable[[Plan], None]] = {
+    "exit": _exit,
+    "signal": _signal,
+    "raise": _raise,
+    "refuse": _refuse,
+    "hang": lambda _: stand_still(),
+    "freeze": lambda _: os.kill(os.getpid(), signal.SIGSTOP),
+    "late": lambda plan: time.sleep(plan.seconds),
+    "memory": _memory,
+    "grandchildren": _grandchildren,
+    "log_flood": _log_flood,
+    "stderr_flood": _flood(2),
+    "stdout_flood": _flood(1),
+}

@@ -1,0 +1,135 @@
+"""What a worker can do, in words that are compared with an environment's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.spaces import to_space
+
+ANY = "any"
+"""Stands in a list of kinds for "whatever comes"."""
+
+ACTION_KINDS = (
+    "discrete", "continuous", "multi_discrete", "multi_binary", "dict", "tuple",
+    "text", "sequence", "graph", ANY,
+)  # fmt: skip
+OBSERVATION_KINDS = (
+    "box", "image", "discrete", "multi_discrete", "multi_binary", "dict", "tuple",
+    "text", "sequence", "graph", ANY,
+)  # fmt: skip
+
+_KIND = {
+    "Discrete": "discrete",
+    "MultiDiscrete": "multi_discrete",
+    "MultiBinary": "multi_binary",
+    "Dict": "dict",
+    "Tuple": "tuple",
+    "OneOf": "tuple",
+    "Text": "text",
+    "Sequence": "sequence",
+    "Graph": "graph",
+}
+
+
+@dataclass(frozen=True)
+class WorkerCapabilities:
+    """Declares what a worker can do.
+
+    Paradigms, ``max_agents`` and the GPU fields limit *training*: which environments the
+    worker may learn in. Whether it can play a slot is decided by the slot's own spaces
+    alone (:func:`gym_gui.workers.slots.check_slot`).
+
+    Attributes:
+        worker_type: The worker's id.
+        paradigm: Primary stepping model.
+        supported_paradigms: All supported ones; the primary alone if empty.
+        env_types: ``"gymnasium"``, ``"pettingzoo"``, … or ``"any"``.
+        action_spaces: Of :data:`ACTION_KINDS`.
+        observation_spaces: Of :data:`OBSERVATION_KINDS`.
+        max_agents: Agents trained at once; 1 for single-agent algorithms.
+        supports_self_play: Whether it can train against itself.
+        supports_population: Whether it can train a population.
+        requires_gpu: Prefers a GPU; a preference where the code runs without.
+        gpu_memory_mb: GPU memory wanted, in MB.
+        cpu_cores: Cores wanted for training.
+
+    Raises:
+        ValueError: A count is not positive, or the paradigm is not among the supported.
+    """
+
+    worker_type: str
+    paradigm: SteppingParadigm = SteppingParadigm.SINGLE_AGENT
+    supported_paradigms: Sequence[SteppingParadigm] = ()
+    env_types: Sequence[str] = ("gymnasium",)
+    action_spaces: Sequence[str] = ("discrete",)
+    observation_spaces: Sequence[str] = ("box",)
+    max_agents: int = 1
+    supports_self_play: bool = False
+    supports_population: bool = False
+    requires_gpu: bool = False
+    gpu_memory_mb: int | None = None
+    cpu_cores: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("supported_paradigms", "env_types", "action_spaces", "observation_spaces"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not self.supported_paradigms:
+            object.__setattr__(self, "supported_paradigms", (self.paradigm,))
+        if self.paradigm not in self.supported_paradigms:
+            raise ValueError(f"paradigm {self.paradigm.name} is not among the supported_paradigms")
+        for name, least in (("max_agents", 1), ("cpu_cores", 1), ("gpu_memory_mb", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}, but must be at least {least}")
+
+    def mismatches(
+        self,
+        *,
+        paradigm: SteppingParadigm | None = None,
+        env_type: str | None = None,
+        action_space: str | None = None,
+        observation_space: str | None = None,
+        agents: int | None = None,
+    ) -> list[str]:
+        """Sentences that say why the worker cannot train there; empty if it can.
+
+        What is not given is not compared.
+        """
+        found: list[str] = []
+        if paradigm is not None and paradigm not in self.supported_paradigms:
+            ours = ", ".join(p.name for p in self.supported_paradigms)
+            found.append(f"the environment steps {paradigm.name}, the worker supports {ours}")
+        for what, wanted, ours in (
+            ("environment type", env_type, self.env_types),
+            ("action space", action_space, self.action_spaces),
+            ("observation space", observation_space, self.observation_spaces),
+        ):
+            if wanted is not None and wanted not in ours and ANY not in ours:
+                found.append(f"the {what} is {wanted}, the worker supports {', '.join(ours)}")
+        if agents is not None and agents > self.max_agents:
+            found.append(f"there are {agents} agents, the worker trains at most {self.max_agents}")
+        return found
+
+
+def action_kind(space: Any) -> str:
+    """Name of an action space among :data:`ACTION_KINDS`, ``"custom"`` for any other."""
+    kind = to_space(space).kind
+    return "continuous" if kind == "Box" else _KIND.get(kind, "custom")
+
+
+def observation_kinds(space: Any) -> tuple[str, ...]:
+    """Names of an observation space, most specific first.
+
+    An image (``uint8``, height x width x 1, 3 or 4) is a ``box`` as well.
+    """
+    described = to_space(space)
+    if described.kind != "Box":
+        return (_KIND.get(described.kind, "custom"),)
+    shape = described.shape
+    is_image = described.dtype == np.uint8 and len(shape) == 3 and shape[-1] in (1, 3, 4)
+    return ("image", "box") if is_image else ("box",)

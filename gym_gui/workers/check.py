@@ -1,0 +1,147 @@
+"""The contract that a worker has to keep, as a test anybody can run.
+
+``mosaic workers check ID`` runs it; from Python::
+
+    report = check_worker(definition)
+    assert report.ok, "\\n".join(report.lines())
+
+A real process is started, twice, and held against ``docs/worker_protocol.md``. Nothing of
+an environment is needed: the slot is made up from what the manifest says, or given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.workers.check_rounds import Rounds
+from gym_gui.workers.check_session import Ledger, check_end_of_input, check_session
+from gym_gui.workers.check_spaces import action_space_for, observation_space_for
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.supervisor import SlotRequest
+
+FINDINGS: Mapping[str, str] = {
+    "start": "the process starts and says Welcome",
+    "handshake": "Welcome names this worker and this version of the protocol",
+    "load": "a slot that fits is loaded",
+    "answers": "each decision is answered once, alone and among many",
+    "legal": "actions are in the action space",
+    "masks": "actions respect the action mask",
+    "batches": "an answer does not depend on what else is in the batch",
+    "episodes": "an answer does not depend on other episodes in flight",
+    "retries": "a decision asked again with a reason is answered",
+    "results": "results are taken, where it wants them",
+    "endings": "episodes may end at any time, with a decision open or none asked",
+    "refusal": "a slot that cannot be played is refused with a sentence, and the others go on",
+    "output": "what it prints does not disturb its messages",
+    "stop": "it ends when asked",
+    "leftovers": "nothing that it started outlives it",
+    "heartbeat": "it says that it lives, if it said it would",
+    "end_of_input": "it ends when the host is gone",
+}
+"""Everything that is looked at, in this order."""
+
+
+@dataclass(frozen=True)
+class WorkerCheckReport(CheckReport):
+    """All findings about one worker.
+
+    Attributes:
+        worker_id: The worker.
+        policy: What it called its policy.
+        startup_s: Seconds from the start of the process to its ``Welcome``.
+        load_s: Seconds to load the slot.
+        memory_mb: Resident memory of its processes after it has played, MB.
+        decision_ms: Milliseconds per decision asked alone.
+    """
+
+    worker_id: str = ""
+    policy: str = ""
+    startup_s: float | None = None
+    load_s: float | None = None
+    memory_mb: float | None = None
+    decision_ms: float | None = None
+
+    def measures(self) -> list[str]:
+        """What was measured, for people."""
+        shown = (
+            ("start-up", self.startup_s, "s"),
+            ("loading", self.load_s, "s"),
+            ("memory", self.memory_mb, "MB"),
+            ("one decision", self.decision_ms, "ms"),
+        )
+        return [f"{name} {value:.3g} {unit}" for name, value, unit in shown if value is not None]
+
+
+def check_worker(
+    definition: WorkerTypeDefinition,
+    *,
+    observation_space: Any = None,
+    action_space: Any = None,
+    settings: Mapping[str, Any] | None = None,
+    env_id: str = "Check-v0",
+    patience_s: float = 30.0,
+    idle_s: float = 5.0,
+    grace_s: float = 10.0,
+) -> WorkerCheckReport:
+    """Start a worker and hold it against the protocol.
+
+    Must not be called while an event loop runs in this thread.
+
+    Args:
+        definition: The worker.
+        observation_space: What the slot sees; from its capabilities if not given.
+        action_space: What the slot does; from its capabilities if not given.
+        settings: Settings of the slot, over the manifest's defaults. A worker that needs a
+            checkpoint is told here which.
+        env_id: Name of the environment that the slot is told.
+        patience_s: Longest wait for an answer.
+        idle_s: Longest wait for a heartbeat that was promised.
+        grace_s: Time to end when asked, or when the host is gone. A session waits 2 s, then it
+            takes stronger means; here the machine may be slow.
+
+    Returns:
+        A report with the findings of :data:`FINDINGS`. A worker that refuses the slot
+        made up here, when no settings were given, is not blamed: the rest is ``skipped``.
+    """
+    capabilities = definition.capabilities
+    sees = observation_space
+    if sees is None:
+        sees = observation_space_for(capabilities.observation_spaces)
+    does = action_space if action_space is not None else action_space_for(capabilities.action_spaces)
+    given = {**definition.default_settings, **(settings or {})}
+    request = SlotRequest("agent_0", env_id, sees, does, given)
+    ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
+    asyncio.run(_both(definition, request, ledger, patience_s, idle_s))
+    return _report(definition.type_id, ledger)
+
+
+async def _both(
+    definition: WorkerTypeDefinition,
+    request: SlotRequest,
+    ledger: Ledger,
+    patience_s: float,
+    idle_s: float,
+) -> None:
+    await check_session(definition, request, Rounds(request), ledger, patience_s)
+    if "load" in ledger.found and ledger.found["load"].status is not Status.FAILED:
+        await check_end_of_input(definition, request, ledger, patience_s, idle_s)
+
+
+def _report(worker_id: str, ledger: Ledger) -> WorkerCheckReport:
+    reason = ledger.stopped_by or "not reached"
+    findings = [
+        ledger.found.get(name, Finding(name, Status.SKIPPED, f"not looked at: {reason}")) for name in FINDINGS
+    ]
+    return WorkerCheckReport(
+        tuple(findings),
+        worker_id=worker_id,
+        policy=ledger.policy,
+        startup_s=ledger.startup_s,
+        load_s=ledger.load_s,
+        memory_mb=ledger.memory_mb,
+        decision_ms=ledger.decision_ms,
+    )

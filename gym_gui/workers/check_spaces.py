@@ -1,0 +1,77 @@
+"""Slots for the contract test: spaces that a worker says it can play, and what is seen in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from gym_gui.core.spaces import Space, spec_to_space, to_space
+from gym_gui.core.types import Mask
+from gym_gui.workers.capabilities import ANY
+
+UNHEARD_OF = Space("Custom", name="UnheardOf")
+"""A space that no worker knows."""
+
+
+def action_space_for(kinds: Sequence[str]) -> Any:
+    """A small action space of the first kind that is known here, ``Discrete`` for ``any``."""
+    made: dict[str, Any] = {
+        "discrete": spaces.Discrete(4),
+        "continuous": spaces.Box(-1.0, 1.0, (2,), np.float32),
+        "multi_discrete": spaces.MultiDiscrete([3, 2]),
+        "multi_binary": spaces.MultiBinary(3),
+        "dict": spaces.Dict({"move": spaces.Discrete(3), "force": spaces.Box(0.0, 1.0, (1,), np.float32)}),
+        "tuple": spaces.Tuple((spaces.Discrete(3), spaces.Discrete(2))),
+        "text": spaces.Text(8),
+        "sequence": spaces.Sequence(spaces.Discrete(3)),
+        "graph": spaces.Graph(spaces.Box(0.0, 1.0, (1,), np.float32), None),
+    }
+    return next((made[kind] for kind in kinds if kind in made), made["discrete"])
+
+
+def observation_space_for(kinds: Sequence[str]) -> Any:
+    """A small observation space of the first kind that is known here, a vector for ``any``."""
+    vector = spaces.Box(-1.0, 1.0, (4,), np.float32)
+    made: dict[str, Any] = {
+        "box": vector,
+        "image": spaces.Box(0, 255, (8, 8, 3), np.uint8),
+        "discrete": spaces.Discrete(6),
+        "multi_discrete": spaces.MultiDiscrete([3, 2]),
+        "multi_binary": spaces.MultiBinary(3),
+        "dict": spaces.Dict({"near": vector, "place": spaces.Discrete(6)}),
+        "tuple": spaces.Tuple((vector, spaces.Discrete(6))),
+        "text": spaces.Text(8),
+        "sequence": spaces.Sequence(spaces.Discrete(3)),
+        "graph": spaces.Graph(spaces.Box(0.0, 1.0, (1,), np.float32), None),
+    }
+    return next((made[kind] for kind in kinds if kind in made), vector)
+
+
+def sample_rows(space: Any, episodes: int, steps: int) -> list[list[Any]]:
+    """Observations of ``episodes`` episodes, the same at every call."""
+    described = to_space(space)
+    if described.kind == "Custom":
+        return [[f"observation {e}.{t}" for t in range(steps)] for e in range(episodes)]
+    gym_space = spec_to_space(described)
+    gym_space.seed(20)
+    return [[gym_space.sample() for _ in range(steps)] for _ in range(episodes)]
+
+
+def sample_masks(space: Space, episodes: int, steps: int) -> list[list[Mask]]:
+    """Masks with one to ``n`` legal actions of a ``Discrete`` space, the same at every call."""
+    rng = np.random.default_rng(21)
+    masks = rng.random((episodes, steps, space.n)) < 0.5
+    certain = rng.integers(space.n, size=(episodes, steps))
+    for e in range(episodes):
+        masks[e, np.arange(steps), certain[e]] = True
+    masks[0, 0] = False
+    masks[0, 0, space.n - 1] = True  # once there is no choice, and it is not the first action
+    return [list(row) for row in masks]
+
+
+def plays_anything(kinds: Sequence[str]) -> bool:
+    """Whether a worker claims to know every kind."""
+    return ANY in kinds

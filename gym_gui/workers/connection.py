@@ -1,0 +1,243 @@
+"""The host's side of a conversation with one worker, wherever it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import gym_gui
+from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
+from gym_gui.wire.channel import PROTOCOL, Channel, pb
+from gym_gui.workers.launch import Launch
+
+LOAD_TIMEOUT_S = 600.0
+PATIENCE_S = 30.0
+"""Silence after which a worker that promised a heartbeat counts as hung."""
+_POLL_S = 0.5
+
+
+@dataclass(frozen=True)
+class ProcessOutcome:
+    """How a worker process ended, in words a person reads.
+
+    Attributes:
+        words: For example ``"killed (signal 9)"`` or ``"exit status 1: ImportError: …"``.
+        asked: Whether it ended because it was told to.
+    """
+
+    words: str
+    asked: bool = False
+
+
+class WorkerEvents(Protocol):
+    """Who is told what a worker says. Called from the event loop; must not block."""
+
+    def on_replies(self, replies: pb.Replies) -> None: ...
+    def on_human_request(self, request: pb.HumanRequest) -> None: ...
+    def on_call(self, json_text: str) -> None: ...
+    def on_log(self, level: int, logger: str, text: str) -> None: ...
+    def on_ended(self, outcome: ProcessOutcome) -> None: ...
+
+
+class WorkerConnection:
+    """Shakes hands, loads slots, hands out messages, notices silence and the end.
+
+    Use :meth:`start`, then :meth:`load` for each slot, then :meth:`send`; :meth:`stop` ends
+    it. However it ends, ``events.on_ended`` is called once. Must be used from one event loop.
+
+    Args:
+        launch: Which worker, and for whom.
+        events: Who is told what it says.
+        token: What a remote worker asks of its host; empty where nobody else can connect.
+
+    Attributes:
+        welcome: What the worker said of itself.
+        outcome: How it ended, ``None`` while it runs.
+    """
+
+    def __init__(self, launch: Launch, events: WorkerEvents, token: str = "") -> None:
+        self.launch, self._events, self._token = launch, events, token
+        self.welcome = pb.Welcome()
+        self.outcome: ProcessOutcome | None = None
+        self._channel: Channel | None = None
+        self._end: asyncio.Task[None] | None = None
+        self._guard: asyncio.Task[None] | None = None
+        self._loads: dict[int, asyncio.Future[pb.Loaded]] = {}
+        self._heard = time.monotonic()
+        self._failed = ""
+        self._stopping = False
+
+    @property
+    def pid(self) -> int:
+        """Process id, as the worker says; 0 before the start."""
+        return self.welcome.pid
+
+    async def _open(self) -> None:
+        """Make ``_channel``; raises OSError where that is not possible."""
+        raise NotImplementedError
+
+    async def _watch(self) -> None:
+        """Wait for the end (``_doom``), clean up, and call :meth:`_finish`."""
+        raise NotImplementedError
+
+    async def stop(self, grace_s: float = 2.0) -> None:
+        """End it.
+
+        Args:
+            grace_s: Time it has after being asked.
+        """
+        raise NotImplementedError
+
+    async def _over_limit(self) -> str:
+        """Why it must be ended although it answers; empty while all is well."""
+        return ""
+
+    async def start(self) -> pb.Welcome:
+        """Connect and shake hands.
+
+        Raises:
+            WorkerLaunchError: It cannot be started, ended at once, stayed silent, or speaks
+                another version of the protocol.
+        """
+        loop = asyncio.get_running_loop()
+        self._welcomed: asyncio.Future[pb.Welcome] = loop.create_future()
+        self._doom: asyncio.Future[str] = loop.create_future()
+        try:
+            await self._open()
+        except OSError as exc:
+            raise WorkerLaunchError(f"{self._name} could not be started: {exc}") from exc
+        self._end, self._guard = loop.create_task(self._watch()), loop.create_task(self._stand_guard())
+        self.send(pb.ToWorker(hello=self._hello()))
+        try:
+            self.welcome = await asyncio.wait_for(self._welcomed, self.launch.start_timeout_s)
+        except TimeoutError:
+            self._end_because(f"said nothing for {self.launch.start_timeout_s:g} s after its start")
+            await self._end
+            raise WorkerLaunchError(f"{self._name} {self.outcome_words}") from None
+        if self.welcome.protocol != PROTOCOL:
+            spoken = self.welcome.protocol
+            await self.stop()
+            raise WorkerLaunchError(
+                f"{self._name} speaks protocol {spoken}, this host {PROTOCOL}",
+                fix="Update the worker's mosaic-worker package, or this program",
+            )
+        return self.welcome
+
+    @property
+    def _name(self) -> str:
+        return f"worker {self.launch.definition.type_id}"
+
+    @property
+    def outcome_words(self) -> str:
+        """How it ended, or why it is about to."""
+        return self.outcome.words if self.outcome else "is running"
+
+    def send(self, message: pb.ToWorker) -> None:
+        """Queue a message; dropped when the worker has ended."""
+        if self._channel is not None and self.outcome is None:
+            self._channel.send(message)
+
+    async def load(self, load: pb.Load) -> str:
+        """Fill a slot.
+
+        Returns:
+            The policy's short name, for the record.
+
+        Raises:
+            SlotRefusedError: The worker refused: a missing checkpoint, spaces that do not fit.
+            WorkerLaunchError: It ended or stayed silent.
+        """
+        future: asyncio.Future[pb.Loaded] = asyncio.get_running_loop().create_future()
+        self._loads[load.slot] = future
+        self.send(pb.ToWorker(load=load))
+        if self.outcome is not None:
+            raise WorkerLaunchError(f"{self._name} for {load.agent} {self.outcome.words}")
+        try:
+            loaded = await asyncio.wait_for(future, LOAD_TIMEOUT_S)
+        except TimeoutError:
+            raise WorkerLaunchError(
+                f"{self._name} for {load.agent} did not load in {LOAD_TIMEOUT_S:g} s"
+            ) from None
+        finally:
+            self._loads.pop(load.slot, None)
+        if loaded.error:
+            raise SlotRefusedError(f"{self._name} cannot play {load.agent}: {loaded.error}")
+        return loaded.policy
+
+    def _on_message(self, message: pb.FromWorker) -> None:
+        self._heard = time.monotonic()
+        body = message.WhichOneof("body")
+        if body == "replies":
+            self._events.on_replies(message.replies)
+        elif body == "log":
+            self._events.on_log(message.log.level, message.log.logger, message.log.text)
+        elif body == "call":
+            self._events.on_call(message.call.json)
+        elif body == "ask_human":
+            self._events.on_human_request(message.ask_human)
+        elif body == "failed":
+            self._failed = message.failed.reason
+            if message.failed.traceback:
+                self._events.on_log(logging.DEBUG, self._name, message.failed.traceback)
+        elif body == "welcome" and not self._welcomed.done():
+            self._welcomed.set_result(message.welcome)
+        elif body == "loaded":
+            future = self._loads.get(message.loaded.slot)
+            if future is not None and not future.done():
+                future.set_result(message.loaded)
+
+    def _on_closed(self, problem: str) -> None:
+        self._end_because(problem)
+
+    def _end_because(self, problem: str) -> None:
+        if not self._doom.done():
+            self._doom.set_result(problem)
+
+    def _hello(self) -> pb.Hello:
+        host = f"mosaic/{gym_gui.__version__}"
+        return pb.Hello(protocol=PROTOCOL, host=host, heartbeat_s=self._patience_s / 3, token=self._token)
+
+    @property
+    def _patience_s(self) -> float:
+        return self.launch.definition.launch.heartbeat_s or PATIENCE_S
+
+    async def _stand_guard(self) -> None:
+        """Notice silence and limits."""
+        patience = self._patience_s
+        pause = min(_POLL_S, patience / 3)
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(pause)
+            if time.monotonic() - before > 2 * pause:
+                # A slow environment held the loop: what the worker said meanwhile is unread.
+                self._heard = time.monotonic()
+            silent = time.monotonic() - self._heard
+            if self._welcomed.done() and self.welcome.alive and silent > patience:
+                self._end_because(f"did not respond for {silent:.0f} s")
+                return
+            if problem := await self._over_limit():
+                self._end_because(problem)
+                return
+
+    def _finish(self, outcome: ProcessOutcome) -> None:
+        self.outcome = outcome
+        if self._channel is not None:
+            self._channel.close()
+        if self._guard is not None:
+            self._guard.cancel()
+        error = WorkerLaunchError(f"{self._name} {outcome.words}")
+        for future in (self._welcomed, *self._loads.values()):
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # start() or load() may have given up waiting already
+        self._events.on_ended(outcome)
+
+    def hang_up(self) -> None:
+        """Close the connection without a word; a worker ends when it notices."""
+        if self._guard is not None:
+            self._guard.cancel()  # nothing can be heard any more
+        if self._channel is not None:
+            self._channel.close()

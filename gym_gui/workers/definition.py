@@ -1,0 +1,147 @@
+"""What is known of a worker type without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from gym_gui.core.enums import WorkerKind
+from gym_gui.workers.capabilities import WorkerCapabilities
+
+Carrier = Literal["socket", "jsonl"]
+Need = Literal["no", "optional", "required"]
+Source = Literal["bundled", "user", "package", "code"]
+
+
+def _no_env() -> dict[str, str]:
+    return {}
+
+
+def _no_settings() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """How a worker's process is started.
+
+    Attributes:
+        command: Command line of a foreign worker; empty for one written with the SDK.
+        carrier: How messages travel: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
+        python: Interpreter of its own, absolute; ``None`` for the engine's.
+        env: Variables added to the process's environment.
+        heartbeat_s: Seconds of silence after which the worker counts as hung.
+        python_path: Folders that make its package importable.
+    """
+
+    command: tuple[str, ...] = ()
+    carrier: Carrier = "socket"
+    python: Path | None = None
+    env: Mapping[str, str] = field(default_factory=_no_env)
+    heartbeat_s: float | None = None
+    python_path: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrainSpec:
+    """How training is started.
+
+    Attributes:
+        entry: Module run with ``python -m``.
+        algorithms: Names accepted by ``--algo``.
+    """
+
+    entry: str
+    algorithms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorkerInputs:
+    """What a worker wants in a decision beside observation and mask."""
+
+    text: Need = "no"
+    image: Need = "no"
+    messages: Need = "no"
+    legal_actions: Need = "no"
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Names of inputs that are sent where the slot has them."""
+        return tuple(name for name, need in vars(self).items() if need != "no")
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Names of inputs without which the worker cannot play."""
+        return tuple(name for name, need in vars(self).items() if need == "required")
+
+
+@dataclass(frozen=True)
+class ResourceLimits:
+    """Limits of one worker process.
+
+    Attributes:
+        memory_mb: Resident memory in MB, watched; ``None`` for no limit.
+        cpu_cores: Cores it may use; ``None`` for no limit.
+    """
+
+    memory_mb: int | None = None
+    cpu_cores: float | None = None
+
+
+@dataclass(frozen=True)
+class WorkerTypeDefinition:
+    """Static definition of a worker type: everything known without importing it.
+
+    Attributes:
+        type_id: The worker's id, as experiment files write it.
+        display_name: Name shown to people.
+        description: One sentence.
+        capabilities: What it can be trained on, and the spaces it can play.
+        module_path: Its package.
+        entry_point: ``package.module:Class`` of an SDK worker; empty for a command.
+        config_schema: Pydantic model that checks its settings, if it has one.
+        pip_dependencies: Requirement strings.
+        system_dependencies: ``command`` or ``command:debian-package``.
+        kind: The badge it wears.
+        version: Its own version.
+        aliases: Other names that are accepted.
+        launch: How its process is started.
+        train: How training is started, or ``None``.
+        inputs: What it wants beside observation and mask.
+        limits: Limits of its process.
+        default_policy_id: Policy id that is registered for it, or empty.
+        default_settings: Settings where the experiment gives none.
+        extra: Extra of ``mosaic-gym-gui`` that brings its dependencies, or empty.
+        requirements: Requirements file, absolute, or ``None``.
+        folder: Where its manifest lies, or ``None`` when registered from code.
+        source: Where it was found.
+    """
+
+    type_id: str
+    display_name: str
+    description: str
+    capabilities: WorkerCapabilities
+    module_path: str = ""
+    entry_point: str = ""
+    config_schema: type | None = None
+    pip_dependencies: Sequence[str] = ()
+    system_dependencies: Sequence[str] = ()
+    kind: WorkerKind = WorkerKind.BASELINE
+    version: str = "0"
+    aliases: Sequence[str] = ()
+    launch: LaunchSpec = field(default_factory=LaunchSpec)
+    train: TrainSpec | None = None
+    inputs: WorkerInputs = WorkerInputs()
+    limits: ResourceLimits = ResourceLimits()
+    default_policy_id: str = ""
+    default_settings: Mapping[str, Any] = field(default_factory=_no_settings)
+    extra: str = ""
+    requirements: Path | None = None
+    folder: Path | None = None
+    source: Source = "code"
+
+    def __post_init__(self) -> None:
+        for name in ("pip_dependencies", "system_dependencies", "aliases"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -1,0 +1,129 @@
+"""Finds workers: bundled ones, the user's folder, installed packages.
+
+Nothing of a worker is imported. A manifest that is broken is reported beside the
+others and hides none of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import gym_gui
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import user_workers_dir
+from gym_gui.workers.manifest import MANIFEST, read_manifest
+from gym_gui.workers.registry import Source, WorkerTypeDefinition, WorkerTypeRegistry
+
+_log = logging.getLogger(__name__)
+
+ENTRY_POINT_GROUP = "mosaic.workers"
+"""Entry points of this group name an importable package with a ``worker.toml`` in it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One worker that discovery met.
+
+    Attributes:
+        name: Its id, or the name of its folder or entry point when the manifest is broken.
+        path: Its manifest, or where it should be.
+        source: Where it was found.
+        definition: What the manifest says, or ``None`` when it is broken.
+        problem: Why it cannot be used, empty when it can.
+    """
+
+    name: str
+    path: Path
+    source: Source
+    definition: WorkerTypeDefinition | None = None
+    problem: str = ""
+
+
+def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Found]:
+    """Find all workers and register them.
+
+    May be called again: what is registered already stays as it is, what is new is added.
+    The first of two that claim a name keeps it, in the order bundled, user, package; the
+    other is reported, so that nothing is replaced in silence.
+
+    Returns:
+        One entry per manifest, broken ones included, in the order they were found.
+    """
+    found: list[Found] = []
+    for entry in _entries():
+        if entry.definition is not None:
+            entry = _register(entry, entry.definition, registry)
+        if entry.problem:
+            _log.warning("worker %s is not available: %s", entry.name, entry.problem)
+            if registry.get(entry.name) is None:
+                registry.mark_broken(entry.name, entry.problem)
+        found.append(entry)
+    return found
+
+
+def bundled_folders() -> tuple[Path, ...]:
+    """Folders whose sub-folders are the workers that come with MOSAIC."""
+    package = Path(gym_gui.__file__).resolve().parent
+    # In a wheel they lie inside the package, in a checkout beside it.
+    inside, beside = package / "bundled", package.parent / "3rd_party"
+    return (inside,) if inside.is_dir() else (beside,)
+
+
+def _entries() -> Iterator[Found]:
+    seen: set[Path] = set()
+    places: list[tuple[Path, Source]] = [(folder, "bundled") for folder in bundled_folders()]
+    places.append((user_workers_dir(), "user"))
+    for place, source in places:
+        for path in sorted(place.glob(f"*/{MANIFEST}")):
+            if path.resolve() not in seen:
+                seen.add(path.resolve())
+                yield _read(path.parent.name, path, source)
+    for point in sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
+        folder = _locate(point.value)
+        if folder is None:
+            problem = f"its entry point names package {point.value!r}, which is not installed"
+            yield Found(point.name, Path(point.value), "package", problem=problem)
+        elif (path := folder / MANIFEST).resolve() not in seen:
+            seen.add(path.resolve())
+            yield _read(point.name, path, "package")
+
+
+def _locate(package: str) -> Path | None:
+    """Folder of a package, found without importing it.
+
+    ``find_spec`` imports the parents of a dotted name, so only the first part is looked
+    up and the rest is a path below it.
+    """
+    top, *rest = package.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.submodule_search_locations is None:
+        return None
+    roots = [Path(root, *rest) for root in spec.submodule_search_locations]
+    return next((root for root in roots if (root / MANIFEST).is_file()), roots[0])
+
+
+def _read(name: str, path: Path, source: Source) -> Found:
+    try:
+        definition = read_manifest(path, source=source)
+    except UsageError as error:
+        return Found(name, path, source, problem=str(error))
+    return Found(definition.type_id, path, source, definition)
+
+
+def _register(entry: Found, definition: WorkerTypeDefinition, registry: type[WorkerTypeRegistry]) -> Found:
+    present = registry.get(definition.type_id)
+    if present is not None and present.folder == definition.folder:
+        return entry
+    try:
+        registry.register(definition)
+    except UsageError as error:
+        return Found(entry.name, entry.path, entry.source, problem=str(error))
+    return entry

@@ -1,0 +1,73 @@
+"""The environment variables a child process gets."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import mosaic_worker
+from gym_gui.core.paths import cache_dir
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.tree import tagged
+
+_SECRET = re.compile(r"(API_?KEY|(^|_)KEYS?($|_)|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)", re.IGNORECASE)
+_withheld: set[str] = set()
+
+
+def withhold(variable: str) -> None:
+    """From now on no child of this process gets ``variable``, whatever its name looks like."""
+    _withheld.add(variable)
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """``environment`` without secrets, which travel in messages: what was withheld or looks like one."""
+    return {k: v for k, v in environment.items() if k not in _withheld and not _SECRET.search(k)}
+
+
+def sdk_folder(foreign: bool) -> Path:
+    """Folder that makes ``mosaic_worker`` importable.
+
+    Args:
+        foreign: For an interpreter other than ours, which must not see our site-packages.
+    """
+    ours = Path(mosaic_worker.__file__).resolve().parent.parent
+    bundled = Path(__file__).resolve().parent.parent / "bundled" / "mosaic_worker_sdk"
+    return bundled if foreign and bundled.is_dir() else ours
+
+
+def worker_environment(
+    definition: WorkerTypeDefinition, tag: str, gpus: Sequence[str] = ()
+) -> dict[str, str]:
+    """Environment of a worker process.
+
+    Caches that libraries would put into the home folder go to one folder per worker; one
+    thread per worker unless its manifest says otherwise, because many share the cores; no
+    GPU is visible but those assigned.
+    """
+    launch = definition.launch
+    foreign = launch.python is not None and launch.python != Path(sys.executable)
+    cache = cache_dir() / "workers" / definition.type_id
+    env = scrubbed(os.environ)
+    path = [str(p) for p in launch.python_path]
+    sdk = sdk_folder(foreign)
+    if foreign or "site-packages" not in sdk.parts:
+        path.append(str(sdk))
+    if path:
+        inherited = [] if foreign else [env.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, inherited)])
+    elif foreign:
+        env.pop("PYTHONPATH", None)
+    env.update(
+        PYTHONSAFEPATH="1",
+        PYTHONUNBUFFERED="1",
+        CUDA_VISIBLE_DEVICES=",".join(gpus),
+        MPLCONFIGDIR=str(cache / "matplotlib"),
+        HF_HOME=str(cache / "huggingface"),
+    )
+    for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+        env.setdefault(threads, "1")
+    env.update(launch.env)
+    return tagged(env, tag)

@@ -1,0 +1,53 @@
+"""JSON that workers send for the record: read with care, because it is written into rows as it is."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import orjson
+
+from gym_gui.core.errors import ProtocolError
+
+_OURS = frozenset(
+    {
+        *("episode_index", "step_index", "seed", "agent_id", "action", "reward", "terminated"),
+        *("truncated", "action_source", "state_sha", "latency_ms", "observation"),
+    }
+)
+"""Fields of a step row that the engine alone writes."""
+
+
+def read_object(text: str, what: str) -> dict[str, Any]:
+    """A JSON object that can be written again.
+
+    Args:
+        text: What the worker sent.
+        what: What it is, for the message.
+
+    Raises:
+        ProtocolError: It is no object, or holds what JSON cannot (lone surrogates, endless nesting).
+    """
+    try:
+        value: Any = orjson.loads(text)
+        orjson.dumps(value)
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError) as exc:
+        raise ProtocolError(f"{what} cannot be recorded: {exc}") from None
+    if not isinstance(value, dict):
+        raise ProtocolError(f"{what} is no JSON object: {text[:80]}")
+    return cast("dict[str, Any]", value)
+
+
+def read_extras(text: str) -> dict[str, Any]:
+    """What a worker wants recorded beside an action.
+
+    Raises:
+        ProtocolError: It cannot be, or would overwrite what the engine records.
+    """
+    extras = read_object(text, "what it wants recorded")
+    if taken := _OURS & extras.keys():
+        raise ProtocolError(f"it wants to overwrite {min(taken)!r} in the record")
+    tokens = extras.get("tokens", {})
+    counts = cast("dict[str, Any]", tokens).values() if isinstance(tokens, dict) else [None]
+    if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
+        raise ProtocolError("its 'tokens' are not whole numbers by name")
+    return extras

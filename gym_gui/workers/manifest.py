@@ -1,0 +1,226 @@
+"""Reads ``worker.toml``: the description of a worker, without importing the worker."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from gym_gui.core.enums import SteppingParadigm, WorkerKind
+from gym_gui.core.errors import UsageError
+from gym_gui.workers.capabilities import WorkerCapabilities
+from gym_gui.workers.manifest_keys import SECTIONS, TOP, Key
+from gym_gui.workers.registry import (
+    LaunchSpec,
+    ResourceLimits,
+    Source,
+    TrainSpec,
+    WorkerInputs,
+    WorkerTypeDefinition,
+)
+
+MANIFEST = "worker.toml"
+_MAX_BYTES = 256 * 1024
+
+
+class ManifestError(UsageError):
+    """A ``worker.toml`` that cannot be used; the message names file and key."""
+
+    def __init__(self, path: Path, problem: str, *, fix: str = "") -> None:
+        super().__init__(f"{path}: {problem}", fix=fix)
+        self.path = path
+
+
+def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
+    """Read and check one manifest.
+
+    Args:
+        path: The ``worker.toml``.
+        source: Where it was found, for the record.
+
+    Raises:
+        ManifestError: It cannot be read, is not TOML, or a key is missing, unknown or wrong.
+    """
+    return parse_manifest(_read(path), path, source=source)
+
+
+def parse_manifest(content: str, path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
+    """As :func:`read_manifest`, from the file's text; ``path`` is where it lies or would lie."""
+    try:
+        data = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(path, f"not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise ManifestError(path, "nested too deeply") from error
+    _check(data, path)
+    try:
+        return _definition(data, path, source)
+    except (OSError, RuntimeError) as error:  # a path no file system has, or ~nobody
+        raise ManifestError(path, f"names a path that cannot be: {error}") from error
+
+
+def _read(path: Path) -> str:
+    try:
+        # A pipe or device in its place would block, or never end.
+        if path.exists() and not path.is_file():
+            raise ManifestError(path, "is no regular file")
+        with path.open("rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise ManifestError(path, f"cannot be read: {error.strerror or error}") from error
+    if len(raw) > _MAX_BYTES:
+        raise ManifestError(path, f"larger than {_MAX_BYTES // 1024} kB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ManifestError(path, f"not UTF-8 at byte {error.start}") from error
+
+
+def _check(data: Mapping[str, Any], path: Path) -> None:
+    for name, value in data.items():
+        if name in SECTIONS:
+            if not isinstance(value, dict):
+                raise ManifestError(path, f"{name} should be a table", fix=f"Write it as [{name}]")
+            for key, inner in cast("dict[str, Any]", value).items():
+                _check_key(SECTIONS[name], key, inner, f"{name}.{key}", path)
+        else:
+            _check_key(TOP, name, value, name, path, also=SECTIONS)
+    for name, key in TOP.items():
+        if key.required and name not in data:
+            raise ManifestError(path, f"key {name!r} is missing", fix=key.meaning)
+    _check_launch(data.get("launch", {}), path)
+
+
+def _check_key(
+    known: Mapping[str, Key],
+    name: str,
+    value: Any,
+    shown: str,
+    path: Path,
+    *,
+    also: Mapping[str, object] | None = None,
+) -> None:
+    key = known.get(name)
+    if key is None:
+        names = [*known, *(also or ())]
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+        fix = f"Did you mean {near[0]!r}?" if near else f"Known here: {', '.join(names)}"
+        raise ManifestError(path, f"unknown key {shown!r}", fix=fix)
+    if wrong := key.check(value):
+        raise ManifestError(path, f"{shown} is {_short(value)}", fix=f"It should be {wrong}")
+
+
+def _check_launch(launch: Mapping[str, Any], path: Path) -> None:
+    if ("entry" in launch) == ("command" in launch):
+        problem = "both launch.entry and launch.command are" if "entry" in launch else "no launch.entry is"
+        raise ManifestError(
+            path,
+            f"{problem} given",
+            fix='Give one: entry = "package.module:Class" for Python, command = ["…"] for any language',
+        )
+    if not launch.get("command", ["x"]):
+        raise ManifestError(path, "launch.command is empty", fix="Name the program and its arguments")
+    if "command" in launch and "python" in launch:
+        raise ManifestError(
+            path, "launch.python goes with launch.entry only", fix="Name the interpreter in launch.command"
+        )
+    if "command" in launch and launch.get("carrier", "jsonl") != "jsonl":
+        raise ManifestError(
+            path, "launch.command speaks JSON lines only", fix='Leave launch.carrier out, or say "jsonl"'
+        )
+
+
+def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeDefinition:
+    folder = path.parent.absolute()
+    requires: dict[str, Any] = data.get("requires", {})
+    defaults: dict[str, Any] = data.get("defaults", {})
+    entry: str = data["launch"].get("entry", "")
+    package = entry.partition(":")[0].partition(".")[0]
+    requirements: str | None = requires.get("requirements")
+    return WorkerTypeDefinition(
+        type_id=data["id"],
+        display_name=data.get("name", data["id"]),
+        description=data.get("description", ""),
+        capabilities=_capabilities(data.get("capabilities", {}), data["id"], path),
+        module_path=package,
+        entry_point=entry,
+        pip_dependencies=tuple(requires.get("pip", ())),
+        system_dependencies=tuple(requires.get("system", ())),
+        kind=WorkerKind(data["kind"]),
+        version=data.get("version", "0"),
+        aliases=tuple(data.get("aliases", ())),
+        launch=_launch(data["launch"], folder, package),
+        train=_train(data.get("train"), path),
+        inputs=_inputs(data.get("inputs", {})),
+        limits=ResourceLimits(**data.get("limits", {})),
+        default_policy_id=defaults.get("policy_id", ""),
+        default_settings=defaults.get("settings", {}),
+        extra=requires.get("extra", ""),
+        requirements=folder / requirements if requirements else None,
+        folder=folder,
+        source=source,
+    )
+
+
+def _launch(launch: dict[str, Any], folder: Path, package: str) -> LaunchSpec:
+    python: str | None = launch.get("python")
+    return LaunchSpec(
+        command=tuple(launch.get("command", ())),
+        carrier=launch.get("carrier", "socket" if package else "jsonl"),
+        python=_interpreter(folder / Path(python).expanduser()) if python else None,
+        env=launch.get("env", {}),
+        heartbeat_s=launch.get("heartbeat_s"),
+        python_path=_python_path(folder, package),
+    )
+
+
+def _interpreter(path: Path) -> Path:
+    """The interpreter itself, where a virtual environment was named.
+
+    Not resolved: following the link to the base interpreter would leave the environment.
+    """
+    return path if path.is_file() else path / "bin" / "python"
+
+
+def _python_path(folder: Path, package: str) -> tuple[Path, ...]:
+    """Where the package is importable from: beside the manifest, or around it."""
+    if (folder / package).is_dir() or (folder / f"{package}.py").is_file():
+        return (folder,) if package else ()
+    if folder.name == package and (folder / "__init__.py").is_file():
+        return (folder.parent,)
+    return ()
+
+
+def _train(train: dict[str, Any] | None, path: Path) -> TrainSpec | None:
+    if train is None:
+        return None
+    if "entry" not in train:
+        raise ManifestError(path, "train.entry is missing", fix=SECTIONS["train"]["entry"].meaning)
+    return TrainSpec(train["entry"], tuple(train.get("algorithms", ())))
+
+
+def _inputs(inputs: dict[str, Any]) -> WorkerInputs:
+    words: dict[Any, Any] = {True: "required", False: "no", "optional": "optional"}
+    return WorkerInputs(**{name: words[value] for name, value in inputs.items()})
+
+
+def _capabilities(given: dict[str, Any], worker_id: str, path: Path) -> WorkerCapabilities:
+    values: dict[str, Any] = {"worker_type": worker_id, **given}
+    if "paradigm" in values:
+        values["paradigm"] = SteppingParadigm[values["paradigm"]]
+    if "supported_paradigms" in values:
+        values["supported_paradigms"] = [SteppingParadigm[name] for name in values["supported_paradigms"]]
+        values.setdefault(
+            "paradigm", next(iter(values["supported_paradigms"]), SteppingParadigm.SINGLE_AGENT)
+        )
+    try:
+        return WorkerCapabilities(**values)
+    except ValueError as error:
+        raise ManifestError(path, f"capabilities: {error}") from error
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}…"

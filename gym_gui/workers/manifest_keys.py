@@ -1,0 +1,181 @@
+"""The keys of ``worker.toml``, said once: type, meaning, and how a value is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from gym_gui.core.enums import SteppingParadigm, WorkerKind
+from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
+
+Check = Callable[[Any], str]
+"""Returns what a value should have been, or an empty string when it is right."""
+
+ID_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}[a-z0-9]")
+ENTRY_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_LARGEST = 10**9
+MODULE_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key: how it is checked, and its line in the documentation."""
+
+    check: Check
+    meaning: str
+    required: bool = False
+
+
+def one_of(*words: str) -> Check:
+    """A string among ``words``."""
+    return lambda v: "" if isinstance(v, str) and v in words else f"one of {', '.join(words)}"
+
+
+def matching(pattern: re.Pattern[str], what: str) -> Check:
+    """A string that ``pattern`` matches as a whole."""
+    return lambda v: "" if isinstance(v, str) and pattern.fullmatch(v) else what
+
+
+def listing(check: Check, what: str) -> Check:
+    """A list whose items all pass ``check``."""
+
+    def run(value: Any) -> str:
+        if not isinstance(value, list):
+            return f"a list of {what}"
+        for item in cast("list[Any]", value):
+            if wrong := check(item):
+                return f"a list of {what}: {item!r} should be {wrong}"
+        return ""
+
+    return run
+
+
+def text(value: Any) -> str:
+    """A string with something in it."""
+    ok = isinstance(value, str) and value.strip() and "\0" not in value
+    return "" if ok else "a non-empty string"
+
+
+def flag(value: Any) -> str:
+    """``true`` or ``false``."""
+    return "" if isinstance(value, bool) else "true or false"
+
+
+def count(value: Any) -> str:
+    """A whole number of at least 1."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
+    return "" if ok else "a whole number from 1"
+
+
+def amount(value: Any) -> str:
+    """A whole number of at least 0."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return "" if ok else "a whole number from 0"
+
+
+def positive(value: Any) -> str:
+    """A finite number above 0."""
+    ok = isinstance(value, int | float) and not isinstance(value, bool)
+    # Comparing keeps NaN, infinity and integers too long for a float out.
+    return "" if ok and 0 < value <= _LARGEST else "a number above 0"
+
+
+def need(value: Any) -> str:
+    """``true`` (required), ``"optional"`` or ``false``."""
+    return "" if isinstance(value, bool) or value == "optional" else 'true, false or "optional"'
+
+
+def table(value: Any) -> str:
+    """Any table."""
+    return "" if isinstance(value, dict) else "a table"
+
+
+def variables(value: Any) -> str:
+    """A table of strings that can be environment variables."""
+    if not isinstance(value, dict):
+        return "a table of strings"
+    for name, content in cast("dict[str, Any]", value).items():
+        if not name or "=" in name or "\0" in name or not isinstance(content, str) or "\0" in content:
+            return f"a table of strings: {name!r} is not"
+    return ""
+
+
+_PARADIGM = one_of(*SteppingParadigm.__members__)
+_ID = matching(ID_PATTERN, "a name of 2 to 64 lower-case letters, digits and underscores")
+_TEXTS = listing(text, "strings")
+
+TOP: Mapping[str, Key] = {
+    "id": Key(_ID, "The worker's name in experiments; its folder usually bears it too.", required=True),
+    "name": Key(text, "Name shown to people; the id by default."),
+    "kind": Key(
+        one_of(*WorkerKind),
+        f"What sort of decision-maker this is: {', '.join(f'`{k}`' for k in WorkerKind)}.",
+        required=True,
+    ),
+    "version": Key(text, "The worker's own version, written to `run.json`."),
+    "description": Key(text, "One sentence."),
+    "aliases": Key(listing(_ID, "names"), "Other names under which experiments may ask for it."),
+}
+
+SECTIONS: Mapping[str, Mapping[str, Key]] = {
+    "launch": {
+        "entry": Key(
+            matching(ENTRY_PATTERN, '"package.module:Class"'),
+            "`package.module:Class` of a `mosaic_worker.Worker`.",
+        ),
+        "command": Key(_TEXTS, "Command line of a worker in any language, run in the worker's folder."),
+        "carrier": Key(
+            one_of("socket", "jsonl"),
+            "`socket` (default) or `jsonl`, for `entry`; a `command` always speaks `jsonl`.",
+        ),
+        "python": Key(text, "Interpreter or virtual environment of its own; relative to the folder."),
+        "env": Key(variables, "Environment variables added for the process."),
+        "heartbeat_s": Key(positive, "Seconds of silence after which it counts as hung."),
+    },
+    "train": {
+        "entry": Key(matching(MODULE_PATTERN, '"package.module"'), "Module run with `python -m` to train."),
+        "algorithms": Key(_TEXTS, "Names that `--algo` accepts."),
+    },
+    "requires": {
+        "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
+        "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),
+        "extra": Key(text, "Extra of `mosaic-gym-gui` that installs what it needs."),
+        "requirements": Key(text, "Requirements file, relative to the folder."),
+    },
+    "inputs": {
+        "text": Key(need, "The observation in words."),
+        "image": Key(need, "The rendered frame."),
+        "messages": Key(need, "Messages from team-mates."),
+        "legal_actions": Key(need, "The list of legal actions."),
+    },
+    "capabilities": {
+        "worker_type": Key(text, "The id by default."),
+        "paradigm": Key(_PARADIGM, "Primary stepping model in training."),
+        "supported_paradigms": Key(listing(_PARADIGM, "paradigms"), "All of them; the primary by default."),
+        "env_types": Key(_TEXTS, "`gymnasium`, `pettingzoo`, …, `any`."),
+        "action_spaces": Key(
+            listing(one_of(*ACTION_KINDS), "action spaces"),
+            f"Of {', '.join(f'`{k}`' for k in ACTION_KINDS)}.",
+        ),
+        "observation_spaces": Key(
+            listing(one_of(*OBSERVATION_KINDS), "observation spaces"),
+            f"Of {', '.join(f'`{k}`' for k in OBSERVATION_KINDS)}.",
+        ),
+        "max_agents": Key(count, "Agents trained at once; 1 by default."),
+        "supports_self_play": Key(flag, "Trains against itself."),
+        "supports_population": Key(flag, "Trains a population."),
+        "requires_gpu": Key(flag, "Prefers a GPU."),
+        "gpu_memory_mb": Key(amount, "GPU memory wanted, MB."),
+        "cpu_cores": Key(count, "Cores wanted in training; 1 by default."),
+    },
+    "limits": {
+        "memory_mb": Key(count, "Resident memory at which the process is stopped, MB."),
+        "cpu_cores": Key(positive, "Cores it may use."),
+    },
+    "defaults": {
+        "policy_id": Key(text, "Policy id registered for it, for example `cleanrl_ppo`."),
+        "settings": Key(table, "Settings where the experiment gives none."),
+    },
+}

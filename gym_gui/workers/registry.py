@@ -1,0 +1,194 @@
+"""All known worker types."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from gym_gui.core import aliases
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.workers.definition import (
+    LaunchSpec,
+    ResourceLimits,
+    Source,
+    TrainSpec,
+    WorkerInputs,
+    WorkerTypeDefinition,
+)
+
+__all__ = [
+    "LaunchSpec",
+    "ResourceLimits",
+    "Source",
+    "TrainSpec",
+    "WorkerInputs",
+    "WorkerTypeDefinition",
+    "WorkerTypeRegistry",
+]
+
+
+_WHERE_WORKERS_GO = (
+    "Drop its folder (with a worker.toml) into the workers folder; `mosaic workers list` shows what is there"
+)
+
+
+class WorkerTypeRegistry:
+    """Registry of all available worker types, shared by the process."""
+
+    _types: ClassVar[dict[str, WorkerTypeDefinition]] = {}
+    _aliases: ClassVar[dict[str, str]] = {}
+    _broken: ClassVar[dict[str, str]] = {}
+    _lock: ClassVar[threading.RLock] = threading.RLock()
+
+    @classmethod
+    def register(cls, definition: WorkerTypeDefinition) -> None:
+        """Add a worker type.
+
+        Raises:
+            UsageError: Its id or an alias already means another worker.
+        """
+        with cls._lock:
+            names = (definition.type_id, *definition.aliases)
+            for name in names:
+                owner = cls._canonical(name)
+                if owner in cls._types:
+                    raise UsageError(
+                        f"worker name {name!r} is taken by {owner}{_where(cls._types[owner])}",
+                        fix=f"Rename {definition.type_id}{_where(definition)}, or remove one of the two",
+                    )
+            cls._types[definition.type_id] = definition
+            cls._aliases.update(dict.fromkeys(definition.aliases, definition.type_id))
+            cls._broken.pop(definition.type_id, None)
+
+    @classmethod
+    def unregister(cls, type_id: str) -> None:
+        """Forget a worker type; an unknown one is ignored."""
+        with cls._lock:
+            definition = cls._types.pop(type_id, None)
+            for alias in definition.aliases if definition else ():
+                cls._aliases.pop(alias, None)
+
+    @classmethod
+    def mark_broken(cls, name: str, reason: str) -> None:
+        """Remember why a worker that was found cannot be used."""
+        with cls._lock:
+            cls._broken[name] = reason
+
+    @classmethod
+    def get(cls, type_id: str) -> WorkerTypeDefinition | None:
+        """The definition under an id or alias, or ``None``."""
+        with cls._lock:
+            return cls._types.get(cls._canonical(type_id))
+
+    @classmethod
+    def _canonical(cls, name: str) -> str:
+        if name in cls._types:
+            return name
+        return cls._aliases.get(name) or aliases.WORKER_IDS.get(name, name)
+
+    @classmethod
+    def resolve(cls, name: str) -> tuple[WorkerTypeDefinition, dict[str, Any]]:
+        """A worker under any accepted spelling, with its settings by default.
+
+        Settings come from the worker's ``default_settings`` and from the spelling:
+        ``passive_worker`` is ``operators_worker`` with ``behavior: noop``.
+
+        Raises:
+            UsageError: As :meth:`require`.
+        """
+        definition = cls.require(name)
+        # A worker may bear an old spelling as its own id: then it implies nothing.
+        behavior = "" if name == definition.type_id else aliases.BEHAVIORS.get(name, "")
+        implied = {"behavior": behavior} if behavior else {}
+        return definition, {**definition.default_settings, **implied}
+
+    @classmethod
+    def require(cls, type_id: str) -> WorkerTypeDefinition:
+        """The definition under an id or alias.
+
+        Raises:
+            UnknownNameError: There is none; names the nearest and where workers go.
+            UsageError: It was found but its manifest is broken; says why.
+        """
+        definition = cls.get(type_id)
+        if definition is not None:
+            return definition
+        with cls._lock:
+            full = aliases.WORKER_IDS.get(type_id, type_id)
+            reason = cls._broken.get(full)
+            known = [*cls._types, *cls._aliases]
+            known += [name for name, target in aliases.WORKER_IDS.items() if target in cls._types]
+        if reason is not None:
+            raise UsageError(f"worker {full!r} cannot be used: {reason}")
+        # A worker of MOSAIC's own that is absent here is no misspelling of another.
+        near = [] if full in aliases.WORKER_TYPES else _near(type_id, known)
+        hint = f"Did you mean {near[0]!r}?" if near else _WHERE_WORKERS_GO
+        raise UnknownNameError("worker", type_id, near, hint=hint)
+
+    @classmethod
+    def all(cls) -> tuple[WorkerTypeDefinition, ...]:
+        """All definitions, by id."""
+        with cls._lock:
+            return tuple(cls._types[type_id] for type_id in sorted(cls._types))
+
+    @classmethod
+    def find_compatible(
+        cls,
+        paradigm: SteppingParadigm,
+        env_type: str,
+        action_space: str | None = None,
+        *,
+        observation_space: str | None = None,
+        agents: int | None = None,
+    ) -> list[WorkerTypeDefinition]:
+        """Workers that can train under the given requirements, by id."""
+        return [
+            definition
+            for definition in cls.all()
+            if not definition.capabilities.mismatches(
+                paradigm=paradigm,
+                env_type=env_type,
+                action_space=action_space,
+                observation_space=observation_space,
+                agents=agents,
+            )
+        ]
+
+    @classmethod
+    @contextmanager
+    def isolated(cls, *, empty: bool = True) -> Generator[type[WorkerTypeRegistry]]:
+        """Let a test register what it likes; afterwards everything is as before.
+
+        Args:
+            empty: Start with nothing registered.
+        """
+        with cls._lock:
+            before = (cls._types, cls._aliases, cls._broken)
+            cls._types, cls._aliases, cls._broken = (
+                ({}, {}, {}) if empty else (dict(before[0]), dict(before[1]), dict(before[2]))
+            )
+        try:
+            yield cls
+        finally:
+            with cls._lock:
+                cls._types, cls._aliases, cls._broken = before
+
+
+def _near(name: str, known: list[str]) -> list[str]:
+    """The nearest name; the last part, ``_worker`` in nearly all, does not count."""
+    stems: dict[str, str] = {}
+    for candidate in known:
+        stems.setdefault(_stem(candidate), candidate)
+    return [stems[stem] for stem in difflib.get_close_matches(_stem(name), stems, n=1, cutoff=0.6)]
+
+
+def _stem(name: str) -> str:
+    return name.rpartition("_")[0] or name
+
+
+def _where(definition: WorkerTypeDefinition) -> str:
+    return f" ({definition.folder})" if definition.folder else ""

@@ -1,0 +1,102 @@
+"""A worker that somebody started on another machine (``python -m mosaic_worker.remote``)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gym_gui.core.errors import UsageError
+from gym_gui.wire import pb
+from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
+from gym_gui.workers.launch import Launch
+
+_CONNECT_S = 20.0
+"""Time to connect. Where a connection broke, this is also how long each attempt to renew it goes on."""
+
+
+@dataclass(frozen=True)
+class RemoteAddress:
+    """Where a remote worker listens.
+
+    Attributes:
+        address: ``host:port``.
+        token: What it asks of its host.
+        tls_root: Certificate that its own is checked against; ``None``: not encrypted.
+    """
+
+    address: str
+    token: str = field(repr=False)
+    tls_root: Path | None = None
+
+
+def remote_address(settings: Mapping[str, Any], secrets: Mapping[str, str]) -> RemoteAddress | None:
+    """The slot's settings ``address``, ``token`` (``env:NAME``) and ``tls_root``, where it has an address.
+
+    Raises:
+        UsageError: The address is no ``host:port``, or there is no token.
+    """
+    address = settings.get("address")
+    if address is None:
+        return None
+    host, _, port = str(address).rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise UsageError(f"address {address!r} is no host:port", fix='Write for example "box.lan:7311"')
+    token = secrets.get("token", "")
+    if not token:
+        raise UsageError(
+            f"the worker at {address} needs a token", fix='Add to the slot\'s settings: "token": "env:NAME"'
+        )
+    root = settings.get("tls_root")
+    return RemoteAddress(str(address), token, Path(str(root)).expanduser() if root else None)
+
+
+class RemoteWorker(WorkerConnection):
+    """A conversation over a gRPC stream. When it breaks, that is the end of the worker for us.
+
+    Args:
+        launch: Which worker, and for whom.
+        events: Who is told what it says.
+        where: Its address.
+    """
+
+    def __init__(self, launch: Launch, events: WorkerEvents, where: RemoteAddress) -> None:
+        super().__init__(launch, events, where.token)
+        self._where = where
+
+    async def _open(self) -> None:
+        from gym_gui.wire.grpc_channel import GrpcChannel
+
+        where = self._where
+        timeout = min(_CONNECT_S, self.launch.start_timeout_s)
+        self._channel = await GrpcChannel.open(
+            where.address,
+            self._on_message,
+            self._on_closed,
+            token=where.token,
+            tls_root=where.tls_root,
+            timeout_s=timeout,
+        )
+
+    async def _watch(self) -> None:
+        problem = await self._doom
+        if self._failed and not problem:
+            words = f"failed: {self._failed}"
+        elif self._stopping:
+            words = f"was ended: {problem}" if problem else "ended"
+        else:
+            words = f"at {self._where.address} was lost: {problem or 'it closed the connection'}"
+        self._finish(ProcessOutcome(words, self._stopping))
+
+    async def stop(self, grace_s: float = 2.0) -> None:
+        """Say goodbye and close the stream; its process is not ours to end."""
+        self._stopping = True
+        if self._end is None or self.outcome is not None:
+            self.hang_up()
+            return
+        self.send(pb.ToWorker(shutdown=pb.Shutdown()))
+        await asyncio.wait({self._end}, timeout=grace_s)
+        self._end_because("")
+        await self._end

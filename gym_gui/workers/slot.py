@@ -1,0 +1,314 @@
+"""One agent slot filled by a worker process: questions out in batches, answers back in any order."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.errors import ProtocolError
+from gym_gui.core.legality import problem_with
+from gym_gui.core.spaces import NotInSpace, SpaceCodec
+from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.wire import add_columns, pb
+from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
+from gym_gui.workers.extras import read_extras
+
+MAX_BATCH = 256
+"""Most questions in one message."""
+_BATCHES_AHEAD = 2
+"""Messages a worker has at once: one it works on, one waiting, so that it is never idle."""
+
+Sink = Callable[[list[Answer]], None]
+
+
+class WorkerSlot:
+    """The policy behind one slot, played by a worker process.
+
+    Args:
+        index: The slot's number within its process.
+        agent_id: The slot's name.
+        process: Started and loaded.
+        observation_space: Gymnasium space of what the slot sees.
+        action_space: Gymnasium space of what it does.
+        sink: Gets answers as they come.
+        deadline_s: Longest time for an answer; ``None`` for no limit.
+    """
+
+    exclusive = False
+
+    def __init__(
+        self,
+        index: int,
+        agent_id: str,
+        process: WorkerConnection,
+        observation_space: Any,
+        action_space: Any,
+        sink: Sink,
+        deadline_s: float | None = None,
+    ) -> None:
+        self.index, self.agent_id, self.process = index, agent_id, process
+        self._sees, self._does = SpaceCodec(observation_space), SpaceCodec(action_space)
+        self._sink, self._deadline_s = sink, deadline_s
+        self._queue: list[Decision] = []
+        self._open: dict[int, tuple[Decision, list[float]]] = {}
+        self._batches = 0
+        self._starts: dict[int, tuple[int, str]] = {}
+        self._ends: list[EpisodeSummary] = []
+        self._results: list[StepOutcome] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._begun: set[int] = set()
+        self._tainted: dict[int, str] = {}
+        self._away = False
+        self._gone = ""
+
+    @property
+    def wants_results(self) -> bool:
+        """Whether the worker wants to be told what its actions led to."""
+        return self.process.welcome.wants_results
+
+    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+        """An episode begins; the worker learns it with the first question."""
+        self._starts[episode] = seed, agent_id or self.agent_id
+        self._begun.add(episode)
+
+    def end(self, summary: EpisodeSummary) -> None:
+        """An episode is over; open questions of it are forgotten."""
+        episode = summary.episode_index
+        for i in [i for i, (d, _) in self._open.items() if d.episode == episode]:
+            self._close(i)
+        self._queue = [d for d in self._queue if d.episode != episode]
+        self._begun.discard(episode)
+        if self._tainted.pop(episode, None) is None and self._starts.pop(episode, None) is None:
+            self._ends.append(summary)
+
+    def result(self, outcome: StepOutcome) -> None:
+        """What an earlier action led to."""
+        # A process that took the place of a lost one knows nothing of the episodes before it.
+        if self.process.welcome.wants_results and outcome.episode not in self._tainted:
+            self._results.append(outcome)
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        """Hand in questions; their answers reach the sink."""
+        if self._gone or self._tainted:
+            failures = [self._gone or self._tainted.get(d.episode, "") for d in decisions]
+            self._sink([Answer(d, failure=f) for d, f in zip(decisions, failures, strict=True) if f])
+            decisions = [d for d, f in zip(decisions, failures, strict=True) if not f]
+        self._queue.extend(decisions)
+        self._flush()
+
+    def settle(self) -> None:
+        """Send what is pending although there is no question to go with it."""
+        if (self._ends or self._results) and not self._away:
+            self._send([])
+
+    def _flush(self) -> None:
+        if self._away:
+            return
+        queue = self._queue
+        at_once = self.process.welcome.in_flight
+        if at_once:
+            while queue and len(self._open) < at_once:
+                self._send([queue.pop(0)])
+            return
+        while queue and self._batches < _BATCHES_AHEAD:
+            # Shared evenly over the free places, so that the worker works while we step.
+            size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._batches)))
+            batch, self._queue = queue[:size], queue[size:]
+            queue = self._queue
+            self._send(batch)
+
+    def _send(self, batch: Sequence[Decision]) -> None:
+        message = pb.ToWorker()
+        work = message.work
+        work.slot = self.index
+        if self._results:
+            self._pack_results(work.results)
+        for s in self._ends:
+            work.ends.add(
+                episode=s.episode_index, total_reward=s.total_reward, steps=s.steps, status=s.status
+            )
+        self._ends.clear()
+        if self._starts:
+            for episode, (seed, agent) in self._starts.items():
+                work.starts.add(episode=episode, seed=seed, agent=agent)
+            self._starts.clear()
+        if batch:
+            self._pack_questions(work.questions, batch)
+            record = [len(batch), time.perf_counter()]
+            self._batches += 1
+            self._open.update([(d.id, (d, record)) for d in batch])
+            if self._deadline_s is not None and self._timer is None:
+                self._arm(self._deadline_s)
+        self.process.send(message)
+
+    def _pack_questions(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
+        q.ids.extend([d.id for d in batch])
+        q.episodes.extend([d.episode for d in batch])
+        q.steps.extend([d.step for d in batch])
+        q.seeds.extend([d.seed for d in batch])
+        add_columns(q.observation, self._sees.join([d.encoded for d in batch]))
+        masks = [d.action_mask for d in batch if d.action_mask is not None]
+        if masks:
+            masks = [d.action_mask for d in batch]
+            width = next(len(m) for m in masks if m is not None)
+            every = np.ones(width, np.bool_)
+            rows = [every if m is None else np.asarray(m) != 0 for m in masks]
+            q.masks = np.concatenate(rows).tobytes()
+        attempts = [d.attempt for d in batch]
+        if any(attempts):
+            q.attempts.extend(attempts)
+            q.reasons.extend([d.reason for d in batch])
+
+    def _pack_results(self, r: pb.Results) -> None:
+        done, self._results = self._results, []
+        r.episodes.extend([o.episode for o in done])
+        r.steps.extend([o.step for o in done])
+        r.rewards.extend([o.reward for o in done])
+        r.terminated.extend([o.terminated for o in done])
+        r.truncated.extend([o.truncated for o in done])
+        add_columns(r.observation, self._sees.join([o.encoded for o in done]))
+        add_columns(r.action, self._does.join([self._does.encode(o.action) for o in done]))
+
+    def on_replies(self, replies: pb.Replies) -> None:
+        """Turn a message into answers."""
+        answers: list[Answer] = []
+        ids = list(replies.ids)
+        if ids:
+            try:
+                actions = self._does.unstack(replies.action, len(ids))
+            except NotInSpace as exc:
+                answers += self._refuse(ids, f"its action does not fit the action space: {exc}")
+            else:
+                answers += self._accept(ids, actions, replies)
+        for p in replies.problems:
+            opened = self._close(p.id)
+            if opened is not None:
+                answers.append(_problem(opened, p))
+        if answers:
+            self._flush()
+            self._sink(answers)
+
+    def _accept(self, ids: Sequence[int], actions: Sequence[Any], replies: pb.Replies) -> list[Answer]:
+        now = time.perf_counter()
+        extras, answers = self._extras(ids, replies)
+        space, opened = self._does.space, self._open
+        plain = space.kind == "Discrete"
+        low, high = space.start, space.start + space.n
+        for i, action in zip(ids, actions, strict=True):
+            entry = opened.pop(i, None)
+            if entry is None:
+                continue  # late, after its deadline or its episode
+            decision, record = entry
+            record[0] -= 1
+            if not record[0]:
+                self._batches -= 1
+            mask = decision.action_mask
+            invalid = (
+                "" if plain and mask is None and low <= action < high else problem_with(space, action, mask)
+            )
+            latency = (now - record[1]) * 1e3
+            answers.append(Answer(decision, action, invalid, "", latency, extras.get(i) if extras else None))
+        return answers
+
+    def _extras(
+        self, ids: Sequence[int], replies: pb.Replies
+    ) -> tuple[dict[int, dict[str, Any]], list[Answer]]:
+        """What is recorded beside actions, and refusals of answers where it cannot be."""
+        extras: dict[int, dict[str, Any]] = {}
+        refused: list[Answer] = []
+        if replies.values:
+            extras = {i: {"value": v} for i, v in zip(ids, replies.values, strict=False)}
+        for extra in replies.extras:
+            try:
+                extras.setdefault(extra.id, {}).update(read_extras(extra.json))
+            except ProtocolError as exc:
+                refused += self._refuse([extra.id], exc.message)
+        return extras, refused
+
+    def _refuse(self, ids: Sequence[int], reason: str) -> list[Answer]:
+        closed = [self._close(i) for i in ids]
+        return [Answer(d, invalid=reason) for d in closed if d is not None]
+
+    def _count_down(self, record: list[float]) -> None:
+        record[0] -= 1
+        if record[0] == 0:
+            self._batches -= 1
+
+    def _close(self, i: int) -> Decision | None:
+        entry = self._open.pop(i, None)
+        if entry is None:
+            return None
+        self._count_down(entry[1])
+        return entry[0]
+
+    def _arm(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        """Refuse what is overdue. ``_open`` is in the order of asking, so the first is the oldest."""
+        self._timer = None
+        assert self._deadline_s is not None
+        now, overdue = time.perf_counter(), list[int]()
+        for i, (_, record) in self._open.items():
+            left = record[1] + self._deadline_s - now
+            if left > 0.001:
+                self._arm(left)
+                break
+            overdue.append(i)
+        if overdue:
+            answers = self._refuse(overdue, f"no answer within {self._deadline_s:g} s")
+            self._flush()
+            self._sink(answers)
+
+    def on_lost(self, outcome: ProcessOutcome) -> None:
+        """The process ended: every episode it had begun has failed; new ones wait."""
+        lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
+        owed = [d for d, _ in self._open.values()] + [d for d in self._queue if d.episode in self._begun]
+        self._away = True
+        self._tainted.update(dict.fromkeys(self._begun - self._starts.keys(), lost))
+        self._tainted.update((d.episode, lost) for d in owed)
+        self._queue = [d for d in self._queue if d.episode not in self._tainted]
+        self._open.clear()
+        self._ends.clear()
+        self._results.clear()
+        self._batches = 0
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if owed:
+            self._sink([Answer(d, failure=lost) for d in owed])
+
+    def resume(self, process: WorkerConnection) -> None:
+        """Go on with a new process that has loaded the same slot."""
+        self.process, self._away = process, False
+        self._flush()
+
+    def give_up(self, reason: str) -> None:
+        """No process will come: fail what waits and whatever is asked from now on."""
+        self._gone = reason
+        waiting, self._queue = self._queue, []
+        if waiting:
+            self._sink([Answer(d, failure=reason) for d in waiting])
+
+    def on_human(self, request: pb.HumanRequest) -> Decision | None:
+        """The open question that the worker wants a person to answer."""
+        entry = self._open.get(request.id)
+        return entry[0] if entry else None
+
+    def answer_human(self, decision: Decision, action: Any | None) -> None:
+        """Pass on what the person chose; ``None``: nothing in time."""
+        human = pb.HumanAction(slot=self.index, id=decision.id)
+        if action is not None:
+            add_columns(human.action, self._does.join([self._does.encode(action)]))
+        self.process.send(pb.ToWorker(human=human))
+
+
+def _problem(decision: Decision, p: pb.Problem) -> Answer:
+    extras = {"raw": p.raw} if p.raw else None
+    if p.fatal:
+        return Answer(decision, failure=p.reason or "the policy failed", extras=extras)
+    return Answer(decision, invalid=p.reason or "unusable reply", extras=extras)

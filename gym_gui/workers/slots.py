@@ -1,0 +1,62 @@
+"""Whether a worker can fill a slot: the slot's own spaces and inputs decide, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from gym_gui.workers.capabilities import ANY, action_kind, observation_kinds
+from gym_gui.workers.registry import WorkerTypeDefinition
+
+_WITHOUT = {
+    "text": "nothing describes its observation in words",
+    "image": "the environment renders no frame",
+    "messages": "its team exchanges no messages",
+    "legal_actions": "its actions cannot be listed",
+}
+
+
+def check_slot(
+    definition: WorkerTypeDefinition,
+    observation_space: Any,
+    action_space: Any,
+    *,
+    inputs: Collection[str] = ("legal_actions",),
+) -> list[str]:
+    """Say why a worker cannot fill a slot.
+
+    Paradigm, number of agents and GPU are not looked at: they limit training. A policy
+    trained alone may play one seat of a team.
+
+    Args:
+        definition: The worker.
+        observation_space: Gymnasium space of what the slot sees.
+        action_space: Gymnasium space of what it may do.
+        inputs: What the slot can give beside the observation: ``text``, ``image``,
+            ``messages``, ``legal_actions``.
+
+    Returns:
+        Sentences without a full stop; empty when the worker fits.
+    """
+    name = definition.display_name
+    capabilities = definition.capabilities
+    reasons: list[str] = []
+    action = action_kind(action_space)
+    if action not in capabilities.action_spaces and ANY not in capabilities.action_spaces:
+        reasons.append(_sentence(name, "acts in", capabilities.action_spaces, action, action_space))
+    kinds = observation_kinds(observation_space)
+    ours = capabilities.observation_spaces
+    # A worker that gets words or a frame need not understand the raw observation.
+    described = {"text", "image"} & set(definition.inputs.wanted) & set(inputs)
+    if ANY not in ours and not described and not set(kinds) & set(ours):
+        reasons.append(_sentence(name, "observes", ours, kinds[0], observation_space))
+    for need in definition.inputs.required:
+        if need not in inputs:
+            reasons.append(f"{name} needs {need}, but here {_WITHOUT[need]}")
+    return reasons
+
+
+def _sentence(name: str, verb: str, ours: Collection[str], kind: str, space: Any) -> str:
+    shown = str(space)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}…"
+    return f"{name} {verb} {' or '.join(ours)} spaces, this slot's is {kind}: {shown}"

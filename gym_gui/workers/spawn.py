@@ -1,0 +1,79 @@
+"""Starting a child process so that its own end is noticed, whatever its children do."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio.subprocess import Process, SubprocessStreamProtocol
+from typing import Any
+
+from gym_gui.workers.warden import guard
+
+_LINE_LIMIT = 1 << 16
+
+
+class _Protocol(SubprocessStreamProtocol):
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=_LINE_LIMIT, loop=loop)
+        self.exited: asyncio.Future[None] = loop.create_future()
+        self.parted: asyncio.Future[None] = loop.create_future()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        # Told twice where the transport is closed while its last pipe is being lost (Python 3.11).
+        if not self.parted.done():
+            self.parted.set_result(None)
+
+
+class Child(Process):
+    """A started program.
+
+    Attributes:
+        exited: Done when it has ended; ``returncode`` is set by then.
+    """
+
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, protocol: _Protocol, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        super().__init__(transport, protocol, loop)
+        self.exited = protocol.exited
+        self._parted, self._held = protocol.parted, transport
+
+    async def parted(self, within: float = 1.0) -> None:
+        """Wait until it has ended and its pipes are closed; close what a stranger still holds."""
+        await asyncio.wait({self.exited})
+        await asyncio.wait({self._parted}, timeout=within)
+        self._held.close()
+
+
+async def spawn(*command: str, **options: Any) -> Child:
+    """Start a program, which will not outlive this one (:mod:`gym_gui.workers.warden`) if it is tagged.
+
+    ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed,
+    and children that it forked hold them open when it is killed
+    (https://github.com/python/cpython/issues/119710): use ``exited``.
+
+    Args:
+        command: Program and arguments.
+        options: As for :func:`asyncio.create_subprocess_exec`; ``env`` must be among them.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    guard(options["env"])
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(lambda: _Protocol(loop), *command, **options)
+    return Child(transport, protocol, loop)
+
+
+async def read_line(stream: asyncio.StreamReader) -> bytes | None:
+    """The next line of a child's output, cut where it is overlong; ``None`` at the end."""
+    try:
+        return await stream.readuntil(b"\n")
+    except asyncio.IncompleteReadError as exc:
+        return exc.partial or None
+    except asyncio.LimitOverrunError as exc:
+        return await stream.read(exc.consumed)

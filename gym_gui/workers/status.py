@@ -1,0 +1,204 @@
+"""Whether a worker could start here, and the line that installs what it lacks."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Literal, cast
+
+from packaging.markers import UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+
+from gym_gui.workers.discovery import Found
+from gym_gui.workers.registry import WorkerTypeDefinition
+
+State = Literal["installed", "missing", "broken"]
+
+_PROBE_TIMEOUT_S = 30.0
+_SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
+"""What ``mosaic_worker`` needs, which the engine puts on the path of a foreign interpreter."""
+# Runs in the worker's own interpreter, which may be an old one.
+_PROBE = """
+import importlib.util, json, sys
+from importlib import metadata
+names, package = json.load(sys.stdin)
+versions = {}
+for name in names:
+    try:
+        versions[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        versions[name] = None
+found = not package or importlib.util.find_spec(package) is not None
+python = ".".join(str(part) for part in sys.version_info[:3])
+json.dump([versions, found, python], sys.stdout)
+"""
+
+
+@dataclass(frozen=True)
+class WorkerStatus:
+    """What can be said of a worker without starting it.
+
+    Attributes:
+        worker_id: Its id.
+        state: ``installed``, ``missing`` (something must be installed) or ``broken``.
+        reason: What is missing or broken, as a sentence; empty when installed.
+        install: The line that puts it right, or empty.
+        missing: Requirements that are not met.
+        found: Where it was found.
+    """
+
+    worker_id: str
+    state: State
+    reason: str
+    install: str
+    missing: tuple[str, ...]
+    found: Found | None = None
+
+
+def status_of(found: Found) -> WorkerStatus:
+    """Status of what discovery found, broken manifests included."""
+    if found.definition is None:
+        return WorkerStatus(found.name, "broken", found.problem, "", (), found)
+    status = check_installed(found.definition)
+    return WorkerStatus(status.worker_id, status.state, status.reason, status.install, status.missing, found)
+
+
+def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
+    """Compare a worker's requirements with what its interpreter has.
+
+    Distributions are looked up by their metadata and compared by version; the extras
+    of a requirement (``ray[rllib]``) are not followed.
+    """
+    worker_id = definition.type_id
+    python = definition.launch.python
+    if python is not None and not os.access(python, os.X_OK):
+        reason = f"its interpreter {python} does not exist"
+        return WorkerStatus(worker_id, "missing", reason, _environment_line(definition), (str(python),))
+    try:
+        requirements = [Requirement(text) for text in _requirements(definition)]
+        versions, importable, environment = _probe(definition, [r.name for r in requirements])
+        wanted = [r for r in requirements if r.marker is None or r.marker.evaluate(environment)]
+    except (InvalidRequirement, UndefinedEnvironmentName) as error:
+        return WorkerStatus(worker_id, "broken", f"requires.pip: {error}", "", ())
+    except _ProbeError as error:
+        return WorkerStatus(worker_id, "broken", str(error), "", ())
+    pip = tuple(str(r) for r in wanted if not _met(r, versions.get(r.name)))
+    if pip:
+        reason = f"{_and(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
+        return WorkerStatus(worker_id, "missing", reason, _pip_line(definition, pip), pip)
+    programs = tuple(text for text in definition.system_dependencies if not _on_path(text))
+    if programs:
+        names = [text.partition(":")[0] for text in programs]
+        packages = [text.partition(":")[2] or text for text in programs]
+        reason = f"{_and(names)} {'is' if len(names) == 1 else 'are'} not on the path"
+        return WorkerStatus(worker_id, "missing", reason, f"apt-get install {shlex.join(packages)}", programs)
+    if not importable:
+        reason = f"its package {definition.module_path!r} is neither in its folder nor installed"
+        return WorkerStatus(worker_id, "broken", reason, "", (definition.module_path,))
+    if definition.launch.command and not _command_exists(definition):
+        program = definition.launch.command[0]
+        reason = f"the program {program!r} of its command is not on the path"
+        return WorkerStatus(worker_id, "missing", reason, "", (program,))
+    return WorkerStatus(worker_id, "installed", "", "", ())
+
+
+def _requirements(definition: WorkerTypeDefinition) -> list[str]:
+    own = list(definition.pip_dependencies)
+    if definition.launch.python is None:
+        return own
+    named = {re.split(r"[^\w.-]", text.strip(), maxsplit=1)[0].lower() for text in own}
+    return own + [text for text in _SDK_NEEDS if re.split(r"\W", text)[0] not in named]
+
+
+class _ProbeError(Exception):
+    """The worker's interpreter did not answer."""
+
+
+def _probe(
+    definition: WorkerTypeDefinition, names: Sequence[str]
+) -> tuple[Mapping[str, str | None], bool, dict[str, str]]:
+    """Versions by name, whether the worker's package can be imported, and marker variables."""
+    beside = bool(definition.launch.python_path)
+    package = "" if beside or definition.launch.command else definition.module_path
+    python = definition.launch.python
+    if python is None or str(python) == sys.executable:
+        return {name: _version(name) for name in names}, not package or _importable(package), {}
+    try:
+        done = subprocess.run(
+            [str(python), "-I", "-c", _PROBE],
+            input=json.dumps([list(names), package]),
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_TIMEOUT_S,
+            check=True,
+        )
+        versions, found, full = cast("tuple[dict[str, str | None], bool, str]", json.loads(done.stdout))
+        environment = {"python_full_version": full, "python_version": full.rpartition(".")[0]}
+    except subprocess.CalledProcessError as error:
+        lines = str(error.stderr).strip().splitlines() or [f"exit status {error.returncode}"]
+        raise _ProbeError(f"its interpreter {python} does not work: {lines[-1]}") from error
+    except (OSError, subprocess.TimeoutExpired, ValueError, TypeError) as error:
+        raise _ProbeError(f"its interpreter {python} does not work: {error}") from error
+    return versions, found, environment
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _importable(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _met(requirement: Requirement, version: str | None) -> bool:
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
+
+
+def _on_path(text: str) -> bool:
+    # Debian keeps engines such as Stockfish in /usr/games, which is not on root's path.
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games"])
+    return shutil.which(text.partition(":")[0], path=path) is not None
+
+
+def _command_exists(definition: WorkerTypeDefinition) -> bool:
+    program = definition.launch.command[0]
+    if "/" in program and definition.folder is not None:
+        return os.access(definition.folder / program, os.X_OK)
+    return shutil.which(program) is not None
+
+
+def _pip_line(definition: WorkerTypeDefinition, missing: Sequence[str]) -> str:
+    python = definition.launch.python
+    pip = "pip install" if python is None else f"{shlex.quote(str(python))} -m pip install"
+    if definition.extra and python is None:
+        return f"{pip} {shlex.quote(f'mosaic-gym-gui[{definition.extra}]')}"
+    if definition.requirements is not None:
+        return f"{pip} -r {shlex.quote(str(definition.requirements))}"
+    return f"{pip} {' '.join(map(shlex.quote, missing))}"
+
+
+def _environment_line(definition: WorkerTypeDefinition) -> str:
+    """Makes the worker's own environment, then fills it."""
+    python = definition.launch.python
+    assert python is not None
+    folder = shlex.quote(str(python.parent.parent))
+    return f"python3 -m venv {folder} && {_pip_line(definition, _requirements(definition))}"
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))

@@ -1,0 +1,232 @@
+"""The worker processes of one session: hired, watched, replaced, dismissed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from gym_gui.core.errors import MosaicError, ProtocolError
+from gym_gui.core.spaces import space_to_spec
+from gym_gui.wire import pb
+from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
+from gym_gui.workers.extras import read_object
+from gym_gui.workers.gpus import assign_gpus
+from gym_gui.workers.launch import Launch
+from gym_gui.workers.process import WorkerProcess
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.remote import RemoteWorker, remote_address
+from gym_gui.workers.slot import Sink, WorkerSlot
+
+_log = logging.getLogger(__name__)
+
+MAX_RESTARTS = 3
+"""How often a worker that ended by itself is started again within one session."""
+
+
+def _no_secrets() -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class SlotRequest:
+    """A slot to be filled by a worker.
+
+    Attributes:
+        agent_id: The slot's name.
+        env_id: The environment's id.
+        observation_space: Gymnasium space of what it sees.
+        action_space: Gymnasium space of what it does.
+        settings: Passed to the worker.
+        action_meanings: A word per discrete action.
+        noop: The environment's no-op, or ``None``.
+        deterministic: The policy's mode or a sample; ``None``: the worker's choice.
+        deadline_s: Longest time for an answer.
+        secrets: Keys by name; they leave this process only inside the ``Load`` message.
+    """
+
+    agent_id: str
+    env_id: str
+    observation_space: Any
+    action_space: Any
+    settings: Mapping[str, Any]
+    action_meanings: Sequence[str] = ()
+    noop: int | None = None
+    deterministic: bool | None = None
+    deadline_s: float | None = None
+    secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
+
+    def message(self, index: int) -> pb.Load:
+        """The wire form."""
+        load = pb.Load(
+            slot=index,
+            agent=self.agent_id,
+            env=self.env_id,
+            observation_space=json.dumps(space_to_spec(self.observation_space)),
+            action_space=json.dumps(space_to_spec(self.action_space)),
+            settings=json.dumps(dict(self.settings)),
+            action_meanings=self.action_meanings,
+            secrets=dict(self.secrets),
+        )
+        if self.noop is not None:
+            load.noop = self.noop
+        if self.deterministic is not None:
+            load.deterministic = self.deterministic
+        return load
+
+
+@dataclass(frozen=True)
+class SessionEvents:
+    """Where a session's worker news goes besides answers."""
+
+    log: Callable[[int, str, str], None]
+    call: Callable[[str], None]
+    human: Callable[[WorkerSlot, pb.HumanRequest], None]
+
+
+class _Post:
+    """One worker process and the slots it fills, kept filled."""
+
+    def __init__(
+        self,
+        make: Callable[[WorkerEvents], WorkerConnection],
+        requests: Sequence[SlotRequest],
+        events: SessionEvents,
+    ) -> None:
+        self._make, self._requests, self._events = make, requests, events
+        self.slots: list[WorkerSlot] = []
+        self.policies: list[str] = []
+        self._process: WorkerConnection | None = None
+        self._restarts = 0
+        self._ready = False
+        self._restart: asyncio.Task[None] | None = None
+
+    async def fill(self) -> WorkerConnection:
+        """Start a process (or connect to one elsewhere) and load all slots in it."""
+        self._process = process = self._make(self)
+        try:
+            await process.start()
+            self.policies = [await process.load(r.message(i)) for i, r in enumerate(self._requests)]
+        except BaseException:
+            await process.stop()
+            raise
+        self._ready = True
+        return process
+
+    def on_replies(self, replies: pb.Replies) -> None:
+        if replies.slot < len(self.slots):
+            self.slots[replies.slot].on_replies(replies)
+
+    def on_human_request(self, request: pb.HumanRequest) -> None:
+        if request.slot < len(self.slots):
+            self._events.human(self.slots[request.slot], request)
+
+    def on_call(self, json_text: str) -> None:
+        try:
+            call = read_object(json_text, "a paid call")
+        except ProtocolError as exc:
+            worker = self._requests[0].agent_id
+            self._events.log(logging.WARNING, "mosaic.workers", f"the worker of {worker}: {exc}")
+        else:
+            self._events.call(orjson.dumps(call).decode())
+
+    def on_log(self, level: int, logger: str, text: str) -> None:
+        self._events.log(level, logger, text)
+
+    def on_ended(self, outcome: ProcessOutcome) -> None:
+        if outcome.asked or not self._ready:
+            return
+        self._ready = False
+        worker = self._requests[0].agent_id
+        self._events.log(logging.WARNING, "mosaic.workers", f"the worker of {worker} {outcome.words}")
+        for slot in self.slots:
+            slot.on_lost(outcome)
+        self._restart = asyncio.get_running_loop().create_task(self._refill(outcome))
+
+    async def _refill(self, outcome: ProcessOutcome) -> None:
+        reason = f"the worker {outcome.words} and was not started again (tried {MAX_RESTARTS} times)"
+        while self._restarts < MAX_RESTARTS:
+            self._restarts += 1
+            try:
+                process = await self.fill()
+            except MosaicError as exc:
+                reason = str(exc)
+                continue
+            for slot in self.slots:
+                slot.resume(process)
+            return
+        for slot in self.slots:
+            slot.give_up(reason)
+
+    @property
+    def process(self) -> WorkerConnection | None:
+        """The current process."""
+        return self._process
+
+    async def close(self) -> None:
+        """Dismiss the process."""
+        self._ready = False
+        if self._restart is not None and not self._restart.done():
+            self._restart.cancel()
+            await asyncio.gather(self._restart, return_exceptions=True)
+        if self._process is not None:
+            await self._process.stop()
+
+
+class Supervisor:
+    """Starts the workers of a session and keeps them; use as an async context manager.
+
+    Args:
+        operator: The operator's id, for process names and logs.
+        events: Where logs, calls and requests for a person go.
+    """
+
+    def __init__(self, operator: str, events: SessionEvents) -> None:
+        self._operator, self._events = operator, events
+        self._posts: list[_Post] = []
+
+    async def hire(
+        self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest], sink: Sink
+    ) -> list[tuple[WorkerSlot, str]]:
+        """Start one process that fills ``requests``.
+
+        Returns:
+            For each request its slot and the policy's short name.
+
+        Raises:
+            WorkerLaunchError: The process could not be started.
+            SlotRefusedError: It cannot play a slot.
+        """
+        post = _Post(self._maker(definition, requests), requests, self._events)
+        self._posts.append(post)
+        process = await post.fill()
+        post.slots = [
+            WorkerSlot(i, r.agent_id, process, r.observation_space, r.action_space, sink, r.deadline_s)
+            for i, r in enumerate(requests)
+        ]
+        return list(zip(post.slots, post.policies, strict=True))
+
+    def _maker(
+        self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest]
+    ) -> Callable[[WorkerEvents], WorkerConnection]:
+        """What starts the worker, each time anew; a slot with an ``address`` is played elsewhere."""
+        first, agents = requests[0], [r.agent_id for r in requests]
+        where = remote_address(first.settings, first.secrets)
+        if where is not None:
+            return lambda events: RemoteWorker(Launch(definition, self._operator, agents), events, where)
+        gpus = assign_gpus(definition, first.settings, len(self._posts))
+        return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
+
+    def processes(self) -> list[WorkerConnection]:
+        """All current workers."""
+        return [p.process for p in self._posts if p.process is not None]
+
+    async def close(self) -> None:
+        """Dismiss every worker; nothing they started is left."""
+        await asyncio.gather(*(post.close() for post in self._posts))
+        self._posts.clear()

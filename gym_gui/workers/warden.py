@@ -1,0 +1,86 @@
+"""Ends what a program that was killed leaves behind.
+
+Our own children die with their parent by themselves (:mod:`mosaic_worker.launch`); what
+*they* started, and what left its process group, does not. So each program that starts
+processes also starts one small process in a session of its own, which waits for the
+program to end, however it ends, and then ends whatever bears the program's tag.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gym_gui.workers.tree import TAG, kill_tree, program_tag
+
+_LOOK_S = 1.0
+_ROUNDS = 50
+_wardens: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def guard(environment: Mapping[str, str]) -> None:
+    """See to it that this program leaves nothing behind, even when it is killed.
+
+    Does nothing in a process that was itself started by such a program, and where there is
+    no ``/proc``.
+
+    Args:
+        environment: What a child of this program gets: secrets have been taken out of it.
+    """
+    here = os.getpid()
+    if here in _wardens or os.environ.get(TAG) or sys.platform != "linux":
+        return
+    inherited = {k: v for k, v in os.environ.items() if k in environment and k != TAG}
+    _wardens[here] = subprocess.Popen(
+        [sys.executable, "-m", "gym_gui.workers.warden", program_tag(), str(here)],
+        stdin=subprocess.PIPE,  # closed when we end
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=inherited,
+        start_new_session=True,  # Ctrl-C is not for it
+    )
+
+
+def remove_after(path: Path) -> None:
+    """Have a folder removed once this program has ended, if it is still there then."""
+    warden = _wardens.get(os.getpid())
+    if warden is not None and warden.stdin is not None:
+        with contextlib.suppress(OSError):  # somebody has killed the warden
+            warden.stdin.write(os.fsencode(path) + b"\0")
+            warden.stdin.flush()
+
+
+def main(argv: Sequence[str]) -> int:
+    """Wait for the program ``argv[2]`` to end, then end the tree ``argv[1]``.
+
+    Paths that come in on stdin, each with a zero byte behind it, are removed as well.
+    """
+    tag, paths = argv[1], _listen(int(argv[2]))
+    left = next((0 for _ in range(_ROUNDS) if not kill_tree(tag)), 1)
+    for path in paths:
+        shutil.rmtree(path, ignore_errors=True)
+    return left
+
+
+def _listen(program: int) -> list[bytes]:
+    """What came in until the program ended."""
+    heard = b""
+    while True:
+        if select.select([0], [], [], _LOOK_S)[0]:
+            data = os.read(0, 1 << 16)
+            if not data:
+                break
+            heard += data
+        elif os.getppid() != program:
+            break  # a forked child of the program holds the pipe open
+    return heard.split(b"\0")[:-1]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,235 @@
+"""Workers are found where people put them, without importing them and without core changes."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gym_gui.core.errors import UsageError
+from gym_gui.workers.discovery import Found, bundled_folders, discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+from gym_gui.workers.status import check_installed, status_of
+
+MANIFEST = (
+    'id = "{id}"\nkind = "baseline"\nversion = "{version}"\n[launch]\nentry = "{package}.main:Worker"\n'
+)
+# Importing the package would be noticed.
+EXPLODING = "raise SystemExit('a worker was imported by discovery')"
+
+Drop = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def registry():
+    with WorkerTypeRegistry.isolated() as isolated:
+        yield isolated
+
+
+@pytest.fixture
+def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
+    """Put a worker folder into the user's data folder."""
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
+
+    def put(worker_id: str, extra: str = "", *, manifest: str = MANIFEST) -> Path:
+        folder = tmp_path / "data/workers" / worker_id
+        package = folder / worker_id
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(EXPLODING)
+        content = manifest.format(id=worker_id, version="1", package=worker_id)
+        (folder / "worker.toml").write_text(content + extra)
+        return folder
+
+    return put
+
+
+def only(found: list[Found], name: str) -> Found:
+    (entry,) = [f for f in found if f.name == name]
+    return entry
+
+
+def test_dropped_folder_is_found_and_nothing_of_it_is_imported(drop: Drop):
+    folder = drop("dice_worker")
+    entry = only(discover(), "dice_worker")
+    assert (entry.source, entry.problem) == ("user", "")
+    definition = WorkerTypeRegistry.require("dice_worker")
+    assert definition.folder == folder
+    assert definition.launch.python_path == (folder,)
+    assert "dice_worker" not in sys.modules
+
+
+def test_bundled_workers_are_all_readable():
+    entries = [f for f in discover() if f.source == "bundled"]
+    assert {f.name for f in entries} >= {"operators_worker", "cleanrl_worker"}
+    assert [f.problem for f in entries if f.problem] == []
+    assert all(f.path.parent.parent in bundled_folders() for f in entries)
+
+
+def test_broken_manifest_hides_no_other_and_says_why(drop: Drop, caplog: pytest.LogCaptureFixture):
+    drop("broken_worker", manifest="[[[")
+    drop("dice_worker")
+    with caplog.at_level(logging.WARNING):
+        found = discover()
+    assert "not valid TOML" in only(found, "broken_worker").problem
+    assert only(found, "dice_worker").problem == ""
+    assert "broken_worker" in caplog.text
+    assert status_of(only(found, "broken_worker")).state == "broken"
+    with pytest.raises(UsageError, match="not valid TOML"):
+        WorkerTypeRegistry.require("broken_worker")
+
+
+def test_second_claim_of_a_name_is_reported_and_replaces_nothing(drop: Drop):
+    folder = drop("operators_worker")
+    found = discover()
+    mine = [f for f in found if f.path.parent == folder]
+    assert "taken by operators_worker" in mine[0].problem
+    assert WorkerTypeRegistry.require("operators_worker").source == "bundled"
+
+
+def test_discovering_twice_adds_what_is_new(drop: Drop):
+    drop("dice_worker")
+    discover()
+    before = WorkerTypeRegistry.require("dice_worker")
+    drop("coin_worker")
+    assert [f.problem for f in discover() if f.source == "user"] == ["", ""]
+    assert WorkerTypeRegistry.require("dice_worker") is before
+    assert WorkerTypeRegistry.require("coin_worker")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Install a distribution that announces a worker by entry point."""
+    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "empty"))
+    root = tmp_path / "site"
+    root.mkdir()
+    monkeypatch.syspath_prepend(str(root))
+
+    def install(value: str) -> Path:
+        info = root / "wheel_worker-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wheel-worker\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[mosaic.workers]\nwheel_worker = {value}\n")
+        return root
+
+    return install
+
+
+def test_entry_point_is_located_without_import(site: Callable[[str], Path]):
+    package = site("wheel_worker") / "wheel_worker"
+    package.mkdir()
+    (package / "__init__.py").write_text(EXPLODING)
+    (package / "worker.toml").write_text(
+        MANIFEST.format(id="wheel_worker", version="1", package="wheel_worker")
+    )
+    assert only(discover(), "wheel_worker").source == "package"
+    assert WorkerTypeRegistry.require("wheel_worker").folder == package
+    assert "wheel_worker" not in sys.modules
+
+
+def test_dotted_entry_point_does_not_import_its_parent(site: Callable[[str], Path]):
+    package = site("wheel_parent.inner") / "wheel_parent/inner"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text(EXPLODING)
+    (package / "worker.toml").write_text(
+        MANIFEST.format(id="inner_worker", version="1", package="wheel_parent")
+    )
+    assert only(discover(), "inner_worker").problem == ""
+
+
+@pytest.mark.parametrize("value", ["wheel_nowhere", "wheel_nowhere.sub"])
+def test_entry_point_to_nothing_is_broken(site: Callable[[str], Path], value: str):
+    site(value)
+    assert f"package {value!r}, which is not installed" in only(discover(), "wheel_worker").problem
+
+
+def test_entry_point_to_a_package_without_manifest_is_broken(site: Callable[[str], Path]):
+    package = site("wheel_bare") / "wheel_bare"
+    package.mkdir()
+    (package / "__init__.py").write_text(EXPLODING)
+    assert "worker.toml: cannot be read" in only(discover(), "wheel_worker").problem
+
+
+def test_installed_worker_with_met_requirements(drop: Drop):
+    drop("dice_worker", '[requires]\npip = ["numpy>=1.22", "absent-thing; python_version < \'3\'"]\n')
+    assert status_of(only(discover(), "dice_worker")).state == "installed"
+
+
+@pytest.mark.parametrize(
+    ("requires", "missing", "install"),
+    [
+        ('pip = ["no-such-thing>=1"]', ("no-such-thing>=1",), "pip install 'no-such-thing>=1'"),
+        ('pip = ["numpy>=999", "numpy"]', ("numpy>=999",), "pip install 'numpy>=999'"),
+        ('pip = ["no-such-thing"]\nextra = "dice"', ("no-such-thing",), "pip install 'mosaic-gym-gui[dice]'"),
+        ('system = ["no-such-program:no-deb"]', ("no-such-program:no-deb",), "apt-get install no-deb"),
+    ],
+)
+def test_missing_requirement_comes_with_the_line_that_installs_it(
+    drop: Drop, requires: str, missing: tuple[str, ...], install: str
+):
+    drop("dice_worker", f"[requires]\n{requires}\n")
+    status = status_of(only(discover(), "dice_worker"))
+    assert (status.state, status.missing, status.install) == ("missing", missing, install)
+    assert "not " in status.reason
+
+
+def test_requirements_file_is_named_in_full(drop: Drop):
+    folder = drop("dice_worker", '[requires]\npip = ["no-such-thing"]\nrequirements = "needs it.txt"\n')
+    assert status_of(only(discover(), "dice_worker")).install == f"pip install -r '{folder}/needs it.txt'"
+
+
+def test_requirement_that_is_none_is_broken(drop: Drop):
+    drop("dice_worker", '[requires]\npip = ["=== what"]\n')
+    assert status_of(only(discover(), "dice_worker")).state == "broken"
+
+
+def test_package_that_is_nowhere_is_broken(drop: Drop):
+    folder = drop("dice_worker")
+    (folder / "dice_worker/__init__.py").unlink()
+    (folder / "dice_worker").rmdir()
+    status = status_of(only(discover(), "dice_worker"))
+    assert status.state == "broken"
+    assert "neither in its folder nor installed" in status.reason
+
+
+def test_command_is_looked_for_in_the_folder_and_on_the_path(drop: Drop):
+    manifest = 'id = "{id}"\nkind = "planner"\n[launch]\ncommand = ["./run.sh"]\n'
+    folder = drop("shell_worker", manifest=manifest)
+    drop("sh_worker", manifest=manifest.replace("./run.sh", "sh"))
+    found = discover()
+    assert status_of(only(found, "sh_worker")).state == "installed"
+    assert status_of(only(found, "shell_worker")).missing == ("./run.sh",)
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    assert status_of(only(found, "shell_worker")).state == "installed"
+
+
+def test_requirements_are_checked_in_the_workers_own_interpreter(drop: Drop, tmp_path: Path):
+    folder = drop("dice_worker", 'python = "venv"\n[requires]\npip = ["numpy"]\n')
+    definition = only(discover(), "dice_worker").definition
+    assert definition is not None
+    status = check_installed(definition)
+    python = f"{folder}/venv/bin/python"
+    assert status.missing == (python,)
+    assert (
+        status.install
+        == f"python3 -m venv {folder}/venv && {python} -m pip install numpy 'protobuf>=3.20.2,<8'"
+    )
+
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    status = check_installed(definition)
+    assert (status.state, status.missing) == ("missing", ("numpy", "protobuf<8,>=3.20.2"))
+    assert status.install == f"{python} -m pip install numpy 'protobuf<8,>=3.20.2'"
+
+
+def test_interpreter_that_does_not_work_is_broken(drop: Drop):
+    folder = drop("dice_worker", 'python = "python"\n')
+    python = folder / "python"
+    python.write_text("#!/bin/sh\necho this is no Python >&2\nexit 3\n")
+    python.chmod(0o755)
+    status = status_of(only(discover(), "dice_worker"))
+    assert status.state == "broken"
+    assert "this is no Python" in status.reason
