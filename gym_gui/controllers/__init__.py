@@ -1,0 +1,1 @@
+"""Stepping episodes and running experiments."""

@@ -1,0 +1,245 @@
+"""From an operator's configuration to a line-up: checked first, then staffed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui import envs
+from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, Seating, read_slots, seatings
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
+from gym_gui.workers.slots import check_slot
+from gym_gui.workers.status import check_installed
+from gym_gui.workers.supervisor import SlotRequest, Supervisor
+
+DEFAULT_DEADLINE_S = 300.0
+"""Time for one decision where the slot sets none; people have all the time they want."""
+
+Secrets = Mapping[AgentID, Mapping[str, str]]
+
+
+def _nobody() -> dict[AgentID, object]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Casting:
+    """A checked operator: every name in it exists and every slot has somebody who fits.
+
+    Attributes:
+        config: The operator.
+        slots: Agent slots of its environment.
+        seatings: Who sits where, by number of the seating.
+        assignments: Who plays each slot, link groups applied.
+        workers: The worker behind each slot; slots of ``objects`` are not in it.
+        objects: In-process policies by slot (from Python only).
+        env_id: The environment's canonical id.
+        env_package: Import name of the package it comes from.
+        observation_bytes: Size of the largest observation, for sizing concurrency.
+    """
+
+    config: OperatorConfig
+    slots: Mapping[AgentID, SlotInfo]
+    seatings: Sequence[Seating]
+    assignments: Mapping[AgentID, WorkerAssignment]
+    workers: Mapping[AgentID, WorkerTypeDefinition]
+    env_id: str
+    env_package: str
+    observation_bytes: int
+    objects: Mapping[AgentID, object] = field(default_factory=_nobody)
+
+    def make_environment(self) -> Environment:
+        """A new instance of the operator's environment."""
+        return make_environment(self.config)
+
+    def worker_type(self, slot: AgentID) -> str:
+        """Kind of who plays a slot."""
+        assignment = self.assignments.get(slot)
+        return assignment.worker_type if assignment else "baseline"
+
+    async def staff(self, supervisor: Supervisor, secrets: Secrets | None = None) -> Lineup:
+        """Start the workers.
+
+        Raises:
+            WorkerLaunchError: One could not be started or refused its slot.
+        """
+        mapping = PolicyMappingService()
+        for slot in self.slots.values():
+            mapping.set_slot(slot)
+        players: dict[AgentID, Player] = {}
+        for agent, policy in self.objects.items():
+            players[agent] = _bind_object(mapping, agent, policy)
+        hires = [self._hire(supervisor, mapping, group, secrets or {}) for group in self._groups()]
+        for hired in await asyncio.gather(*hires):
+            players.update(hired)
+        return Lineup(
+            self.config.operator_id,
+            self.make_environment,
+            self.slots,
+            self.seatings,
+            mapping,
+            players,
+            {agent: a.on_invalid for agent, a in self.assignments.items()},
+        )
+
+    def _groups(self) -> list[list[AgentID]]:
+        """Slots that share a process: those of a link group; every other has its own."""
+        groups: dict[str, list[AgentID]] = {}
+        for agent in self.workers:
+            link = self.config.link_group_of(agent)
+            groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
+        return list(groups.values())
+
+    async def _hire(
+        self,
+        supervisor: Supervisor,
+        mapping: PolicyMappingService,
+        agents: Sequence[AgentID],
+        secrets: Secrets,
+    ) -> dict[AgentID, Player]:
+        definition = self.workers[agents[0]]
+        requests = [self._request(agent, definition, secrets.get(agent, {})) for agent in agents]
+        players: dict[AgentID, Player] = {}
+        hired = await supervisor.hire(definition, requests, mapping.collect)
+        for request, (slot, policy) in zip(requests, hired, strict=True):
+            agent, assignment = request.agent_id, self.assignments[request.agent_id]
+            name = policy or definition.type_id
+            binding = AgentPolicyBinding(
+                agent, name, definition.type_id, dict(request.settings), assignment.worker_type
+            )
+            mapping.attach(binding, slot)
+            players[agent] = Player(definition.type_id, assignment.worker_type, name)
+        return players
+
+    def _request(
+        self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
+    ) -> SlotRequest:
+        slot, assignment = self.slots[agent], self.assignments[agent]
+        settings: dict[str, Any] = {**definition.default_settings, **assignment.settings}
+        if assignment.checkpoint_agent is not None:
+            settings["checkpoint_agent"] = assignment.checkpoint_agent
+        deadline = assignment.deadline_s
+        if deadline is None and assignment.worker_type != "human":
+            deadline = DEFAULT_DEADLINE_S
+        return SlotRequest(
+            agent,
+            self.env_id,
+            slot.observation_space,
+            slot.action_space,
+            settings,
+            slot.action_meanings,
+            slot.noop_action if isinstance(slot.noop_action, int) else None,
+            assignment.deterministic,
+            deadline,
+            secrets,
+        )
+
+
+def make_environment(config: OperatorConfig) -> Environment:
+    """Make an operator's environment, its manager slots and teams included.
+
+    Raises:
+        UsageError: The environment is unknown, not installed, or cannot be made so.
+    """
+    environment = envs.make(
+        config.task, env_name=config.env_name or None, api=config.api, env_kwargs=dict(config.env_kwargs)
+    )
+    if config.manager:
+        environment = environment.with_manager(agents=list(config.manager))
+    if config.teams is not None:
+        environment.teams = dict(config.teams)
+    return environment
+
+
+def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None) -> Casting:
+    """Check an operator against its environment and the known workers; starts nothing.
+
+    Args:
+        config: The operator.
+        objects: In-process policies for slots the configuration leaves out.
+
+    Raises:
+        UsageError: The environment, a worker or a slot name is unknown; a slot is empty; a
+            worker cannot play a slot. One sentence, with the way out.
+    """
+    if not WorkerTypeRegistry.all():
+        discover()
+    given = dict(objects or {})
+    environment = make_environment(config)
+    try:
+        slots = read_slots(environment)
+        seats = seatings(environment.teams, slots, swap=config.seats == "swap")
+        size = max(slot.sees.size_hint for slot in slots.values())
+    finally:
+        environment.close()
+    assignments = {a: w for a, w in config.resolved_slots().items() if a not in given}
+    where = f"operator {config.operator_id!r}"
+    for agent in (*assignments, *given):
+        if agent not in slots:
+            known = ", ".join(slots)
+            raise UnknownNameError(
+                f"agent of {environment.spec.id} in {where}", agent, slots, hint=f"Its agents: {known}"
+            )
+    empty = [agent for agent in slots if agent not in assignments and agent not in given]
+    if empty:
+        raise ExperimentError(
+            f"{where}: nobody plays {', '.join(empty)}", fix="Name a worker for every agent under 'workers'"
+        )
+    workers: dict[AgentID, WorkerTypeDefinition] = {}
+    for agent, assignment in assignments.items():
+        definition = WorkerTypeRegistry.require(assignment.worker_id)
+        _check_player(where, agent, assignment, definition, slots[agent])
+        workers[agent] = definition
+    spec = environment.spec
+    return Casting(config, slots, seats, assignments, workers, spec.id, spec.package, size, given)
+
+
+def _check_player(
+    where: str, agent: AgentID, assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
+) -> None:
+    if assignment.worker_type != definition.kind.value:
+        kind = definition.kind.value
+        raise ExperimentError(
+            f"{where}: {definition.type_id} is of type {kind!r}, not {assignment.worker_type!r}",
+            fix=f"Write type {kind!r} for {agent}, or name another worker",
+        )
+    status = check_installed(definition)
+    if status.missing:
+        raise MissingDependencyError(
+            f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
+        )
+    reasons = check_slot(definition, slot.observation_space, slot.action_space)
+    if reasons:
+        raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {reasons[0]}")
+    if assignment.preprocess:
+        raise ExperimentError(
+            f"{where}: preprocess is set for {agent}, which no worker supports yet", fix="Leave it out"
+        )
+
+
+def _bind_object(mapping: PolicyMappingService, agent: AgentID, policy: object) -> Player:
+    """Bind an in-process policy; a class or other factory makes one per episode."""
+    actors = mapping.actor_service
+    name = f"{agent}:object"
+    makes = isinstance(policy, type) or not hasattr(policy, "select_action")
+    if makes and not isinstance(policy, type):
+        function: Callable[..., Any] = policy  # pyright: ignore[reportAssignmentType]  # as_actor checks it
+        from gym_gui.core.protocols import FunctionActor
+
+        actors.register_actor(lambda: FunctionActor(function), actor_id=name)
+        shown = getattr(policy, "__name__", type(policy).__name__)
+    else:
+        actors.register_actor(policy, actor_id=name)
+        shown = str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
+    mapping.bind_agent_policy(agent, name)
+    return Player(IN_PROCESS, "baseline", shown)

@@ -1,0 +1,61 @@
+"""The chained digest that names the first step in which two runs differ.
+
+Row k of an episode has ``d_k = SHA-256(d_{k-1} | agent | observation | action | reward |
+flags)`` with ``d_{-1}`` 32 zero bytes; ``state_sha`` is the first 16 hex digits of ``d_k``,
+``trajectory_sha256`` all 64 of the last. The parts:
+
+* agent: UTF-8, then a zero byte;
+* observation and action: as on the wire, one ``bytes`` per leaf, each preceded by its
+  ``u32`` size where its space has more than one leaf or sizes vary. An observation of more
+  than 128 bytes enters as its SHA-256, so that a long episode of images need not be kept;
+* reward: little-endian ``float64``; flags: one byte, 1 terminated, 2 truncated.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from hashlib import sha256
+from operator import itemgetter
+
+from gym_gui.core.spaces import Codec, Parts
+
+START = bytes(32)
+KEEP = 128
+"""Observations up to this many bytes are kept as they are."""
+
+_SIZE = struct.Struct("<I")
+_TAIL = struct.Struct("<dB")
+
+
+def blob_of(codec: Codec) -> Callable[[Parts], bytes]:
+    """The function that makes one ``bytes`` of an encoded value of ``codec``'s space."""
+    if len(codec.leaves) == 1 and codec.leaves[0][1].fixed:
+        return _first
+    return _joined
+
+
+_first = itemgetter(0)
+
+
+def _joined(parts: Parts) -> bytes:
+    return b"".join([_SIZE.pack(len(p)) + p for p in parts])
+
+
+def condensed(data: bytes) -> bytes:
+    """``data``, or its digest where it is long."""
+    return data if len(data) <= KEEP else sha256(data).digest()
+
+
+def link(
+    previous: bytes,
+    agent: bytes,
+    observation: bytes,
+    action: bytes,
+    reward: float,
+    terminated: bool,
+    truncated: bool,
+) -> bytes:
+    """The next digest; ``agent`` ends with its zero byte, ``observation`` is :func:`condensed`."""
+    tail = _TAIL.pack(reward, terminated | truncated << 1)
+    return sha256(previous + agent + observation + action + tail).digest()

@@ -1,0 +1,327 @@
+"""One episode in flight: what was asked, what was played, what it led to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from gym_gui.controllers import chain, rows
+from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.enums import ActionSource, EpisodeStatus, SteppingParadigm
+from gym_gui.core.errors import EnvironmentFailure, ObservationError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.plain import to_plain
+from gym_gui.core.seeding import policy_seed
+from gym_gui.core.spaces import NotInSpace, Parts
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.envs import Environment
+
+
+class Episode:
+    """Steps one environment through one episode and keeps its record.
+
+    Args:
+        plan: Index, seed and seating.
+        environment: Reset by :meth:`open`; used by this episode alone while it runs.
+        codecs: Who sits where, and how what they see and do is written.
+        max_steps: Environment steps after which the episode is truncated, or ``None``.
+        next_id: Gives decision ids.
+        keep_observations: Write observations into the rows.
+    """
+
+    def __init__(
+        self,
+        plan: EpisodePlan,
+        environment: Environment,
+        codecs: SeatCodecs,
+        max_steps: int | None,
+        next_id: Callable[[], int],
+        *,
+        keep_observations: bool = False,
+    ) -> None:
+        self.plan, self.index, self.environment = plan, plan.index, environment
+        self.seats = seats = codecs.seats
+        self.seeds = {agent: policy_seed(plan.seed, plan.index, agent) for agent in seats}
+        self.asked: dict[AgentID, Decision] = {}
+        self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
+        self.wants_results: frozenset[AgentID] = frozenset()
+        self.steps = 0
+        self.credit = 0
+        self.returns: dict[AgentID, float] = dict.fromkeys(seats, 0.0)
+        self.invalid: dict[AgentID, int] = {}
+        self.refused: dict[AgentID, str] = {}
+        self.players: Mapping[AgentID, Mapping[str, Any]] = {}
+        self._rebound: list[dict[str, Any]] = []
+        self._codecs, self._encode = codecs, codecs.encode
+        self._adapter = environment.adapter
+        self._step = environment.adapter.step
+        self._max_steps, self._next_id = max_steps, next_id
+        self._keep = keep_observations
+        self._hierarchical = environment.adapter.paradigm is SteppingParadigm.HIERARCHICAL
+        self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
+        self._rows: list[rows.Row] = []
+        self._last: dict[AgentID, list[Any]] = {}
+        self._owed: dict[AgentID, float] = {}
+        self._unreported: dict[AgentID, list[Any]] = {}
+        self._finals: dict[AgentID, tuple[Any, Parts]] = {}
+        self._tokens: dict[AgentID, dict[str, int]] = {}
+        self._ended = [False, False]
+        self._started_at = datetime.now(UTC)
+        self._clock = time.perf_counter()
+
+    def open(self) -> list[Decision]:
+        """Reset the environment.
+
+        Returns:
+            The first decisions.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        observations = self._adapter.reset(seed=self.plan.seed)
+        return self._ask(self._adapter.get_current_agents(), observations)
+
+    def accept(self, answer: Answer, source: str) -> None:
+        """Take an agent's action for the next step.
+
+        Args:
+            answer: Its decision names the agent.
+            source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
+        """
+        decision = answer.decision
+        self.played[decision.agent_id] = (decision, answer, answer.action, source)
+
+    def substitute(self, decision: Decision, action: Any, source: ActionSource, answer: Answer) -> None:
+        """Play ``action`` in place of an unusable ``answer``."""
+        self.played[decision.agent_id] = (decision, answer, action, source)
+
+    def ask_again(self, decision: Decision, reason: str) -> Decision:
+        """The same question once more, with why its answer was refused."""
+        again = decision._replace(id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
+        self.asked[decision.agent_id] = again
+        return again
+
+    def note_rebinding(self, slot: AgentID, player: Mapping[str, Any]) -> None:
+        """From its next decision on ``player`` decides for a slot; one that was asked stands."""
+        self._rebound += [
+            {"step_index": self.steps + (agent in self.asked), "agent_id": agent, **player}
+            for agent, seated in self.seats.items()
+            if seated == slot
+        ]
+
+    def advance(self) -> list[Decision]:
+        """Play what was accepted; every agent that was asked must have answered.
+
+        Returns:
+            The next decisions; empty when the episode is over.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        # In the order of asking: answers come in any order, and neither the environment
+        # nor the record may depend on that.
+        step, played, asked = self.steps, self.played, self.asked
+        result = self._step({agent: played[agent][2] for agent in asked})
+        for agent in asked:
+            self._add_row(step, *played[agent])
+        self._pay(result.rewards)
+        # Nearly every step ends nobody: two scans of tiny dicts decide that.
+        if True in result.terminated.values():
+            self._mark(result.terminated, rows.TERMINATED)
+            self._final(result.observations)
+        if True in result.truncated.values():
+            self._mark(result.truncated, rows.TRUNCATED)
+            self._final(result.observations)
+        # While managers choose, the environment stands still: their choice is no step of it.
+        if not (self._managed and next(iter(asked)).endswith(GOAL_SUFFIX)):
+            self.steps = step + 1
+        self.played, self.asked = {}, {}
+        current = self._adapter.get_current_agents()
+        if not current:
+            self._final(result.observations)
+            return []
+        if self.steps == self._max_steps:
+            self._pay(self._adapter.owed())
+            self._cut_off()
+            self._final(result.observations)
+            return []
+        return self._ask(current, result.observations)
+
+    def _add_row(self, step: int, decision: Decision, answer: Answer, action: Any, source: str) -> None:
+        agent = decision.agent_id
+        seen = self._codecs.seen[agent](decision.encoded)
+        if len(seen) > chain.KEEP:
+            seen = chain.condensed(seen)
+        extras = answer.extras
+        if self._hierarchical and decision.info is not None and "option" in decision.info:
+            extras = {**(extras or {}), "option": decision.info["option"]}
+        view = to_plain(decision.observation) if self._keep else None
+        row = [step, agent, action, source, seen, answer.latency_ms, extras, 0.0, False, False, view]
+        if self._owed:
+            row[rows.REWARD] = self._owed.pop(agent, 0.0)
+        if extras is not None and "tokens" in extras:
+            self._count_tokens(agent, extras["tokens"])
+        self._rows.append(row)
+        self._last[agent] = row
+        if agent in self.wants_results:
+            self._unreported[agent] = row
+
+    def _pay(self, rewards: Mapping[AgentID, float]) -> None:
+        last, returns = self._last, self.returns
+        for agent, reward in rewards.items():
+            if not isfinite(reward):
+                raise EnvironmentFailure(f"the environment gave {agent} a reward of {reward}")
+            returns[agent] = returns.get(agent, 0.0) + reward
+            row = last.get(agent)
+            if row is None:
+                self._owed[agent] = self._owed.get(agent, 0.0) + reward
+            else:
+                row[rows.REWARD] += reward
+
+    def _mark(self, flags: Mapping[AgentID, bool], field: int) -> None:
+        self._ended[field - rows.TERMINATED] = True
+        for agent, flag in flags.items():
+            row = self._last.get(agent)
+            if flag and row is not None:
+                row[field] = True
+
+    def _cut_off(self) -> None:
+        """Everybody who still lives is cut off, in turn-based games those who wait for their turn too."""
+        self._ended[1] = True
+        for row in self._last.values():
+            if not row[rows.TERMINATED]:
+                row[rows.TRUNCATED] = True
+
+    def _ask(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
+        adapter, asked = self._adapter, self.asked
+        for agent in current:
+            observation = observations[agent]
+            try:
+                encoded = self._encode[agent](observation)
+            except NotInSpace as exc:
+                raise ObservationError(
+                    f"the environment showed {agent} what its observation space does not allow: {exc}"
+                ) from exc
+            asked[agent] = Decision(
+                self._next_id(),
+                self.index,
+                self.steps,
+                agent,
+                self.seats[agent],
+                self.seeds[agent],
+                observation,
+                encoded,
+                adapter.action_mask(agent),
+                adapter.info(agent),
+            )
+        return list(asked.values())
+
+    def outcomes(self) -> Iterator[StepOutcome]:
+        """Results of earlier actions that have become complete: their agents act again."""
+        if not self._unreported:
+            return
+        for agent, decision in self.asked.items():
+            row = self._unreported.pop(agent, None)
+            if row is not None:
+                yield self._outcome(agent, row, decision.observation, decision.encoded)
+
+    def last_outcomes(self) -> list[StepOutcome]:
+        """Results that are still to be told when the episode is over."""
+        told = [
+            self._outcome(agent, row, *self._finals[agent])
+            for agent, row in self._unreported.items()
+            if agent in self._finals
+        ]
+        self._unreported = {}
+        return told
+
+    def _final(self, observations: Mapping[AgentID, Any]) -> None:
+        """Keep what agents that ended saw last; they are told when the episode is over."""
+        for agent, row in self._unreported.items():
+            if agent in observations and (row[rows.TERMINATED] or row[rows.TRUNCATED]):
+                try:
+                    encoded = self._encode[agent](observations[agent])
+                except NotInSpace:
+                    continue  # nobody acts on it any more
+                self._finals[agent] = observations[agent], encoded
+
+    def _outcome(self, agent: AgentID, row: list[Any], observation: Any, encoded: Parts) -> StepOutcome:
+        return StepOutcome(
+            self.index,
+            row[rows.STEP],
+            agent,
+            self.seats[agent],
+            observation,
+            encoded,
+            row[rows.ACTION],
+            row[rows.REWARD],
+            row[rows.TERMINATED],
+            row[rows.TRUNCATED],
+            self._adapter.info(agent),
+        )
+
+    def _count_tokens(self, agent: AgentID, tokens: Mapping[str, int]) -> None:
+        total = self._tokens.setdefault(agent, {"input": 0, "output": 0})
+        for key in total:
+            total[key] += int(tokens.get(key, 0))
+
+    def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
+        """What each slot's policy is told at the end."""
+        return {
+            slot: EpisodeSummary(
+                self.index, self.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
+            )
+            for agent, slot in self.seats.items()
+        }
+
+    def record(
+        self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Any]
+    ) -> tuple[bytes, bytes]:
+        """The episode's rows and its own line, as the run folder holds them."""
+        lines, trajectory = self._codecs.lines(self._rows, self.index, self.plan.seed)
+        environment = self.environment
+        try:
+            scores = environment.scores(self.returns) if status is EpisodeStatus.COMPLETED else None
+            outcome = environment.outcome(self.returns) if status is EpisodeStatus.COMPLETED else None
+            success = environment.success() if status is EpisodeStatus.COMPLETED else None
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {type(exc).__name__}: {exc}") from exc
+        teams = {
+            team: {
+                "agents": list(agents),
+                "return": sum(self.returns.get(a, 0.0) for a in agents),
+                "score": None if scores is None else scores.get(team),
+            }
+            for team, agents in environment.teams.items()
+        }
+        row: dict[str, Any] = {
+            "operator_id": operator_id,
+            "episode_index": self.index,
+            "seed": self.plan.seed,
+            "status": status,
+            "length": self.steps,
+            # A manager's return repeats its controller's.
+            "total_reward": sum(r for a, r in self.returns.items() if not a.endswith(GOAL_SUFFIX)),
+            "returns": self.returns,
+            "teams": teams,
+            "outcome": outcome,
+            "success": success,
+            "terminated": self._ended[0],
+            "truncated": self._ended[1],
+            "agents": {agent: {**players[slot], "slot": slot} for agent, slot in self.seats.items()},
+            "invalid_actions": {agent: self.invalid.get(agent, 0) for agent in self.seats},
+            "tokens": self._tokens,
+            "error": error,
+            "started_at": self._started_at.isoformat(timespec="milliseconds"),
+            "wall_s": round(time.perf_counter() - self._clock, 6),
+            "trajectory_sha256": trajectory,
+        }
+        if self._rebound:
+            row["rebound"] = self._rebound
+        return lines, orjson.dumps(row, default=to_plain, option=rows.NEWLINE)

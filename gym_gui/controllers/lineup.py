@@ -1,0 +1,139 @@
+"""An operator made ready to play: its environment's slots, and somebody behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.errors import ExperimentError, SpaceError
+from gym_gui.core.legality import problem_with
+from gym_gui.core.spaces import to_space, zero_action
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.policy_mapping import PolicyMappingService
+
+Seating = Mapping[AgentID, AgentID]
+"""Agent -> configured slot whose policy plays it."""
+
+
+IN_PROCESS = "in_process"
+"""Worker id of a policy that lives in the engine's own process."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who plays a slot, as recorded.
+
+    Attributes:
+        worker_id: The worker, or ``"in_process"``.
+        worker_type: ``rl``, ``llm``, ``human``, ``baseline``, …
+        policy: The policy's own short name.
+    """
+
+    worker_id: str
+    worker_type: str
+    policy: str
+
+    def record(self) -> dict[str, str]:
+        """As ``episodes.jsonl`` has it."""
+        return {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
+
+
+def _no_rules() -> dict[AgentID, OnInvalid]:
+    return {}
+
+
+@dataclass
+class Lineup:
+    """All that a session needs to play an operator's episodes.
+
+    Attributes:
+        operator_id: The operator.
+        make_environment: Makes an instance; many may be stepped interleaved.
+        slots: Spaces of every agent.
+        seatings: Who sits where, by number of the seating.
+        mapping: Who decides; every slot is bound.
+        players: Who plays each slot, for the record.
+        rules: What follows an unusable answer; default: the episode fails.
+    """
+
+    operator_id: str
+    make_environment: Callable[[], Environment]
+    slots: Mapping[AgentID, SlotInfo]
+    seatings: Sequence[Seating]
+    mapping: PolicyMappingService
+    players: Mapping[AgentID, Player]
+    rules: Mapping[AgentID, OnInvalid] = field(default_factory=_no_rules)
+
+
+def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
+    """The agent slots of an environment."""
+    adapter = environment.adapter
+    return {
+        agent: SlotInfo(
+            agent,
+            adapter.observation_space(agent),
+            adapter.action_space(agent),
+            environment.noop_action(agent),
+            environment.action_meanings(agent),
+        )
+        for agent in adapter.possible_agents
+    }
+
+
+def seatings(
+    teams: Mapping[str, Sequence[AgentID]], slots: Mapping[AgentID, SlotInfo], *, swap: bool
+) -> list[Seating]:
+    """Who sits where: as configured, and with ``swap`` once per rotation of the teams.
+
+    Raises:
+        ExperimentError: Teams cannot change places, because their sizes or spaces differ.
+    """
+    as_configured = {agent: agent for agent in slots}
+    if not swap:
+        return [as_configured]
+    names = list(teams)
+    if len(names) < 2:
+        raise ExperimentError("seats cannot be swapped: there is one team", fix="Use seats: fixed")
+    if len({len(teams[name]) for name in names}) > 1:
+        raise ExperimentError("seats cannot be swapped: the teams differ in size", fix="Use seats: fixed")
+    result: list[Seating] = []
+    for turn in range(len(names)):
+        seating = dict(as_configured)
+        for i, name in enumerate(names):
+            squad = teams[names[(i + turn) % len(names)]]
+            for seat, slot in zip(teams[name], squad, strict=True):
+                _check_same(slots[seat], slots[slot])
+                seating[seat] = slot
+        result.append(seating)
+    return result
+
+
+def _check_same(a: SlotInfo, b: SlotInfo) -> None:
+    same = to_space(a.observation_space) == to_space(b.observation_space) and to_space(
+        a.action_space
+    ) == to_space(b.action_space)
+    if not same:
+        raise ExperimentError(
+            f"seats cannot be swapped: {a.agent_id} and {b.agent_id} have different spaces",
+            fix="Use seats: fixed",
+        )
+
+
+def noop_of(slot: SlotInfo, mask: Any) -> Any:
+    """The slot's no-op where it is legal, else the lowest legal action.
+
+    Raises:
+        SpaceError: The action space is the environment's own, and it names no no-op.
+    """
+    space = slot.does.space
+    if slot.noop_action is None and space.kind == "Custom":
+        raise SpaceError(f"{slot.agent_id} has no action that does nothing")
+    action = slot.noop_action if slot.noop_action is not None else zero_action(space)
+    if mask is not None and problem_with(space, action, mask):
+        legal = [i for i, ok in enumerate(mask) if ok]
+        return legal[0] + space.start if legal and space.kind == "Discrete" else action
+    return action

@@ -1,0 +1,135 @@
+"""Where one operator of a running experiment stands: what is to play, what was lost."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.lineup import IN_PROCESS
+from gym_gui.core.execution import EpisodePlan
+
+MAX_TRIES = 3
+"""How often an episode is begun; it has failed when its session process died each time."""
+MAX_BROKEN_STARTS = 3
+
+
+@dataclass(frozen=True)
+class OperatorProgress:
+    """Where an operator stands, for a progress display."""
+
+    operator_id: str
+    name: str
+    done: int
+    total: int
+    failed: int
+    live: int
+    steps: int
+
+
+def _tries() -> dict[int, int]:
+    return {}
+
+
+@dataclass
+class OperatorRun:
+    """Episodes of one operator.
+
+    Attributes:
+        casting: Who plays.
+        total: Episodes of its schedule.
+        pending: Not begun, in order.
+        suspects: Were in flight when a session process died; played one at a time, so
+            that the one that kills it is found and the others are not lost again.
+        tries: Times an episode was begun and lost.
+        done: Finished episodes, those of an earlier part of the run included.
+        failed: Of these, failed ones.
+        steps: Environment steps so far.
+        broken_starts: Sessions that could not be started, in a row.
+    """
+
+    casting: Casting
+    total: int
+    pending: deque[EpisodePlan]
+    suspects: deque[EpisodePlan] = field(default_factory=deque[EpisodePlan])
+    tries: dict[int, int] = field(default_factory=_tries)
+    done: int = 0
+    failed: int = 0
+    steps: int = 0
+    broken_starts: int = 0
+
+    @property
+    def operator_id(self) -> str:
+        """The operator."""
+        return self.casting.config.operator_id
+
+    @property
+    def finished(self) -> bool:
+        """Whether every episode has its row."""
+        return self.done >= self.total
+
+    def progress(self, live: int) -> OperatorProgress:
+        """Where it stands, with ``live`` episodes in flight."""
+        name = self.casting.config.display_name
+        return OperatorProgress(self.operator_id, name, self.done, self.total, self.failed, live, self.steps)
+
+    def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
+        """A session died: queue its episodes again.
+
+        Returns:
+            Episodes that have now been lost too often.
+        """
+        given_up: list[EpisodePlan] = []
+        for plan in sorted(lost, key=lambda p: p.index, reverse=True):
+            if plan.index not in begun:
+                self.pending.appendleft(plan)
+                continue
+            self.tries[plan.index] = self.tries.get(plan.index, 0) + 1
+            if self.tries[plan.index] >= MAX_TRIES:
+                given_up.append(plan)
+            else:
+                self.suspects.appendleft(plan)
+        return given_up
+
+    def lost_line(self, plan: EpisodePlan, error: str) -> bytes:
+        """The row of an episode that no session could finish."""
+        seats = self.casting.seatings[plan.seating]
+        agents = {
+            agent: {
+                "worker_id": self._worker(slot),
+                "worker_type": self.casting.worker_type(slot),
+                "policy": None,
+                "slot": slot,
+            }
+            for agent, slot in seats.items()
+        }
+        row: dict[str, Any] = {
+            "operator_id": self.operator_id,
+            "episode_index": plan.index,
+            "seed": plan.seed,
+            "status": "failed",
+            "length": 0,
+            "total_reward": None,
+            "returns": {},
+            "teams": {},
+            "outcome": None,
+            "success": None,
+            "terminated": False,
+            "truncated": False,
+            "agents": agents,
+            "invalid_actions": {},
+            "tokens": {},
+            "error": error,
+            "started_at": None,
+            "wall_s": None,
+            "trajectory_sha256": None,
+        }
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+    def _worker(self, slot: str) -> str:
+        definition = self.casting.workers.get(slot)
+        return definition.type_id if definition else IN_PROCESS

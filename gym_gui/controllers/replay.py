@@ -1,0 +1,107 @@
+"""Plays what a run has recorded: every slot's answer is the action of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.controllers.casting import IN_PROCESS, Casting
+from gym_gui.controllers.lineup import Lineup, Player
+from gym_gui.core.legality import problem_with
+from gym_gui.core.plain import action_from_plain
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.services.backends import Sink, SlotInfo
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+
+REPLAY = "replay"
+
+RowsOf = Callable[[int], Iterable[Mapping[str, Any]]]
+"""Step rows of an episode, as ``steps.jsonl`` has them."""
+
+
+class ReplayBackend:
+    """Stands behind every slot and answers with what was recorded.
+
+    Whoever chose an action then (a policy, a retry, the engine in its place), what was
+    played is what is played again. Where nothing is recorded, the answer is a failure:
+    the record ends there.
+
+    Args:
+        slots: Spaces of every agent.
+        rows: Gives an episode's rows when it begins.
+        sink: Gets the answers.
+
+    Attributes:
+        gaps: By episode, the first (step, agent) for which nothing is recorded.
+    """
+
+    exclusive = False
+    wants_results = False
+
+    def __init__(self, slots: Mapping[AgentID, SlotInfo], rows: RowsOf, sink: Sink) -> None:
+        self._slots, self._rows, self._sink = slots, rows, sink
+        self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
+        self.gaps: dict[int, tuple[int, AgentID]] = {}
+
+    def begin(self, episode: int, seed: int, agent_id: AgentID = "") -> None:
+        if episode not in self._actions:  # called once for every slot
+            recorded: dict[tuple[Any, Any], Any] = {}
+            for row in self._rows(episode):
+                recorded.setdefault((row.get("step_index"), row.get("agent_id")), row.get("action"))
+            self._actions[episode] = recorded
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        self._sink([self._answer(d) for d in decisions])
+
+    def _answer(self, d: Decision) -> Answer:
+        recorded = self._actions[d.episode]
+        if (d.step, d.agent_id) not in recorded:
+            self.gaps.setdefault(d.episode, (d.step, d.agent_id))
+            return Answer(d, failure="nothing is recorded for it")
+        data = recorded[d.step, d.agent_id]
+        space = self._slots[d.agent_id].does.space
+        try:
+            action = action_from_plain(space, data)
+        except ValueError as exc:
+            return Answer(d, failure=str(exc))
+        # The mask is left out: a substituted no-op need not be legal.
+        problem = problem_with(space, action)
+        return Answer(
+            d, action, failure=f"the recorded action cannot be played: {problem}" if problem else ""
+        )
+
+    def result(self, outcome: StepOutcome) -> None:
+        """Nobody listens."""
+
+    def end(self, summary: EpisodeSummary) -> None:
+        self._actions.pop(summary.episode_index, None)
+
+    def settle(self) -> None:
+        """Answers are given at once; nothing is ever pending."""
+
+
+def replay_lineup(casting: Casting, rows: RowsOf) -> tuple[Lineup, ReplayBackend]:
+    """A line-up in which the record plays every slot; no worker is started.
+
+    Args:
+        casting: The operator.
+        rows: Gives an episode's rows when it begins.
+
+    Returns:
+        The line-up, and who sits in all of its slots.
+    """
+    mapping = PolicyMappingService()
+    backend = ReplayBackend(casting.slots, rows, mapping.collect)
+    for slot in casting.slots.values():
+        mapping.set_slot(slot)
+        mapping.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
+    players = dict.fromkeys(casting.slots, Player(IN_PROCESS, REPLAY, REPLAY))
+    lineup = Lineup(
+        casting.config.operator_id,
+        casting.make_environment,
+        casting.slots,
+        casting.seatings,
+        mapping,
+        players,
+    )
+    return lineup, backend

@@ -1,0 +1,352 @@
+"""Runs an experiment: every operator's episodes, over session processes, into a run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.operator_run import MAX_BROKEN_STARTS, OperatorProgress, OperatorRun
+from gym_gui.controllers.run_ledger import RunLedger
+from gym_gui.controllers.seats import Seat
+from gym_gui.controllers.sessions import OpenSession, SessionSettings, default_concurrency
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
+
+__all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
+
+_log = logging.getLogger(__name__)
+
+KEPT_WARM = 8
+"""Sessions that stay open after the check before the start; more are started again later."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        folder: Its run folder.
+        status: ``completed``, ``failed`` or ``stopped``, as in ``run.json``.
+        episodes: Finished episodes.
+        failed: Of these, failed ones.
+        problem: Why the run ended early, or ``""``.
+    """
+
+    folder: Path
+    status: str
+    episodes: int
+    failed: int
+    problem: str = ""
+
+
+OnProgress = Callable[[Sequence[OperatorProgress]], None]
+
+
+class OperatorScriptExecutionManager:
+    """Runs an experiment to its end.
+
+    Operators play in order, as many at a time as there are ``processes``; an operator
+    alone gets all of them. A session process that dies costs the episodes it had begun a
+    retry, noted in ``run.json``, and nothing else.
+
+    Args:
+        experiment: What to run.
+        castings: Its operators, checked.
+        open_session: Makes a session.
+        out: Folder for the new run folder.
+        processes: Sessions at work at the same time.
+        header: More for ``run.json`` (versions, machine, commit).
+        resume: A run folder to go on with, instead of ``out``.
+        on_progress: Called often, at most about ten times a second.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        castings: Sequence[Casting],
+        open_session: OpenSession,
+        out: Path,
+        *,
+        processes: int = 1,
+        header: Mapping[str, Any] | None = None,
+        resume: Path | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self._experiment, self._open_session = experiment, open_session
+        self._processes, self._header = processes, {**(header or {}), "processes": processes}
+        self._on_progress = on_progress
+        self._ledger = RunLedger(out, resume)
+        self._runs = [self._plan(casting) for casting in castings]
+        self._seats: list[Seat] = []
+        self._warm: dict[str, list[Seat]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._starting: set[asyncio.Task[Any]] = set()
+        self._changed = asyncio.Event()
+        self.stopping = False
+        self._shown = 0.0
+
+    def _plan(self, casting: Casting) -> OperatorRun:
+        schedule = self._experiment.execution.schedule(len(casting.seatings))
+        done = self._ledger.done(casting.config.operator_id)
+        pending = deque(plan for plan in schedule if plan.index not in done)
+        failed = self._ledger.failed(casting.config.operator_id)
+        return OperatorRun(casting, len(schedule), pending, done=len(done), failed=failed)
+
+    # -- what sessions report --------------------------------------------------------
+
+    def seats_of(self, run: OperatorRun) -> int:
+        """Sessions at work for an operator."""
+        return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))
+
+    def finished(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
+        """An episode is over: write it down."""
+        if self.stopping:
+            return
+        self._ledger.episode(run, plan, steps, episode)
+        self._check_ledger()
+        self._show()
+
+    def called(self, run: OperatorRun, line: bytes) -> None:
+        """A paid call was made: write it down."""
+        self._ledger.call(run, line)
+        self._check_ledger()
+
+    def _check_ledger(self) -> None:
+        if self._ledger.problem:
+            self.stop()
+        self.nudge()
+
+    def lost(self, seat: Seat, reason: str) -> None:
+        """A session died: its episodes go back into the queue, what it kept is forgotten."""
+        if seat in self._seats:
+            self._seats.remove(seat)
+        run, words = seat.run, reason or "ended"
+        begun = sorted(seat.begun & seat.assigned.keys())
+        _log.warning("a session process of %s %s", run.operator_id, words)
+        for index in begun:
+            self._ledger.retry(run, index, words)
+        for plan in run.take_back(seat.assigned.values(), seat.begun):
+            tries = run.tries[plan.index]
+            self.finished(run, plan, b"", run.lost_line(plan, f"its session process {words}, {tries} times"))
+        seat.assigned.clear()
+        self._close_later(seat)
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Have the main loop look again."""
+        self._changed.set()
+
+    def stop(self) -> None:
+        """End early; what is done is kept."""
+        self.stopping = True
+        for task in self._starting:  # nobody waits for a policy that takes minutes to load
+            task.cancel()
+        self.nudge()
+
+    # -- the run ---------------------------------------------------------------------
+
+    async def run(self) -> RunResult:
+        """Run to the end.
+
+        Raises:
+            UsageError: Something the person can fix, found before anything was played.
+            MosaicError: A session could not be started although nothing is wrong with the
+                experiment.
+        """
+        # A run that cannot be gone on with now is as stopped as it was.
+        status = STOPPED
+        self._ledger.require_room()
+        try:
+            await self._get_ready()
+            status = FAILED
+            self._ledger.open(self._experiment, [run.operator_id for run in self._runs], self._header)
+            await self._play()
+            status = self._status()
+        finally:
+            await self._close_all()
+            self._ledger.close(status)
+        episodes, failures = sum(r.done for r in self._runs), sum(r.failed for r in self._runs)
+        return RunResult(self._ledger.folder, status, episodes, failures, self._ledger.problem)
+
+    def _status(self) -> str:
+        if self._ledger.problem:
+            return FAILED
+        if self.stopping:
+            return STOPPED
+        return FAILED if any(run.failed for run in self._runs) else COMPLETED
+
+    async def _get_ready(self) -> None:
+        """Start a session for each operator, so that whatever is wrong shows before anything plays."""
+        todo = [run for run in self._runs if not run.finished]
+        gate = asyncio.Semaphore(max(2, self._processes))
+
+        async def check(run: OperatorRun, keep: bool) -> None:
+            async with gate:
+                if self.stopping:
+                    return
+                seat = await self._start(run)
+                if keep and not self.stopping:
+                    self._warm.setdefault(run.operator_id, []).append(seat)
+                else:
+                    await self._close(seat)
+
+        extra = self._processes - len(todo)
+        jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
+        # An operator alone (or nearly) gets several sessions: start these now as well.
+        useful = [run for run in todo if len(run.pending) > 1]
+        jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
+        results = await asyncio.gather(*jobs, return_exceptions=True)
+        stopped = asyncio.CancelledError if self.stopping else ()
+        errors = [r for r in results if isinstance(r, BaseException) and not isinstance(r, stopped)]
+        if errors:
+            raise next((e for e in errors if isinstance(e, UsageError)), errors[0])
+
+    async def _start(self, run: OperatorRun) -> Seat:
+        seat = Seat(self, run)
+        settings = SessionSettings(
+            self._experiment.execution.concurrency or default_concurrency(run.casting, run.total),
+            self._experiment.max_steps(run.casting.config),
+            self._experiment.execution.record.observations,
+        )
+        seat.session = session = self._open_session(run.casting, settings, seat)
+        task = asyncio.current_task()
+        assert task is not None
+        self._starting.add(task)
+        try:
+            seat.ready = await session.start()
+        except BaseException:
+            seat.dead = True
+            await session.close()
+            raise
+        finally:
+            self._starting.discard(task)
+        self._ledger.introduce(run, seat.ready)
+        return seat
+
+    async def _play(self) -> None:
+        while not self.stopping and not all(run.finished for run in self._runs):
+            self._changed.clear()
+            while len(self._seats) < self._processes and (choice := self._next()) is not None:
+                self._fill(*choice)
+            # Fed only now, so that sessions that begin together share from the first episode on.
+            for seat in [s for s in self._seats if s.working and not s.assigned]:
+                self._reassign(seat)
+            self._show()
+            if not self._changed.is_set():
+                try:
+                    await asyncio.wait_for(self._changed.wait(), 0.5)
+                except TimeoutError:
+                    continue
+
+    def _reassign(self, seat: Seat) -> None:
+        """A session ran dry: give it more, or let it go."""
+        run = seat.run
+        if seat.quarantine and not run.suspects:
+            seat.quarantine = False
+        seat.feed()
+        if not seat.assigned:
+            self._seats.remove(seat)
+            self._close_later(seat)
+            self.nudge()
+
+    def _next(self) -> tuple[OperatorRun, bool] | None:
+        """The operator that gets the next free place, and whether for its suspects."""
+        for run in self._runs:
+            if run.suspects and not any(s.run is run and s.quarantine for s in self._seats):
+                return run, True
+        waiting = [run for run in self._runs if run.pending]
+        if not waiting:
+            return None
+        return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False
+
+    def _fill(self, run: OperatorRun, quarantine: bool) -> None:
+        warm = self._warm.get(run.operator_id)
+        seat = warm.pop() if warm else None
+        if seat is not None and seat.dead:
+            seat = None
+        if seat is not None:
+            self._put_to_work(seat, quarantine)
+            return
+        seat = Seat(self, run)
+        seat.quarantine = quarantine
+        self._seats.append(seat)  # holds the place while the session starts
+        self._spawn(self._start_late(seat, run, quarantine))
+
+    def _put_to_work(self, seat: Seat, quarantine: bool) -> None:
+        seat.quarantine, seat.working, seat.since = quarantine, True, time.monotonic()
+        self._seats.append(seat)
+        self.nudge()
+
+    async def _start_late(self, place: Seat, run: OperatorRun, quarantine: bool) -> None:
+        try:
+            seat = await self._start(run)
+            run.broken_starts = 0
+        except MosaicError as exc:
+            run.broken_starts += 1
+            _log.warning("a session of %s could not be started: %s", run.operator_id, exc)
+            if run.broken_starts >= MAX_BROKEN_STARTS:
+                self._give_up(run, str(exc))
+            return
+        finally:
+            if place in self._seats:
+                self._seats.remove(place)
+            self.nudge()
+        if self.stopping:
+            await self._close(seat)
+        else:
+            self._put_to_work(seat, quarantine)
+
+    def _give_up(self, run: OperatorRun, reason: str) -> None:
+        waiting = [*run.suspects, *run.pending]
+        run.suspects.clear()
+        run.pending.clear()
+        for plan in waiting:
+            self.finished(run, plan, b"", run.lost_line(plan, f"no session could be started: {reason}"))
+
+    # -- ending ----------------------------------------------------------------------
+
+    def _spawn(self, job: Any) -> None:
+        task = asyncio.get_running_loop().create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _close_later(self, seat: Seat) -> None:
+        self._spawn(self._close(seat))
+
+    async def _close(self, seat: Seat) -> None:
+        seat.dead = True
+        if seat.session is not None:
+            await seat.session.close()
+
+    async def _close_all(self) -> None:
+        self.stop()
+        seats = [*self._seats, *(s for warm in self._warm.values() for s in warm)]
+        self._seats.clear()
+        self._warm.clear()
+        await asyncio.gather(*(self._close(seat) for seat in seats), return_exceptions=True)
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- progress --------------------------------------------------------------------
+
+    def progress(self) -> list[OperatorProgress]:
+        """Where every operator stands."""
+        live: dict[str, int] = {}
+        for seat in self._seats:
+            live[seat.run.operator_id] = live.get(seat.run.operator_id, 0) + len(seat.begun)
+        return [run.progress(live.get(run.operator_id, 0)) for run in self._runs]
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if self._on_progress is not None and (now - self._shown > 0.1 or all(r.finished for r in self._runs)):
+            self._shown = now
+            self._on_progress(self.progress())

@@ -1,0 +1,347 @@
+"""The engine: steps many episodes of one operator at once, in any paradigm.
+
+It runs in-process (tests, notebooks) and inside session host processes; there is no other
+stepping loop. Episodes advance as soon as *their* agents have answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable
+from itertools import count
+from typing import Protocol
+
+from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, noop_of
+from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.core.enums import ActionSource, EpisodeStatus
+from gym_gui.core.errors import EpisodeError, SpaceError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.seeding import action_seed
+from gym_gui.core.spaces import NotInSpace, sample_legal
+from gym_gui.core.types import Answer, Decision
+from gym_gui.envs import Environment
+from gym_gui.services.policy_mapping import AgentPolicyBinding
+from mosaic_worker.rng import bits_of
+
+_log = logging.getLogger(__name__)
+
+_YIELD_S = 0.02
+"""Longest time the loop is kept from other tasks by policies that answer at once."""
+
+
+class EpisodeSink(Protocol):
+    """Who is told what happens. Called from the event loop."""
+
+    def started(self, index: int) -> None:
+        """An episode begins."""
+        ...
+
+    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        """An episode is over: its rows and its own line, complete JSON lines."""
+        ...
+
+
+class SessionController:
+    """Plays episodes of one operator.
+
+    Args:
+        lineup: Who plays where.
+        sink: Told of episodes.
+        concurrency: Episodes in flight at once; 1 where a policy can hold no more.
+        max_steps: Environment steps after which an episode is truncated.
+        keep_observations: Write observations into the rows.
+    """
+
+    def __init__(
+        self,
+        lineup: Lineup,
+        sink: EpisodeSink,
+        *,
+        concurrency: int = 1,
+        max_steps: int | None = None,
+        keep_observations: bool = False,
+    ) -> None:
+        self._lineup, self._sink, self._mapping = lineup, sink, lineup.mapping
+        self._room = 1 if lineup.mapping.exclusive else concurrency
+        self._max_steps, self._keep = max_steps, keep_observations
+        self._plans: deque[EpisodePlan] = deque()
+        self._more = True
+        self._live: dict[int, Episode] = {}
+        self._idle: list[Environment] = []
+        self._ids = count(1)
+        self._ready: list[Decision] = []
+        self._armed: dict[int, Episode] = {}
+        self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
+        lineup.mapping.on_bound = self._on_bound
+        self._records = {slot: player.record() for slot, player in lineup.players.items()}
+        self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
+        self._paused = False
+        self._stopping = False
+        self._record_aborted = False
+        self._fresh = asyncio.Event()
+        self.total_steps = 0
+
+    # -- control ---------------------------------------------------------------------
+
+    def add(self, plans: Iterable[EpisodePlan]) -> None:
+        """Queue episodes."""
+        self._plans.extend(plans)
+        self._nudge()
+
+    def close(self) -> None:
+        """No more episodes will be added: :meth:`run` returns when all are played."""
+        self._more = False
+        self._nudge()
+
+    def pause(self) -> None:
+        """Hold every episode before its next environment step."""
+        self._paused = True
+
+    def resume(self) -> None:
+        """Go on after :meth:`pause`."""
+        self._paused = False
+        self._nudge()
+
+    def step(self) -> None:
+        """While paused: let every live episode take one environment step."""
+        for episode in self._live.values():
+            episode.credit += 1
+        self._nudge()
+
+    def stop(self, *, record: bool = False) -> None:
+        """End now.
+
+        Args:
+            record: Write what is unfinished as ``aborted``; without it, it leaves no trace.
+        """
+        self._stopping, self._record_aborted = True, record
+        self._nudge()
+
+    @property
+    def live(self) -> int:
+        """Episodes in flight."""
+        return len(self._live)
+
+    @property
+    def waiting(self) -> int:
+        """Episodes that have not begun."""
+        return len(self._plans)
+
+    def _nudge(self) -> None:
+        self._fresh.set()
+        self._mapping.wake()
+
+    def _on_bound(self, binding: AgentPolicyBinding) -> None:
+        """A policy was bound while episodes are on: it decides from now on, and that is recorded."""
+        player = Player(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
+        slot = binding.agent_id
+        self._sources[slot] = _source_of(player)
+        self._records = {**self._records, slot: player.record()}
+        for episode in self._live.values():
+            episode.note_rebinding(slot, player.record())
+
+    # -- the loop --------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Play until all episodes are over and :meth:`close` was called, or :meth:`stop`."""
+        yielded = time.monotonic()
+        try:
+            while not self._stopping:
+                self._open_episodes()
+                if not self._live:
+                    if not self._more and not self._plans:
+                        break
+                    await self._idle_until_nudged()
+                    continue
+                ready, self._ready = self._ready, []
+                self._take(await self._mapping.select_batch(ready))
+                if self._paused and not self._ready:
+                    await self._hold()
+                elif time.monotonic() - yielded > _YIELD_S:
+                    await asyncio.sleep(0)
+                    yielded = time.monotonic()
+        finally:
+            self._wind_up()
+
+    async def _idle_until_nudged(self) -> None:
+        self._mapping.settle()
+        self._fresh.clear()
+        if self._more and not self._plans and not self._stopping:
+            await self._fresh.wait()
+
+    async def _hold(self) -> None:
+        """While paused with nothing to ask: wait for a command or an answer."""
+        if any(e.credit for e in self._armed.values()) or not self._paused:
+            self._advance_armed()
+            return
+        if len(self._armed) == len(self._live):
+            self._fresh.clear()
+            if self._paused and not self._stopping and not any(e.credit for e in self._armed.values()):
+                await self._fresh.wait()
+        self._advance_armed()
+
+    def _wind_up(self) -> None:
+        for episode in list(self._live.values()):
+            if self._record_aborted:
+                self._finish(episode, EpisodeStatus.ABORTED, "stopped before its end")
+            else:
+                self._release(episode, EpisodeStatus.ABORTED)
+        self._mapping.settle()
+        for environment in self._idle:
+            environment.close()
+        self._idle.clear()
+
+    def _open_episodes(self) -> None:
+        if self._paused and self._live:
+            return
+        while self._plans and len(self._live) < self._room:
+            self._open(self._plans.popleft())
+
+    def _open(self, plan: EpisodePlan) -> None:
+        environment = self._idle.pop() if self._idle else self._lineup.make_environment()
+        seats = self._lineup.seatings[plan.seating]
+        episode = Episode(
+            plan,
+            environment,
+            self._codecs[plan.seating],
+            self._max_steps,
+            self._ids.__next__,
+            keep_observations=self._keep,
+        )
+        episode.players = self._records
+        self._live[plan.index] = episode
+        self._sink.started(plan.index)
+        self._mapping.begin_episode(
+            plan.index, {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()}
+        )
+        episode.wants_results = frozenset(a for a, s in seats.items() if self._mapping.wants_results(s))
+        try:
+            decisions = episode.open()
+        except EpisodeError as exc:
+            self._finish(episode, EpisodeStatus.FAILED, str(exc))
+            return
+        if decisions:
+            self._ready += decisions
+        else:
+            self._finish(episode, EpisodeStatus.COMPLETED, None)
+
+    def _take(self, answers: list[Answer]) -> None:
+        live, sources = self._live, self._sources
+        for answer in answers:
+            decision = answer.decision
+            episode = live.get(decision.episode)
+            if episode is None:
+                continue
+            if episode.asked.get(decision.agent_id) is not decision:
+                continue  # overtaken by a retry
+            if answer.failure or answer.invalid:
+                self._take_unusable(episode, answer)
+            else:
+                source = sources[decision.slot] or _human_source(answer)
+                episode.accept(answer, "retry" if decision.attempt else source)
+            if len(episode.played) + len(episode.refused) == len(episode.asked):
+                self._move(episode)
+
+    def _move(self, episode: Episode) -> None:
+        if self._paused:
+            if not episode.credit:
+                self._armed[episode.index] = episode
+                return
+            episode.credit -= 1
+        self._advance(episode)
+
+    def _advance_armed(self) -> None:
+        for episode in [e for e in self._armed.values() if e.credit or not self._paused]:
+            del self._armed[episode.index]
+            self._move(episode)
+
+    def _advance(self, episode: Episode) -> None:
+        if episode.refused:
+            # Everybody has answered: which agent is blamed must not depend on who was first.
+            blamed = next(agent for agent in episode.asked if agent in episode.refused)
+            self._finish(episode, EpisodeStatus.FAILED, f"{blamed}: {episode.refused[blamed]}")
+            return
+        try:
+            decisions = episode.advance()
+        except EpisodeError as exc:
+            self._finish(episode, EpisodeStatus.FAILED, str(exc))
+            return
+        self.total_steps += 1
+        if not decisions:
+            self._finish(episode, EpisodeStatus.COMPLETED, None)
+            return
+        self._ready += decisions
+        if episode.wants_results:
+            for outcome in episode.outcomes():
+                self._mapping.notify_result(outcome)
+
+    def _take_unusable(self, episode: Episode, answer: Answer) -> None:
+        """An answer that cannot be played: ask again, substitute, or fail, as configured."""
+        decision = answer.decision
+        agent = decision.agent_id
+        if answer.failure:
+            episode.refused[agent] = answer.failure
+            return
+        episode.invalid[agent] = episode.invalid.get(agent, 0) + 1
+        rule = self._lineup.rules.get(decision.slot)
+        if rule is not None and decision.attempt < rule.retry:
+            self._ready.append(episode.ask_again(decision, answer.invalid))
+            return
+        then = rule.then if rule is not None else "error"
+        if then == "error":
+            episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"
+            return
+        slot = self._lineup.slots[agent]
+        try:
+            if then == "noop":
+                action, source = noop_of(slot, decision.action_mask), ActionSource.NOOP
+            else:
+                stream = action_seed(episode.plan.seed, episode.index, agent)
+                draw = bits_of(stream, decision.step)
+                action = sample_legal(slot.does.space, decision.action_mask, draw)
+                source = ActionSource.RANDOM_LEGAL
+            # In its space's own type, as the policy's would have come.
+            action = slot.does.decode(slot.does.encode(action))
+        except (SpaceError, NotInSpace) as exc:
+            reason = f"unusable action at step {episode.steps}, and nothing to put in its place: {exc}"
+            episode.refused[agent] = reason
+            return
+        episode.substitute(decision, action, source, answer)
+
+    def _finish(self, episode: Episode, status: EpisodeStatus, error: str | None) -> None:
+        players = episode.players
+        try:
+            lines = episode.record(self._lineup.operator_id, status, error, players)
+        except EpisodeError as exc:
+            status = EpisodeStatus.FAILED
+            lines = episode.record(self._lineup.operator_id, status, str(exc), players)
+        self._release(episode, status)
+        self._sink.finished(episode.index, *lines)
+
+    def _release(self, episode: Episode, status: EpisodeStatus) -> None:
+        """Let policies and environment go; questions that are still open are forgotten."""
+        del self._live[episode.index]
+        self._armed.pop(episode.index, None)
+        if status is not EpisodeStatus.COMPLETED:
+            self._ready = [d for d in self._ready if d.episode != episode.index]
+        for outcome in episode.last_outcomes():
+            self._mapping.notify_result(outcome)
+        self._mapping.end_episode(episode.summaries(status))
+        if status is EpisodeStatus.COMPLETED and episode.environment.reusable:
+            self._idle.append(episode.environment)
+        else:
+            episode.environment.close()
+
+
+def _source_of(player: Player) -> str:
+    """What a player's actions are recorded as; ``""`` where each answer says it."""
+    return "" if player.worker_type == "human" else "policy"
+
+
+def _human_source(answer: Answer) -> str:
+    """Who really chose in a human's slot: a script or a fallback of its worker is a policy."""
+    return "human" if answer.extras is not None and answer.extras.get("human") else "policy"

@@ -1,0 +1,234 @@
+"""Re-executes a run's recorded actions through the engine and compares every row.
+
+The environment alone is needed: workers need not be installed, keys not be set. An
+episode that failed is compared as far as it is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from gym_gui.analysis import OperatorRun, Run
+from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.controllers.casting import Casting, cast, make_environment
+from gym_gui.controllers.replay import REPLAY, replay_lineup
+from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
+from gym_gui.controllers.session import SessionController
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.types import AgentID
+from gym_gui.services.recorder import COMPLETED, FAILED
+from gym_gui.services.versions import versions_of
+
+_STEP = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
+"""Keys of a step row that playing the same actions must give again, in the order of telling."""
+
+_EPISODE = (
+    *("seed", "status", "length", "total_reward", "returns", "teams", "outcome", "success"),
+    *("terminated", "truncated", "trajectory_sha256"),
+)
+_ABSENT = object()
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """The first place where an episode did not play out as recorded.
+
+    Attributes:
+        operator_id: Its operator.
+        episode_index: The episode.
+        what: The key that differs, or what is missing, as a sentence without subject.
+        step_index: The step, or ``None`` where the episode's own line differs.
+        agent_id: The agent, or ``None``.
+    """
+
+    operator_id: str
+    episode_index: int
+    what: str
+    step_index: int | None = None
+    agent_id: AgentID | None = None
+
+    def __str__(self) -> str:
+        place = f"operator {self.operator_id}, episode {self.episode_index}"
+        if self.step_index is not None:
+            place += f", step {self.step_index}, agent {self.agent_id}"
+        return f"{place}: {self.what}"
+
+
+def _no_versions() -> dict[str, tuple[str, str]]:
+    return {}
+
+
+@dataclass
+class Verification:
+    """What came out.
+
+    Attributes:
+        episodes: Episodes that were played again.
+        decisions: Their step rows.
+        unplayed: Episodes of which nothing is recorded, because no session could play them.
+        deviations: The first deviation of each episode that has one, in order.
+        versions: Versions that differ from the run's: name to (then, now).
+    """
+
+    episodes: int = 0
+    decisions: int = 0
+    unplayed: int = 0
+    deviations: list[Deviation] = field(default_factory=list[Deviation])
+    versions: dict[str, tuple[str, str]] = field(default_factory=_no_versions)
+
+
+async def verify(run: Run, on_progress: OnProgress | None = None) -> Verification:
+    """Play a run again.
+
+    Episodes without a line of their own (a run that is on, or was cut off) are passed over.
+
+    Args:
+        run: The run.
+        on_progress: Told after every episode.
+
+    Raises:
+        UsageError: The environment is not there, or the run cannot be read.
+    """
+    experiment = experiment_from_data(dict(run.record.experiment), complete=False)
+    castings = [_cast(operator) for operator in experiment.operators]
+    result = Verification()
+    progress = [OperatorProgress(o.operator_id, o.display_name, 0, 0, 0, 0, 0) for o in experiment.operators]
+    for i, casting in enumerate(castings):
+        result.versions.update(_changed(run.record.versions, versions_of(casting)))
+
+        def tell(done: int, total: int, failed: int, i: int = i) -> None:
+            o = progress[i]
+            progress[i] = OperatorProgress(o.operator_id, o.name, done, total, failed, 0, 0)
+            if on_progress is not None:
+                on_progress(progress[: i + 1])
+
+        recorded = run.operators[casting.config.operator_id]
+        replay = _Replay(experiment, casting, recorded, result, tell)
+        await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
+    return result
+
+
+def _cast(operator: OperatorConfig) -> Casting:
+    """An operator with nobody in its slots yet."""
+    environment = make_environment(operator)
+    try:
+        agents = environment.adapter.possible_agents
+    finally:
+        environment.close()
+    return cast(operator, dict.fromkeys(agents, REPLAY))
+
+
+def _changed(then: Mapping[str, Any], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    return {name: (str(then[name]), now[name]) for name in now if name in then and then[name] != now[name]}
+
+
+class _Replay:
+    """One operator, played again one episode at a time; the engine's sink."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        casting: Casting,
+        recorded: OperatorRun,
+        result: Verification,
+        tell: Callable[[int, int, int], None],
+    ) -> None:
+        self._limit = experiment.max_steps(casting.config)
+        self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(casting.seatings))}
+        self._casting, self._operator, self._result, self._tell = casting, recorded, result, tell
+        self._rows = EpisodeRows(recorded)
+        self._keep = experiment.execution.record.observations
+        self._gaps: Mapping[int, tuple[int, AgentID]] = {}
+        self._done = self._total = self._failed = 0
+
+    async def play(self, *, complete: bool) -> None:
+        """Play what is recorded; ``complete`` when every episode of the schedule should be."""
+        plans = list(self._to_play())
+        if complete:
+            for index in sorted(self._plans.keys() - self._rows.rows.keys()):
+                self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
+        self._total = len(plans)
+        lineup, backend = replay_lineup(self._casting, self._rows.steps)
+        self._gaps = backend.gaps
+        # One at a time, so that an environment with global state deviates only where it must.
+        controller = SessionController(lineup, self, max_steps=self._limit, keep_observations=self._keep)
+        controller.add(plans)
+        controller.close()
+        await controller.run()
+
+    def _to_play(self) -> Iterator[EpisodePlan]:
+        for index, row in sorted(self._rows.rows.items()):
+            plan = self._plans.get(index)
+            if plan is None:
+                self._deviates(
+                    Deviation(self._operator.operator_id, index, "the experiment has no such episode")
+                )
+            elif row["status"] != "completed" and not row["length"] and not any(self._rows.steps(index)):
+                self._result.unplayed += 1
+            else:
+                yield plan
+
+    def _deviates(self, deviation: Deviation) -> None:
+        self._failed += 1
+        self._result.deviations.append(deviation)
+
+    def started(self, index: int) -> None:
+        """Part of the engine's sink."""
+
+    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        """Part of the engine's sink."""
+        played = [orjson.loads(line) for line in steps.splitlines()]
+        deviation = self._compare(index, played, orjson.loads(episode))
+        if deviation is not None:
+            self._deviates(deviation)
+        self._result.episodes += 1
+        self._result.decisions += len(played)
+        self._done += 1
+        self._tell(self._done, self._total, self._failed)
+
+    def _compare(self, index: int, played: Sequence[Any], episode: Mapping[str, Any]) -> Deviation | None:
+        operator, recorded = self._operator.operator_id, self._rows.rows[index]
+        rows = list(self._rows.steps(index))
+        for then, now in zip(rows, played, strict=False):
+            what = _row_differs(then, now)
+            if what:
+                return Deviation(operator, index, what, then.get("step_index"), then.get("agent_id"))
+        error, gap = episode["error"], self._gaps.get(index)
+        if gap is not None and (len(rows) > len(played) or recorded["status"] == "completed"):
+            return Deviation(operator, index, "the row is missing", *gap)
+        if len(rows) > len(played):
+            row = rows[len(played)]
+            what = f"played again, the episode ends before it{f' ({error})' if error else ''}"
+            return Deviation(operator, index, what, row.get("step_index"), row.get("agent_id"))
+        # Where the engine was stopped, the record just ends.
+        keys = [key for key in _EPISODE if key != "status" or recorded["status"] != "aborted"]
+        what = next((w for key in keys if (w := _differs(key, recorded, episode))), "")
+        return Deviation(operator, index, what) if what else None
+
+
+def _row_differs(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What differs between a recorded row and the one in its place when played again, or ``""``."""
+    if (then.get("step_index"), then.get("agent_id")) != (now["step_index"], now["agent_id"]):
+        return f"the row does not belong here: step {now['step_index']} of agent {now['agent_id']} is next"
+    keys = (*_STEP, "observation") if "observation" in now else _STEP
+    return next((w for key in keys if (w := _differs(key, then, now))), "")
+
+
+def _differs(key: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    left, right = then.get(key, _ABSENT), now.get(key, _ABSENT)
+    if left == right:
+        return ""
+    return f"{key} is {_shown(left)} in the record, {_shown(right)} when played again"
+
+
+def _shown(value: object) -> str:
+    if value is _ABSENT:
+        return "absent"
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return text if len(text) <= 80 else text[:77] + "..."

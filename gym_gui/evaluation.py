@@ -1,0 +1,238 @@
+"""``gym_gui.evaluate``: the engine, a run folder and the statistics, in one call from Python."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis import Run, Summary, open_run, summarize
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.casting import cast as cast_operator
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.sessions import Session, SessionListener, SessionSettings
+from gym_gui.core.config import (
+    GOAL_SUFFIX,
+    SINGLE_AGENT,
+    ExecutionConfig,
+    Experiment,
+    OperatorConfig,
+    WorkerAssignment,
+)
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.paths import runs_dir
+from gym_gui.core.records import EpisodeRecord
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.services.versions import commit, machine
+
+_T = TypeVar("_T")
+
+Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
+"""A function of the observation, an Operator, Actor or controller object, a class of one of
+these (made anew for every episode), a checkpoint's path, or a slot as in an experiment file."""
+
+_SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an evaluation gave. Printing it prints the comparison.
+
+    Attributes:
+        folder: The run folder; ``mosaic report`` and ``mosaic verify`` take it.
+        status: ``completed``, ``failed`` (some episode failed) or ``stopped``.
+    """
+
+    folder: Path
+    status: str
+
+    @cached_property
+    def run(self) -> Run:
+        """The run folder, opened for reading."""
+        return open_run(self.folder)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Means, intervals, comparisons."""
+        return summarize([self.run])
+
+    @cached_property
+    def episodes(self) -> list[EpisodeRecord]:
+        """Every episode, in the order of operators and indices."""
+        return [
+            episode
+            for operator in self.run.operators.values()
+            for episode in sorted(operator.episodes(), key=lambda e: e.episode_index)
+        ]
+
+    def returns(self, agent: str = "agent_0") -> NDArray[np.float64]:
+        """Returns of one agent's seat, float (episodes,); NaN where an episode has none.
+
+        Raises:
+            UsageError: No episode has that agent.
+        """
+        values = [e.returns.get(agent) for e in self.episodes]
+        if all(v is None for v in values):
+            seats = sorted({seat for e in self.episodes for seat in e.returns})
+            raise UsageError(f"no returns of {agent!r}", fix=f"Agents: {', '.join(seats)}")
+        return np.array([np.nan if v is None else v for v in values])
+
+    def against(self, *others: Results) -> Summary:
+        """Compare with other evaluations on the seeds they share; printing it prints the comparison."""
+        return summarize([self.run, *(o.run for o in others)])
+
+    def __str__(self) -> str:
+        return str(self.summary)
+
+
+def evaluate(
+    env_id: str,
+    agents: Mapping[str, Policy] | Callable[..., Any],
+    *,
+    seeds: Iterable[int] | int = 20,
+    episodes: int | None = None,
+    name: str = "",
+    out: str | Path | None = None,
+    max_steps: int | None = None,
+    concurrency: int = 16,
+    api: str | None = None,
+    seats: str = "fixed",
+    env_kwargs: Mapping[str, Any] | None = None,
+    observations: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Results:
+    """Play episodes and keep them as a run folder.
+
+    Args:
+        env_id: Environment id, or ``"module:factory"``.
+        agents: Who plays each agent; a bare function plays the only agent. A policy object
+            is held by one episode at a time; pass its class to have one per episode.
+            ``"<agent>/goal"`` puts a manager above an agent.
+        seeds: Seeds in order, or how many (0, 1, …, n - 1).
+        episodes: How many; one per seed by default.
+        name: What people read; by default the policies' names.
+        out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
+        max_steps: Environment steps after which an episode is truncated.
+        concurrency: Episodes in flight.
+        api: ``"aec"`` or ``"parallel"``, where there is a choice.
+        seats: ``"swap"`` plays every seed once per rotation of the teams.
+        env_kwargs: For the environment's factory.
+        observations: Record observations.
+        on_progress: Told how far it is, a few times a second.
+
+    Returns:
+        The results; episodes that failed are in them, with their errors.
+
+    Raises:
+        UsageError: Something to fix: a name, a checkpoint, an agent without a policy.
+
+    Example:
+        >>> from gym_gui import evaluate
+        >>> results = evaluate("CartPole-v1", lambda obs: int(obs[2] > 0), seeds=range(10))
+        >>> print(results)
+    """
+    given: dict[str, Policy]
+    given = dict(cast("Mapping[str, Policy]", agents)) if isinstance(agents, Mapping) else {"agent": agents}
+    given = {_SHORT.get(agent, agent): policy for agent, policy in given.items()}
+    slots = {a: _assignment(p) for a, p in given.items() if _is_configured(p)}
+    objects = {a: p for a, p in given.items() if a not in slots}
+    # A manager's slot exists where the operator names one; an object takes the named one's place.
+    managers = {
+        a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
+        for a in given
+        if a.endswith(GOAL_SUFFIX)
+    }
+    operator = OperatorConfig(
+        "evaluation",
+        name or ", ".join(dict.fromkeys(_name(p) for p in given.values())),
+        "",
+        env_id,
+        slots,
+        max_steps=max_steps,
+        env_kwargs=env_kwargs,
+        manager=managers,
+        api=api,
+        seats=seats,
+    )
+    schedule = range(seeds) if isinstance(seeds, int) else list(seeds)
+    execution = ExecutionConfig(episodes, schedule, concurrency=concurrency)
+    manager = OperatorScriptExecutionManager(
+        Experiment([operator], execution),
+        [cast_operator(operator, objects)],
+        _open_here,
+        runs_dir() if out is None else Path(out),
+        header={"machine": machine(), "commit": commit(Path(__file__).parent)},
+        on_progress=on_progress,
+    )
+    result: RunResult = _run(manager.run())
+    return Results(result.folder, result.status)
+
+
+def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> Session:
+    secrets = {agent: resolve_secrets(a) for agent, a in casting.assignments.items()}
+    return LocalSession(casting, settings, listener, secrets)
+
+
+def _is_configured(policy: Policy) -> bool:
+    return isinstance(policy, (WorkerAssignment, Mapping, str, Path))
+
+
+def _assignment(policy: Policy) -> WorkerAssignment:
+    if isinstance(policy, WorkerAssignment):
+        return policy
+    if isinstance(policy, Mapping):
+        slot = dict(cast("Mapping[str, Any]", policy))
+    else:
+        slot = {"type": "rl", "checkpoint": str(policy)}
+    data = {"operators": [{"id": "evaluation", "task": "any", "workers": {SINGLE_AGENT: slot}}]}
+    return experiment_from_data(data, complete=False).operators[0].workers[SINGLE_AGENT]
+
+
+def _name(policy: Policy) -> str:
+    if isinstance(policy, WorkerAssignment):
+        return str(policy.settings.get("behavior", policy.worker_id))
+    if isinstance(policy, Mapping):
+        slot = cast("Mapping[str, Any]", policy)
+        return str(slot.get("behavior") or slot.get("worker_id") or slot.get("type", "worker"))
+    if isinstance(policy, (str, Path)):
+        return Path(policy).stem
+    return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
+
+
+def _run(job: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine to its end, also from inside a notebook's own event loop.
+
+    There it gets a thread with a loop of its own, which lives until the last worker is
+    gone: the kernel ends workers with the thread that started them.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(job)
+    outcome: list[_T] = []
+    problem: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(asyncio.run(job))
+        except BaseException as exc:
+            problem.append(exc)
+
+    thread = threading.Thread(target=body, name="mosaic-evaluate")
+    thread.start()
+    thread.join()
+    if problem:
+        raise problem[0]
+    return outcome[0]
+
+
+__all__: Sequence[str] = ["Policy", "Results", "evaluate"]

@@ -1,0 +1,1 @@
+"""The session host process and its client."""

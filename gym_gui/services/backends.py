@@ -1,0 +1,221 @@
+"""What can stand behind a slot: an in-process policy or a worker's slot, one interface."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from gym_gui.core.legality import problem_with
+from gym_gui.core.protocols import Actor
+from gym_gui.core.spaces import SpaceCodec
+from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
+from gym_gui.services.actor import ActorContext
+
+_log = logging.getLogger(__name__)
+
+Sink = Callable[[list[Answer]], None]
+
+
+@dataclass(frozen=True)
+class SlotInfo:
+    """What is known of an agent slot of the environment.
+
+    Attributes:
+        agent_id: The slot's name.
+        observation_space: Gymnasium space of what it sees.
+        action_space: Gymnasium space of what it does.
+        noop_action: The environment's own no-op, or ``None``.
+        action_meanings: A word per discrete action, or empty.
+    """
+
+    agent_id: str
+    observation_space: Any
+    action_space: Any
+    noop_action: Any = None
+    action_meanings: Sequence[str] = ()
+
+    @cached_property
+    def sees(self) -> SpaceCodec:
+        """Codec of observations."""
+        return SpaceCodec(self.observation_space)
+
+    @cached_property
+    def does(self) -> SpaceCodec:
+        """Codec of actions."""
+        return SpaceCodec(self.action_space)
+
+
+def _no_config() -> dict[str, Any]:
+    return {}
+
+
+class PolicyBackend(Protocol):
+    """A policy that answers decisions of one slot, from any number of episodes."""
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether it can hold one episode at a time only."""
+        ...
+
+    @property
+    def wants_results(self) -> bool:
+        """Whether :meth:`result` has a listener."""
+        ...
+
+    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+        """An episode begins, in which the slot plays ``agent_id`` (its own by default)."""
+        ...
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        """Hand in decisions; answers reach the sink, at once or later, in any order."""
+        ...
+
+    def result(self, outcome: StepOutcome) -> None:
+        """Tell what an earlier answer led to."""
+        ...
+
+    def end(self, summary: EpisodeSummary) -> None:
+        """An episode is over."""
+        ...
+
+    def settle(self) -> None:
+        """Nothing more may come for a while: deliver what is pending."""
+        ...
+
+
+@dataclass
+class ActorBackend:
+    """In-process policies, one per episode.
+
+    Attributes:
+        agent_id: The slot.
+        make: Makes the actor of an episode.
+        sink: Gets the answers; called before :meth:`ask` returns.
+        exclusive: ``make`` returns the same object each time, so that only one episode may
+            be open at a time.
+        config: The binding's settings, shown to the factory.
+        slot: The slot's spaces; without them answers are passed on unchecked.
+    """
+
+    agent_id: str
+    make: Callable[[ActorContext], Actor]
+    sink: Sink
+    exclusive: bool = False
+    config: Mapping[str, Any] = field(default_factory=_no_config)
+    slot: SlotInfo | None = None
+
+    def __post_init__(self) -> None:
+        self._actors: dict[int, Actor] = {}
+        self._broken: dict[int, str] = {}
+
+    @property
+    def wants_results(self) -> bool:
+        return True
+
+    def actor(self, episode: int, seed: int | None = None, agent_id: str = "") -> Actor:
+        """The policy of an episode, made on first use."""
+        found = self._actors.get(episode)
+        if found is None:
+            agent = agent_id or self.agent_id
+            context = ActorContext(agent, episode, seed, config=self.config)
+            if self.slot is not None:
+                context = ActorContext(
+                    agent,
+                    episode,
+                    seed,
+                    self.slot.observation_space,
+                    self.slot.action_space,
+                    self.slot.noop_action,
+                    self.config,
+                )
+            found = self._actors[episode] = self.make(context)
+        return found
+
+    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+        try:
+            self.actor(episode, seed, agent_id)
+        except Exception as exc:  # the border to a person's own policy
+            self._broken[episode] = _words(exc)
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        self.sink([self._answer(d) for d in decisions])
+
+    def _answer(self, d: Decision) -> Answer:
+        snapshot = StepSnapshot(
+            step_index=d.step,
+            observation=d.observation,
+            agent_id=d.agent_id,
+            episode_index=d.episode,
+            seed=d.seed,
+            action_mask=d.action_mask,
+            info=d.info if d.info is not None else {},
+        )
+        if d.episode in self._broken:
+            return Answer(d, failure=self._broken[d.episode])
+        asked = time.perf_counter()
+        try:
+            action: Any = self.actor(d.episode, d.seed).select_action(snapshot)
+        except Exception as exc:  # the border to a person's own policy
+            return Answer(d, failure=_words(exc))
+        latency = (time.perf_counter() - asked) * 1e3
+        if action is None:
+            return Answer(d, invalid="the policy returned no action", latency_ms=latency)
+        if self.slot is None:
+            return Answer(d, action, latency_ms=latency)
+        action, invalid = _canonical(self.slot.does, action, d.action_mask)
+        return Answer(d, action, invalid, "", latency)
+
+    def result(self, outcome: StepOutcome) -> None:
+        snapshot = StepSnapshot(
+            step_index=outcome.step,
+            observation=outcome.observation,
+            reward=outcome.reward,
+            terminated=outcome.terminated,
+            truncated=outcome.truncated,
+            agent_id=outcome.agent_id,
+            episode_index=outcome.episode,
+            info=outcome.info,
+            action=outcome.action,
+        )
+        if outcome.episode in self._broken:
+            return
+        try:
+            self.actor(outcome.episode).on_step(snapshot)
+        except Exception as exc:  # the border to a person's own policy; it fails when asked next
+            self._broken[outcome.episode] = f"{_words(exc)} (in on_step)"
+            _log.warning("%s, episode %d: on_step raised %s", self.agent_id, outcome.episode, _words(exc))
+
+    def end(self, summary: EpisodeSummary) -> None:
+        actor = self._actors.pop(summary.episode_index, None)
+        if self._broken.pop(summary.episode_index, "") or actor is None:
+            return
+        try:
+            actor.on_episode_end(summary)
+        except Exception as exc:  # the border to a person's own policy; the episode is over
+            episode = summary.episode_index
+            _log.warning("%s, episode %d: on_episode_end raised %s", self.agent_id, episode, _words(exc))
+
+    def settle(self) -> None:
+        """Answers are given at once; nothing is ever pending."""
+
+
+def _words(exc: Exception) -> str:
+    return f"{type(exc).__name__}: {exc}"
+
+
+def _canonical(codec: SpaceCodec, action: Any, mask: Mask | None) -> tuple[Any, str]:
+    """The action in its space's own dtype, as a worker's would arrive, and what is wrong with it.
+
+    So an environment is given the same whoever plays, and the same when it is played again.
+    """
+    problem = problem_with(codec.space, action, mask)
+    if problem:
+        return action, problem
+    try:
+        return codec.decode(codec.encode(action)), ""
+    except (ValueError, TypeError, LookupError, AttributeError) as exc:
+        return action, f"it does not fit the action space: {exc}"

@@ -1,0 +1,186 @@
+"""Experiment files: Python, YAML or JSON in, a checked :class:`Experiment` out.
+
+A file that is literal data is parsed and never executed. Any other Python file is
+evaluated in a separate process (:mod:`gym_gui.services.experiment_process`), and only
+where the caller allows it. The format is described in ``docs/experiment_format.md``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.checks import ConfigError, shown
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import ExperimentError
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment_text import describe
+from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
+from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
+from gym_gui.services.experiment_yaml import parse_yaml
+from gym_gui.services.secrets import resolve_secrets
+
+__all__ = ["Limits", "describe", "load_experiment", "needs_code", "resolve_secrets"]
+
+MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 64 * 2**20}
+"""By suffix; a ``run.json`` may list a million seeds."""
+
+
+def needs_code(path: str | Path) -> bool:
+    """Whether reading this experiment means running a program.
+
+    Raises:
+        ExperimentError: The file cannot be read, or is not valid Python.
+    """
+    file = _locate(Path(path))
+    if file.suffix != ".py":
+        return False
+    try:
+        literal_values(parse_python(_read(file), _label(file)))
+    except NotLiteralError:
+        return True
+    return False
+
+
+def load_experiment(
+    path: str | Path,
+    *,
+    allow_code: bool,
+    episodes: int | None = None,
+    limits: Limits | None = None,
+) -> Experiment:
+    """Read an experiment file.
+
+    Args:
+        path: A ``.py``, ``.yaml``, ``.yml`` or ``.json`` file, a ``run.json``, or a run folder.
+        allow_code: Whether a Python file that is a program may be run to read it.
+        episodes: Takes the place of ``num_episodes``.
+        limits: What such a program may use.
+
+    Raises:
+        ExperimentError: One line that says what is wrong, where, and what to do.
+    """
+    file = _locate(Path(path))
+    source = _read(file)
+    if file.suffix == ".py":
+        data = _python_data(file, source, allow_code, limits or Limits())
+    elif file.suffix == ".json":
+        data = _parse_json(source, _label(file))
+    else:
+        data = parse_yaml(source, _label(file))
+    try:
+        experiment = experiment_from_data(data, episodes=episodes)
+    except ConfigError as error:
+        raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
+    return _anchored(experiment, file.absolute().parent)
+
+
+def _anchored(experiment: Experiment, folder: Path) -> Experiment:
+    """Find policy files that lie beside the experiment file.
+
+    A relative path is one from the working directory; where nothing is there, from
+    ``folder``, so that an experiment and its policies travel together.
+    """
+
+    def path(written: str) -> str:
+        beside = folder / written
+        return str(beside) if written and not Path(written).exists() and beside.exists() else written
+
+    def player(assignment: WorkerAssignment) -> WorkerAssignment:
+        written = assignment.settings.get("checkpoint")
+        if not isinstance(written, str) or path(written) == written:
+            return assignment
+        return replace(assignment, settings={**assignment.settings, "checkpoint": path(written)})
+
+    operators = [
+        replace(
+            operator,
+            workers={agent: player(a) for agent, a in operator.workers.items()},
+            manager={agent: player(a) for agent, a in operator.manager.items()},
+            link_groups=[replace(g, policy_path=path(g.policy_path)) for g in operator.link_groups],
+        )
+        for operator in experiment.operators
+    ]
+    return Experiment(operators, experiment.execution)
+
+
+def _locate(path: Path) -> Path:
+    """The file itself; a run folder stands for its ``run.json``."""
+    try:
+        file = path / "run.json" if path.is_dir() else path
+        if not file.is_file():
+            problem = "is not a file" if file.exists() else "does not exist"
+            raise ExperimentError(f"{shown(str(file))} {problem}", fix=_instead(file))
+    except (OSError, ValueError) as error:  # a name too long, or with a NUL in it
+        raise ExperimentError(f"{shown(str(path))} cannot be opened: {error}") from None
+    if file.suffix not in MAX_FILE_BYTES:
+        raise ExperimentError(
+            f"{_label(file)} is no experiment file",
+            fix=f"Its name ends in one of {', '.join(MAX_FILE_BYTES)}",
+        )
+    return file
+
+
+def _instead(file: Path) -> str:
+    """What the person may have meant, or what is wanted."""
+    folder = file.parent
+    beside = [p.name for p in folder.iterdir() if p.suffix in MAX_FILE_BYTES] if folder.is_dir() else []
+    near = difflib.get_close_matches(file.name, beside, n=1, cutoff=0.6)
+    if near and near[0] != file.name:
+        return f"Did you mean {shown(str(folder / near[0]))}?"
+    return f"Give the path of an experiment file ({', '.join(MAX_FILE_BYTES)})"
+
+
+def _label(file: Path) -> str:
+    """The file's name as messages give it, on one line whatever it is."""
+    return file.name if file.name.isprintable() else ascii(file.name)
+
+
+def _read(file: Path) -> str:
+    try:
+        size = file.stat().st_size
+        limit = MAX_FILE_BYTES[file.suffix]
+        if size > limit:
+            raise ExperimentError(f"{_label(file)} has {size} bytes, at most {limit} are read")
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ExperimentError(f"{_label(file)} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ExperimentError(f"{shown(str(file))} cannot be read: {error.strerror}") from None
+
+
+def _python_data(file: Path, source: str, allow_code: bool, limits: Limits) -> dict[str, object]:
+    try:
+        values = literal_values(parse_python(source, _label(file)))
+    except NotLiteralError as program:
+        if allow_code:
+            return evaluate_file(file, source, limits, _label(file))
+        raise ExperimentError(
+            f"{_label(file)}:{program.line}: is a program, not plain data",
+            fix="Allow it to be run, or write it with literal values only",
+        ) from None
+    if "operators" not in values:
+        raise missing_operators(_label(file), list(values))
+    return {name: values[name] for name in ("operators", "execution") if name in values}
+
+
+def _parse_json(source: str, name: str) -> object:
+    try:
+        return json.loads(source, object_pairs_hook=_no_double_keys)
+    except json.JSONDecodeError as error:
+        raise ExperimentError(f"{name}:{error.lineno}: not valid JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; a thousand brackets
+        raise ExperimentError(f"{name}: cannot be read: {error}") from None
+
+
+def _no_double_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, value in pairs:
+        if key in result:
+            raise ValueError(f"key {shown(key)} is given twice")
+        result[key] = value
+    return result

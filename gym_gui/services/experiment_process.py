@@ -1,0 +1,167 @@
+"""Starts the process that evaluates an experiment file, and reads what it reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+
+import gym_gui
+from gym_gui.core.errors import ExperimentError
+
+_SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")
+_KEPT_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+_EXIT_MARGIN_S: Final = 5.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What evaluating an experiment file may use.
+
+    Attributes:
+        time_s: Seconds.
+        memory_bytes: Address space.
+        reply_bytes: Size of the data that comes back, as JSON.
+    """
+
+    time_s: float = 10.0
+    memory_bytes: int = 2 * 2**30
+    reply_bytes: int = 4 * 2**20
+
+
+def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[str, object]:
+    """Run an experiment file in a process of its own.
+
+    Args:
+        path: The file; its folder is where its imports are looked for.
+        source: Its text, already read.
+        limits: What it may use.
+        name: What messages call the file.
+
+    Returns:
+        ``operators`` and ``execution`` as plain data, those of them that it defines.
+
+    Raises:
+        ExperimentError: The file raised, ended the process, exceeded a limit, tried to
+            start a process, or defines something that is not plain data.
+    """
+    request = {
+        "path": str(path.absolute()),
+        "source": source,
+        "time_s": limits.time_s,
+        "memory_bytes": limits.memory_bytes,
+        "reply_bytes": limits.reply_bytes,
+    }
+    reply = _ask(json.dumps(request).encode(), limits)
+    if "error" in reply:
+        raise _failure(reply, name, limits)
+    data = cast("dict[str, object]", reply["data"])
+    if "operators" not in data:
+        raise missing_operators(name, cast("list[str]", reply.get("names", [])))
+    return data
+
+
+def missing_operators(name: str, defined: list[str]) -> ExperimentError:
+    """The error for a file that defines no ``operators``."""
+    shown = f"; it defines {', '.join(sorted(defined)[:8])}" if defined else ""
+    return ExperimentError(
+        f"{name}: defines no 'operators'{shown}",
+        fix="Add operators = [...], a list with one mapping per operator",
+    )
+
+
+def _ask(request: bytes, limits: Limits) -> dict[str, Any]:
+    # -P: neither the working directory nor this folder may shadow the standard library.
+    command = [sys.executable, "-P", str(_SANDBOX)]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+        start_new_session=True,
+    )
+    try:
+        raw, _ = process.communicate(request, timeout=limits.time_s + _EXIT_MARGIN_S)
+    except subprocess.TimeoutExpired:
+        return {"error": "time"}
+    finally:
+        if process.poll() is None:
+            _stop(process)
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return {"error": "died", "code": process.returncode}
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the guard; on SIGTERM it ends what it started before itself."""
+    process.terminate()
+    try:
+        process.communicate(timeout=2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    """Variables that importing needs; no keys and tokens."""
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    root = str(Path(gym_gui.__file__).absolute().parents[1])
+    inherited = os.environ.get("PYTHONPATH", "")
+    return kept | {
+        "PYTHONPATH": os.pathsep.join(part for part in (root, inherited) if part),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Thread pools reserve address space for every core.
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentError:
+    """The report in one line that a person can act on."""
+    line = int(reply.get("line", 0))
+    where = f"{name}:{line}" if line else name
+    message = " ".join(str(reply.get("message", "")).split())[:300]
+    fix = " ".join(str(reply.get("fix", "")).split())[:300]
+    data_only = "An experiment file only defines 'operators' and 'execution'"
+    match reply["error"]:
+        case "time":
+            return ExperimentError(f"{where}: did not finish within {limits.time_s:g} s", fix=data_only)
+        case "memory":
+            wanted = f"more than {limits.memory_bytes // 2**20} MiB of memory"
+            return ExperimentError(f"{where}: needs {wanted}", fix=data_only)
+        case "size":
+            return ExperimentError(
+                f"{where}: defines more than {limits.reply_bytes // 2**10} KiB of data",
+                fix="Give seeds as one integer to count up from, and large data as a file's path",
+            )
+        case "exit":
+            return ExperimentError(f"{where}: ends the program", fix="Remove the call of exit()")
+        case "died":
+            code = int(reply.get("code", 0))
+            how = f"was killed by signal {-code}" if code < 0 else f"exited with status {code}"
+            return ExperimentError(f"{where}: the process reading it {how}", fix=data_only)
+        case "process":
+            return ExperimentError(f"{where}: starts a process, which it may not", fix=data_only)
+        case "plain":
+            return ExperimentError(
+                f"{where}: {message}", fix="Use text, numbers, true or false, lists and mappings"
+            )
+        case _ if reply.get("ours"):
+            return ExperimentError(f"{where}: {message}", fix=fix)
+        case _:
+            return _raised(reply, where, message)
+
+
+def _raised(reply: dict[str, Any], where: str, message: str) -> ExperimentError:
+    kind = str(reply.get("type", "Exception"))
+    variable = message.strip("'\"")
+    fix = "Correct the file; it is evaluated before anything is launched"
+    if kind == "KeyError" and variable.isidentifier() and variable.isupper():
+        fix = f"Experiment files see no keys of the environment; write the setting as 'env:{variable}'"
+    return ExperimentError(f"{where}: {kind}: {message}" if message else f"{where}: {kind}", fix=fix)

@@ -1,0 +1,209 @@
+"""Operators side by side: the shared seed schedule, and starting and stopping them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
+from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError, WorkerLaunchError
+from gym_gui.core.protocols import Operator, OperatorController
+from gym_gui.core.seeding import check_seed, episode_seeds, policy_seed, tie_break_seed
+
+__all__ = [
+    "LinkGroup",
+    "MultiOperatorService",
+    "Operator",
+    "OperatorConfig",
+    "OperatorController",
+    "OperatorHandle",
+    "OperatorLauncher",
+    "OperatorService",
+    "WorkerAssignment",
+]
+
+_log = logging.getLogger(__name__)
+
+
+class OperatorService:
+    """The operators of an experiment and the seeds they share.
+
+    Seeds depend on the episode's index alone, never on the operator, so that all
+    operators meet the same episodes whatever their order, number or speed.
+    """
+
+    def __init__(self) -> None:
+        self._operators: dict[str, OperatorConfig] = {}
+        self._base = 0
+
+    def register(self, config: OperatorConfig) -> None:
+        """Add an operator.
+
+        Raises:
+            UsageError: Its id is taken.
+        """
+        if config.operator_id in self._operators:
+            raise UsageError(
+                f"operator {config.operator_id!r} is there already", fix="Give it another operator_id"
+            )
+        self._operators[config.operator_id] = config
+
+    def unregister(self, operator_id: str) -> None:
+        """Remove an operator.
+
+        Raises:
+            UnknownNameError: There is none of that id.
+        """
+        self.get(operator_id)
+        del self._operators[operator_id]
+
+    def get(self, operator_id: str) -> OperatorConfig:
+        """One operator.
+
+        Raises:
+            UnknownNameError: There is none of that id.
+        """
+        try:
+            return self._operators[operator_id]
+        except KeyError:
+            raise UnknownNameError("operator", operator_id, self._operators) from None
+
+    def operators(self) -> list[OperatorConfig]:
+        """All operators, in the order they were added."""
+        return list(self._operators.values())
+
+    def seed(self, n: int) -> None:
+        """Seed the schedule of every operator, also of those added later.
+
+        Args:
+            n: Environment seed of the first episode; the next ones count up from it.
+
+        Raises:
+            UsageError: It is negative or exceeds 2**63 - 1.
+        """
+        self._base = check_seed(n)
+
+    def schedule(self, operator_id: str, episodes: int) -> tuple[int, ...]:
+        """Environment seeds of an operator's first episodes.
+
+        Raises:
+            UnknownNameError: There is no such operator.
+            UsageError: The schedule leaves the range of seeds.
+        """
+        self.get(operator_id)
+        return episode_seeds(self._base, episodes)
+
+    def policy_seed(self, episode_index: int, agent_id: str) -> int:
+        """Seed of an agent's policy in an episode, the same for every operator."""
+        return policy_seed(self._base + episode_index, episode_index, agent_id)
+
+    def tie_break_seed(self, episode_index: int) -> int:
+        """Seed of choices in an episode that belong to no agent."""
+        return tie_break_seed(self._base + episode_index, episode_index)
+
+
+class OperatorHandle(Protocol):
+    """A started operator."""
+
+    def is_running(self) -> bool:
+        """Whether it is still at work."""
+        ...
+
+    def stop(self) -> None:
+        """End it and wait until it has ended; safe to call twice."""
+        ...
+
+
+OperatorLauncher = Callable[[OperatorConfig], OperatorHandle]
+"""Starts an operator's own session; raises a :class:`MosaicError` when it cannot."""
+
+
+class MultiOperatorService:
+    """Runs several operators in parallel, each with its own environment on shared seeds.
+
+    Args:
+        launcher: Starts one operator. The service itself starts no process.
+        operators: Where configurations are kept; one of its own by default.
+    """
+
+    def __init__(self, launcher: OperatorLauncher, operators: OperatorService | None = None) -> None:
+        self._launcher = launcher
+        self.operators = operators or OperatorService()
+        self._handles: dict[str, OperatorHandle] = {}
+
+    def add_operator(self, config: OperatorConfig) -> None:
+        """Add an operator; it is started by the next :meth:`start_all`.
+
+        Raises:
+            UsageError: Its id is taken.
+        """
+        self.operators.register(config)
+
+    def remove_operator(self, operator_id: str) -> None:
+        """Stop an operator if it is running, and remove it.
+
+        Raises:
+            UnknownNameError: There is none of that id.
+        """
+        self.operators.get(operator_id)
+        handle = self._handles.pop(operator_id, None)
+        # Removed even when stopping fails: an operator in limbo could not be added again.
+        self.operators.unregister(operator_id)
+        if handle is not None:
+            handle.stop()
+
+    def get_active_operators(self) -> list[OperatorConfig]:
+        """Operators that take part (added and not removed), in the order they were added."""
+        return self.operators.operators()
+
+    def running(self) -> list[str]:
+        """Ids of operators that are at work now."""
+        return [operator_id for operator_id, handle in self._handles.items() if handle.is_running()]
+
+    def start_all(self) -> None:
+        """Start every operator that is not running.
+
+        One that cannot start does not keep the others from starting.
+
+        Raises:
+            WorkerLaunchError: Some could not start; names each with its reason.
+        """
+        failures: dict[str, MosaicError] = {}
+        for config in self.operators.operators():
+            running = self._handles.get(config.operator_id)
+            if running is not None and running.is_running():
+                continue
+            try:
+                self._handles[config.operator_id] = self._launcher(config)
+            except MosaicError as error:
+                _log.warning("operator %s did not start: %s", config.operator_id, error)
+                failures[config.operator_id] = error
+        _raise_together("did not start", failures)
+
+    def stop_all(self) -> None:
+        """Stop every operator.
+
+        One that does not stop as it should does not keep the others from stopping.
+
+        Raises:
+            WorkerLaunchError: Some could not be stopped; names each with its reason.
+        """
+        failures: dict[str, MosaicError] = {}
+        while self._handles:
+            operator_id, handle = self._handles.popitem()
+            try:
+                handle.stop()
+            except MosaicError as error:
+                _log.warning("operator %s did not stop: %s", operator_id, error)
+                failures[operator_id] = error
+        _raise_together("did not stop", failures)
+
+
+def _raise_together(what: str, failures: dict[str, MosaicError]) -> None:
+    if len(failures) == 1:
+        ((operator_id, error),) = failures.items()
+        raise WorkerLaunchError(f"operator {operator_id!r} {what}: {error.message}", fix=error.fix) from error
+    if failures:
+        reasons = "; ".join(f"{operator_id!r}: {error.message}" for operator_id, error in failures.items())
+        raise WorkerLaunchError(f"{len(failures)} operators {what}: {reasons}")

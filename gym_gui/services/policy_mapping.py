@@ -1,0 +1,365 @@
+"""Who decides for which agent. The engine asks here on every step, for every paradigm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
+from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.protocols import PolicyController, as_actor
+from gym_gui.core.spaces import non_finite_row
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
+from gym_gui.services.actor import ActorService
+from gym_gui.services.backends import ActorBackend, PolicyBackend, SlotInfo
+from gym_gui.services.builtin_actors import default_actor_service
+
+
+def _no_config() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class AgentPolicyBinding:
+    """Binding between an agent and its policy.
+
+    Attributes:
+        agent_id: The agent (a configured slot).
+        policy_id: An actor of the :class:`~gym_gui.services.actor.ActorService`, or a
+            worker's name for what it plays.
+        worker_id: The worker behind it, ``None`` for an in-process policy.
+        config: Its settings.
+        worker_type: Kind of decision-maker (``rl``, ``llm``, ``human``, ``baseline``, …).
+    """
+
+    agent_id: AgentID
+    policy_id: str
+    worker_id: str | None = None
+    config: Mapping[str, Any] = field(default_factory=_no_config)
+    worker_type: str = "baseline"
+
+
+class PolicyMappingService:
+    """Maps agents to policies, for turn-based and simultaneous environments alike.
+
+    The engine uses :meth:`select_batch` and the ``notify`` calls; :meth:`select_action` and
+    :meth:`select_actions` are batches of one step for use without an engine.
+
+    Args:
+        actor_service: In-process policies by id; without one, a service with the built-in
+            policies is made.
+
+    Attributes:
+        on_bound: Told of every binding that gets a policy behind it; a session listens here.
+    """
+
+    def __init__(self, actor_service: ActorService | None = None) -> None:
+        self._actors = actor_service if actor_service is not None else default_actor_service()
+        self._bindings: dict[AgentID, AgentPolicyBinding] = {}
+        self._backends: dict[AgentID, PolicyBackend] = {}
+        self._default: PolicyBackend | None = None
+        self._default_controller: PolicyController | None = None
+        self._controllers: dict[AgentID, PolicyController] = {}
+        self._paradigm = SteppingParadigm.SINGLE_AGENT
+        self._agents: list[AgentID] = []
+        self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
+        self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
+        self._slots: dict[AgentID, SlotInfo] = {}
+        self._answers: list[Answer] = []
+        self._owed: dict[int, int] = {}
+        self._wakeup: asyncio.Future[None] | None = None
+
+    # -- configuration ---------------------------------------------------------------
+
+    @property
+    def paradigm(self) -> SteppingParadigm:
+        """How the environment takes turns."""
+        return self._paradigm
+
+    @property
+    def agent_ids(self) -> list[AgentID]:
+        """Agents of the environment."""
+        return list(self._agents)
+
+    @property
+    def actor_service(self) -> ActorService:
+        """The in-process policies that can be bound by id."""
+        return self._actors
+
+    def set_paradigm(self, paradigm: SteppingParadigm) -> None:
+        """Set how the environment takes turns."""
+        self._paradigm = paradigm
+
+    set_paradigm_hint = set_paradigm
+
+    def set_agents(self, agent_ids: Sequence[AgentID]) -> None:
+        """Name the environment's agents; unbound ones get the active actor."""
+        self._agents = list(agent_ids)
+        active = self._actors.get_active_actor_id()
+        for agent in self._agents:
+            if agent not in self._bindings and active is not None:
+                self.bind_agent_policy(agent, active)
+
+    def bind_agent_policy(
+        self,
+        agent_id: AgentID,
+        policy_id: str,
+        *,
+        worker_id: str | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Bind an agent to a policy known to the actor service.
+
+        In a running session this takes effect at the agent's next decision.
+
+        Raises:
+            KeyError: ``policy_id`` is unknown.
+        """
+        known = list(self._actors.available_actor_ids())
+        if policy_id not in known:
+            raise UnknownNameError("policy", policy_id, known)
+        binding = AgentPolicyBinding(agent_id, policy_id, worker_id, dict(config or {}))
+        registration = self._actors.registration(policy_id)
+        if registration.worker_id:
+            # A process plays it: a session attaches that when it starts.
+            self._forget(agent_id)
+            self._bindings[agent_id] = AgentPolicyBinding(
+                agent_id,
+                policy_id,
+                worker_id or registration.worker_id,
+                {**registration.settings, **binding.config},
+            )
+            return
+        backend = ActorBackend(
+            agent_id, registration.make, self.collect, registration.exclusive, binding.config
+        )
+        self.attach(binding, backend)
+
+    def attach(self, binding: AgentPolicyBinding, backend: PolicyBackend) -> None:
+        """Put a backend (a worker's slot, say) behind an agent, replacing what was there."""
+        agent = binding.agent_id
+        self._forget(agent)
+        self._bindings[agent] = binding
+        self._backends[agent] = backend
+        if isinstance(backend, ActorBackend):
+            backend.slot = self._slots.get(agent)
+        for episode, seats in self._live.items():
+            if agent in seats:
+                backend.begin(episode, *seats[agent])
+        if self.on_bound is not None:
+            self.on_bound(binding)
+
+    def set_policy(self, agent_id: AgentID, policy: PolicyController) -> None:
+        """Assign a policy object to control a specific agent."""
+        actor = as_actor(policy)
+        backend = ActorBackend(agent_id, lambda _: actor, self.collect, exclusive=True)
+        self.attach(AgentPolicyBinding(agent_id, actor.id), backend)
+        self._controllers[agent_id] = policy
+
+    def set_default_policy(self, policy: PolicyController) -> None:
+        """Assign the policy of agents that have none of their own."""
+        actor = as_actor(policy)
+        self._default = ActorBackend("", lambda _: actor, self.collect, exclusive=True)
+        self._default_controller = policy
+
+    def get_policy(self, agent_id: AgentID) -> PolicyController | None:
+        """The policy object given for the agent, or the default one."""
+        return self._controllers.get(agent_id, self._default_controller)
+
+    def get_binding(self, agent_id: AgentID) -> AgentPolicyBinding | None:
+        """The agent's binding, or ``None``."""
+        return self._bindings.get(agent_id)
+
+    def get_all_bindings(self) -> dict[AgentID, AgentPolicyBinding]:
+        """All bindings, by agent."""
+        return dict(self._bindings)
+
+    def list_agents(self) -> list[AgentID]:
+        """Agents that have a policy of their own."""
+        return list(self._backends)
+
+    def is_multi_agent(self) -> bool:
+        """Whether the environment has more than one agent."""
+        return len(self._agents) > 1
+
+    def clear(self) -> None:
+        """Forget every policy."""
+        self._bindings.clear()
+        self._backends.clear()
+        self._controllers.clear()
+        self._default = self._default_controller = None
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether some policy can hold one episode at a time only."""
+        backends = [*self._backends.values(), *([self._default] if self._default else [])]
+        return any(b.exclusive for b in backends)
+
+    def _backend(self, agent_id: AgentID) -> PolicyBackend:
+        backend = self._backends.get(agent_id, self._default)
+        if backend is None:
+            raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind one with bind_agent_policy()")
+        return backend
+
+    def set_slot(self, slot: SlotInfo) -> None:
+        """Tell a slot's spaces: observations are checked for NaN, in-process actions for legality."""
+        self._slots[slot.agent_id] = slot
+        backend = self._backends.get(slot.agent_id)
+        if isinstance(backend, ActorBackend):
+            backend.slot = slot
+
+    def _forget(self, agent_id: AgentID) -> None:
+        self._controllers.pop(agent_id, None)
+        self._backends.pop(agent_id, None)
+
+    # -- the engine's side -----------------------------------------------------------
+
+    def collect(self, answers: list[Answer]) -> None:
+        """Sink for backends: answers that have arrived."""
+        self._answers += answers
+        self.wake()
+
+    def wake(self) -> None:
+        """Have a waiting :meth:`select_batch` return, with whatever there is."""
+        if self._wakeup is not None and not self._wakeup.done():
+            self._wakeup.set_result(None)
+
+    async def select_batch(self, decisions: Sequence[Decision]) -> list[Answer]:
+        """Hand in decisions and return answers that have arrived, to these or earlier ones.
+
+        Waits until there is at least one answer while any is owed; answers come in any
+        order. An empty list means nothing is owed, or :meth:`wake` was called.
+        """
+        self._owed.update({d.id: d.episode for d in decisions})
+        for agent, asked in self._by_slot(decisions).items():
+            self._backend(agent).ask(self._finite(agent, asked))
+        if not self._answers and self._owed:
+            self._wakeup = asyncio.get_running_loop().create_future()
+            await self._wakeup
+            self._wakeup = None
+        answers, self._answers = self._answers, []
+        for answer in answers:
+            self._owed.pop(answer.decision.id, None)
+        return answers
+
+    @staticmethod
+    def _by_slot(decisions: Sequence[Decision]) -> dict[AgentID, list[Decision]]:
+        groups: dict[AgentID, list[Decision]] = {}
+        for d in decisions:
+            group = groups.get(d.slot)
+            if group is None:
+                groups[d.slot] = [d]
+            else:
+                group.append(d)
+        return groups
+
+    def _finite(self, agent: AgentID, decisions: list[Decision]) -> list[Decision]:
+        """Fail decisions whose observation holds a NaN; return the others."""
+        slot = self._slots.get(agent)
+        if slot is None or non_finite_row(slot.sees, [d.encoded for d in decisions]) is None:
+            return decisions
+        bad = [d for d in decisions if non_finite_row(slot.sees, [d.encoded]) is not None]
+        reason = "the environment gave an observation that is not a number (NaN)"
+        self._answers += [Answer(d, failure=reason) for d in bad]
+        dropped = {d.id for d in bad}
+        return [d for d in decisions if d.id not in dropped]
+
+    def begin_episode(self, episode: int, seats: Mapping[AgentID, tuple[int, AgentID]]) -> None:
+        """An episode begins.
+
+        Args:
+            episode: Its index.
+            seats: Policy seed and agent played, by slot.
+        """
+        self._live[episode] = dict(seats)
+        for slot, (seed, agent) in seats.items():
+            self._backend(slot).begin(episode, seed, agent)
+
+    def wants_results(self, agent_id: AgentID) -> bool:
+        """Whether :meth:`notify_result` has a listener for this agent."""
+        return self._backend(agent_id).wants_results
+
+    def notify_result(self, outcome: StepOutcome) -> None:
+        """Tell a policy what its action led to."""
+        self._backend(outcome.slot).result(outcome)
+
+    def end_episode(self, summaries: Mapping[AgentID, EpisodeSummary]) -> None:
+        """An episode is over; summaries by slot. What it was still asked is forgotten."""
+        for agent, summary in summaries.items():
+            episode = summary.episode_index
+            self._live.pop(episode, None)
+            if summary.status != EpisodeStatus.COMPLETED:
+                self._owed = {i: e for i, e in self._owed.items() if e != episode}
+            self._backend(agent).end(summary)
+
+    def settle(self) -> None:
+        """Deliver pending notifications, when nothing will be asked for a while."""
+        for backend in self._backends.values():
+            backend.settle()
+
+    # -- without an engine -----------------------------------------------------------
+
+    def select_action(
+        self, agent_id: AgentID, snapshot: StepSnapshot | Any, info: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Action for one agent (turn-based use).
+
+        Args:
+            agent_id: The agent.
+            snapshot: A :class:`StepSnapshot`, or a bare observation.
+            info: The environment's info, when an observation is given.
+
+        Raises:
+            UsageError: The agent has no policy, or its policy lives in a worker process,
+                which only a session can ask.
+        """
+        if not isinstance(snapshot, StepSnapshot):
+            snapshot = StepSnapshot(observation=snapshot, agent_id=agent_id, info=dict(info or {}))
+        return self._in_process(agent_id, snapshot.episode_index).select_action(snapshot)
+
+    def select_actions(
+        self, observations: Mapping[AgentID, Any], snapshots: Mapping[AgentID, Any] | None = None
+    ) -> dict[AgentID, Any]:
+        """Actions for all agents (simultaneous use).
+
+        Args:
+            observations: What each agent sees.
+            snapshots: Snapshot or info by agent, where there is more to say.
+        """
+        actions: dict[AgentID, Any] = {}
+        for agent, observation in observations.items():
+            more = (snapshots or {}).get(agent)
+            if isinstance(more, StepSnapshot):
+                actions[agent] = self.select_action(agent, more)
+            else:
+                actions[agent] = self.select_action(
+                    agent, observation, cast("Mapping[str, Any] | None", more)
+                )
+        return actions
+
+    def notify_step(self, agent_id: AgentID, snapshot: StepSnapshot) -> None:
+        """Tell an agent's policy the result of a step."""
+        self._in_process(agent_id, snapshot.episode_index).on_step(snapshot)
+
+    def notify_episode_end(self, agent_id: AgentID, summary: EpisodeSummary) -> None:
+        """Tell an agent's policy that the episode is over."""
+        self._backend(agent_id).end(summary)
+
+    def _in_process(self, agent_id: AgentID, episode: int) -> Any:
+        backend = self._backends.get(agent_id, self._default)
+        if isinstance(backend, ActorBackend):
+            return backend.actor(episode)
+        if (
+            backend is None
+            and agent_id not in self._bindings
+            and self._actors.get_active_actor_id() is not None
+        ):
+            return self._actors
+        if agent_id not in self._bindings:
+            self._backend(agent_id)  # raises: nobody plays it
+        raise UsageError(
+            f"{agent_id} is played by a worker process, which only a session can ask",
+            fix="Use gym_gui.evaluate() or `mosaic run`",
+        )

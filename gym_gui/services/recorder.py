@@ -1,0 +1,398 @@
+"""Writes a run folder: complete lines only, readable while the run is on, resumable.
+
+One process writes a run. An episode's rows are appended in one block just before its own
+line; a write that fails is undone to the byte, so that a full disk leaves no half lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+from ulid import ULID
+
+from gym_gui.core.errors import MosaicError, UsageError
+
+RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped"
+"""Values of ``status`` in ``run.json``. ``running`` of a dead process means it was cut off."""
+
+_RESERVE = 1 << 16
+_NO_ROWS = "0" * 16
+"""What the digest of an episode without rows begins with."""
+_LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
+"""Who lists runs holds the lock for an instant; who writes holds it to the end."""
+
+
+class RecordingError(MosaicError):
+    """The run folder cannot be written any more (disk full, permission)."""
+
+
+class Appender:
+    """A file that only grows, by whole blocks."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("ab", buffering=0)
+
+    def append(self, data: bytes) -> int:
+        """Append a block, all or nothing.
+
+        Returns:
+            The file's size before it.
+
+        Raises:
+            OSError: It could not be written; the file is as before.
+        """
+        size = os.fstat(self._file.fileno()).st_size
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError:
+            self.cut(size)
+            raise
+        return size
+
+    def cut(self, size: int) -> None:
+        """Shorten the file."""
+        os.ftruncate(self._file.fileno(), size)
+
+    def close(self) -> None:
+        """Flush to the disk and close."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._file.fileno())
+        self._file.close()
+
+
+class _OperatorFiles:
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.steps = Appender(folder / "steps.jsonl")
+        self.episodes = Appender(folder / "episodes.jsonl")
+        self._calls_path = folder / "calls.jsonl"
+        self._calls: Appender | None = None
+
+    @property
+    def calls(self) -> Appender:
+        if self._calls is None:
+            self._calls = Appender(self._calls_path)
+        return self._calls
+
+    def close(self) -> None:
+        for appender in (self.steps, self.episodes, self._calls):
+            if appender is not None:
+                appender.close()
+
+
+class Recorder:
+    """The run folder of one run.
+
+    Use :meth:`create` or :meth:`reopen`. Methods must be called from one thread.
+
+    Attributes:
+        folder: The run folder.
+        header: What ``run.json`` says.
+        failed: Episodes by operator that had already failed when the run was reopened.
+    """
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        self.folder, self.header = folder, header
+        self.failed: dict[str, int] = {}
+        self._files: dict[str, _OperatorFiles] = {}
+        self._lock: int | None = None
+        self._reserve = folder / ".reserve"
+
+    @classmethod
+    def create(cls, out: Path, operators: list[str], header: Mapping[str, Any]) -> Recorder:
+        """Begin a run in a new folder ``<out>/<run_id>``.
+
+        Raises:
+            UsageError: ``out`` cannot be written.
+        """
+        run_id = str(ULID())
+        folder = out / run_id
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        full = {"format": 1, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
+        recorder = cls(folder, full)
+        try:
+            folder.mkdir(parents=True)
+            recorder._take()
+            recorder._open(operators)
+        except OSError as exc:
+            recorder._leave_nothing()
+            raise _no_room(out, exc) from exc
+        return recorder
+
+    @classmethod
+    def reopen(cls, folder: Path) -> tuple[Recorder, dict[str, set[int]]]:
+        """Go on with a run that was cut off; rows of unfinished episodes are dropped.
+
+        Returns:
+            The recorder, and by operator the indices of episodes that are done.
+
+        Raises:
+            UsageError: ``folder`` is no run, it cannot be written, or somebody writes it now.
+        """
+        header = read_header(folder)
+        recorder = cls(folder, {**header, "status": RUNNING})
+        operators = [str(o["id"]) for o in header["experiment"]["operators"]]
+        try:
+            recorder._take()
+            kept = {o: _mend(folder / "operators" / o) for o in operators}
+            recorder._open(operators)
+        except OSError as exc:
+            raise UsageError(f"the run {folder} cannot be continued: {exc.strerror}") from exc
+        recorder.failed = {o: sum(status == FAILED for status in kept[o].values()) for o in operators}
+        return recorder, {o: set(kept[o]) for o in operators}
+
+    def _open(self, operators: list[str]) -> None:
+        self._reserve.write_bytes(bytes(_RESERVE))
+        self._write_header()
+        for operator in operators:
+            self._files[operator] = _OperatorFiles(self.folder / "operators" / operator)
+
+    def _take(self) -> None:
+        """Lock the run for as long as we write it; the system frees it however we end.
+
+        Raises:
+            UsageError: Another process writes it.
+            OSError: The folder cannot be opened.
+        """
+        handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        for left in reversed(range(_LOCK_TRIES)):
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if left:
+                    time.sleep(_LOCK_PAUSE_S)
+                    continue
+                os.close(handle)
+                raise UsageError(
+                    f"the run {self.folder} is being written by another process",
+                    fix="Wait for it to end, or stop it first",
+                ) from None
+            except OSError:  # a file system without locks: nobody else is seen, as before
+                pass
+            break
+        self._lock = handle
+
+    def _free(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _leave_nothing(self) -> None:
+        """Remove a run that could not be begun."""
+        for files in self._files.values():
+            files.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._free()
+
+    def update(self, **fields: Any) -> None:
+        """Change fields of ``run.json``.
+
+        Raises:
+            RecordingError: It cannot be written.
+        """
+        self.header.update(fields)
+        try:
+            self._write_header()
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def _write_header(self) -> None:
+        temporary = self.folder / ".run.json.new"
+        with temporary.open("wb") as file:
+            file.write(orjson.dumps(self.header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.folder / "run.json")
+
+    def episode(self, operator: str, steps: bytes, episode: bytes) -> None:
+        """Append a finished episode.
+
+        Raises:
+            RecordingError: It could not be written; the files are as before.
+        """
+        files = self._files[operator]
+        try:
+            size = files.steps.append(steps)
+            try:
+                files.episodes.append(episode)
+            except OSError:
+                files.steps.cut(size)
+                raise
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def call(self, operator: str, line: bytes) -> None:
+        """Append a paid call, at once.
+
+        Raises:
+            RecordingError: It could not be written.
+        """
+        try:
+            self._files[operator].calls.append(line.rstrip(b"\n") + b"\n")
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def _error(self, exc: OSError) -> RecordingError:
+        return RecordingError(
+            f"the run folder cannot be written: {exc.strerror}",
+            fix="Free some space, then go on with `mosaic run --resume`",
+        )
+
+    def give_way(self) -> None:
+        """Free the space kept for the last words of a run on a full disk."""
+        self._reserve.unlink(missing_ok=True)
+
+    def close(self, status: str, **fields: Any) -> None:
+        """End the run: its final ``run.json``, everything on the disk."""
+        self.give_way()
+        for files in self._files.values():
+            files.close()
+        self._files.clear()
+        self.header.update(fields, status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
+        try:
+            self._write_header()
+        except OSError as exc:
+            raise self._error(exc) from exc
+        finally:
+            self._free()
+
+
+def require_room(out: Path) -> None:
+    """Make sure that a run could be begun below ``out``; leaves nothing there.
+
+    Raises:
+        UsageError: It is no folder, may not be written, or the disk is full.
+    """
+    place = out
+    try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(_RESERVE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as exc:
+        raise _no_room(out, exc) from exc
+
+
+def _no_room(out: Path, exc: OSError) -> UsageError:
+    return UsageError(
+        f"the run cannot be written to {out}: {exc.strerror}", fix="Choose another folder with --out"
+    )
+
+
+def is_being_written(folder: Path) -> bool:
+    """Whether a process writes this run now; one that is ``running`` and has none was cut off.
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """``run.json`` of a run.
+
+    Raises:
+        UsageError: There is none, or it cannot be read.
+    """
+    path = folder / "run.json"
+    try:
+        header: Any = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UsageError(f"{folder} is no run folder: it has no run.json") from None
+    except (OSError, orjson.JSONDecodeError) as exc:
+        raise UsageError(f"{path} cannot be read: {exc}") from exc
+    if not isinstance(header, dict) or "experiment" not in header:
+        raise UsageError(f"{path} is no run description")
+    return header  # pyright: ignore[reportUnknownVariableType]  # JSON
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """(offset after the line, parsed line) of complete lines; a half last line is passed over.
+
+    Raises:
+        UsageError: A complete line is damaged: dropping what stands after it would lose it.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        at = 0
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                raise UsageError(
+                    f"{path}:{number} is damaged", fix="Repair or remove that line, then try again"
+                ) from None
+            at += len(line)
+            yield at, row
+
+
+def _mend(folder: Path) -> dict[int, str]:
+    """Drop half lines, aborted episodes, and whatever of rows and episodes lacks the other.
+
+    Returns:
+        Status by index of the episodes that are done.
+    """
+    episodes_path, steps_path = folder / "episodes.jsonl", folder / "steps.jsonl"
+    last = {row["episode_index"]: row.get("state_sha") for _, row in _lines(steps_path)}
+    kept = [row for _, row in _lines(episodes_path) if row["status"] != "aborted" and _has_rows(row, last)]
+    done = {int(row["episode_index"]): str(row["status"]) for row in kept}
+    _rewrite(episodes_path, kept)
+    end, sound = 0, True
+    for at, row in _lines(steps_path):
+        if row["episode_index"] not in done:
+            sound = False
+        elif sound:
+            end = at
+    if not sound:
+        _rewrite(steps_path, (row for _, row in _lines(steps_path) if row["episode_index"] in done))
+    elif steps_path.exists():
+        os.truncate(steps_path, end)
+    return done
+
+
+def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
+    """Whether an episode's rows are all there: after a power cut they may not be, though its line is.
+
+    The digest of its last row begins the digest of the whole.
+    """
+    whole, index = episode.get("trajectory_sha256"), episode["episode_index"]
+    return whole is None or last.get(index, _NO_ROWS) == whole[:16]
+
+
+def _rewrite(path: Path, rows: Any) -> None:
+    if not path.exists():
+        return
+    temporary = path.with_suffix(".new")
+    with temporary.open("wb") as file:
+        for row in rows:
+            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

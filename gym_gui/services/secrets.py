@@ -1,0 +1,62 @@
+"""Looks up the secrets that a slot's settings refer to."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Final
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import ExperimentError, MissingDependencyError
+from gym_gui.core.secret_refs import SecretRef, references
+from gym_gui.workers.environment import withhold
+
+KEYRING_SERVICE: Final = "mosaic"
+
+
+def resolve_secrets(assignment: WorkerAssignment) -> dict[str, str]:
+    """The secrets of one slot, for the handshake with its worker and nothing else.
+
+    ``settings`` keep their references; what is returned must never be written or logged.
+
+    Returns:
+        Place in ``settings`` (``"api_key"``, ``"headers.Authorization"``) -> secret.
+
+    Raises:
+        ExperimentError: A secret is not there.
+        MissingDependencyError: ``keyring:`` is used and the package is not installed.
+    """
+    return {place: _lookup(ref, place) for place, ref in references(assignment.settings)}
+
+
+def _lookup(ref: SecretRef, place: str) -> str:
+    if ref.store == "keyring":
+        return _from_keyring(ref.name, place)
+    withhold(ref.name)
+    value = os.environ.get(ref.name, "")
+    if not value:
+        raise ExperimentError(
+            f"environment variable {ref.name}, which setting {place!r} names, is not set",
+            fix=f"Run: export {ref.name}=...",
+        )
+    return value
+
+
+def _from_keyring(name: str, place: str) -> str:
+    try:
+        keyring: Any = importlib.import_module("keyring")
+    except ModuleNotFoundError:
+        raise MissingDependencyError("the keyring package", "pip install keyring") from None
+    try:
+        value = keyring.get_password(KEYRING_SERVICE, name)
+    except keyring.errors.KeyringError as error:
+        raise ExperimentError(
+            f"the system's keyring cannot be read for setting {place!r}: {error}",
+            fix="Use an environment variable instead: 'env:NAME'",
+        ) from None
+    if not value:
+        raise ExperimentError(
+            f"the keyring holds no {name!r}, which setting {place!r} names",
+            fix=f"Run: keyring set {KEYRING_SERVICE} {name}",
+        )
+    return str(value)

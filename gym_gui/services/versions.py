@@ -1,0 +1,67 @@
+"""Versions of everything that acts, and the machine it acts on, for the record."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+from typing import Any, Protocol
+
+import gym_gui
+
+
+class _HasEnvironment(Protocol):
+    @property
+    def env_package(self) -> str: ...
+
+
+@cache
+def _distributions() -> dict[str, list[str]]:
+    return dict(packages_distributions())
+
+
+def version_of(package: str) -> str | None:
+    """Version of the distribution that holds an import package, or ``None``."""
+    for distribution in _distributions().get(package, [package]):
+        try:
+            return version(distribution)
+        except PackageNotFoundError:
+            continue
+    return None
+
+
+def versions_of(casting: _HasEnvironment) -> dict[str, str]:
+    """Versions of the engine and of what an operator's environment comes from."""
+    packages = ["numpy", "gymnasium", "pettingzoo", "protobuf", casting.env_package]
+    found = {p: v for p in packages if p and (v := version_of(p)) is not None}
+    return {"python": platform.python_version(), "mosaic": gym_gui.__version__, **found}
+
+
+def machine() -> dict[str, Any]:
+    """What ran it: system, processor count, memory in MB."""
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "system": platform.platform(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_mb": pages // 2**20,
+    }
+
+
+def commit(folder: Path) -> str | None:
+    """The commit that ``folder`` is at, with ``+`` for uncommitted changes; ``None`` outside git."""
+    try:
+        head = _git(folder, "rev-parse", "HEAD")
+        return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=True
+    )
+    return done.stdout.strip()

@@ -1,0 +1,228 @@
+"""An operator is checked before anything is started, and everybody gets the seat that is theirs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from gym_gui.controllers.casting import IN_PROCESS, Casting, cast, make_environment
+from gym_gui.controllers.lineup import noop_of, read_slots, seatings
+from gym_gui.controllers.sessions import default_concurrency
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import LinkGroup, OperatorConfig
+from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
+from gym_gui.services.backends import SlotInfo
+from tests.support.engine import arena, lineup_of, play, play_task, player
+
+RANDOM = WorkerAssignment(worker_type="random")
+
+
+def operator(task: str = "CartPole-v1", workers: Any = None, **config: Any) -> OperatorConfig:
+    return OperatorConfig("op", "", "", task, {"agent": RANDOM} if workers is None else workers, **config)
+
+
+# -- checks ------------------------------------------------------------------------------
+
+
+def test_a_sound_operator_is_cast() -> None:
+    casting = cast(operator())
+    assert casting.env_id == "CartPole-v1" and casting.env_package == "gymnasium"
+    assert casting.workers["agent_0"].type_id == "operators_worker"
+    assert casting.worker_type("agent_0") == "baseline"
+    assert casting.observation_bytes == 16 and list(casting.seatings) == [{"agent_0": "agent_0"}]
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "words"),
+    [
+        (lambda: operator("CartPole-v7"), UnknownNameError, "Did you mean 'CartPole-v1'?"),
+        (lambda: operator(workers={"agent_7": RANDOM}), UnknownNameError, "Did you mean 'agent_0'?"),
+        (lambda: operator("rps_v2", {"player_0": RANDOM}), ExperimentError, "nobody plays player_1"),
+        (
+            lambda: operator("rps_v2", {"player_0": RANDOM, "player_2": RANDOM}),
+            UnknownNameError,
+            "rps_v2 in operator 'op' 'player_2'. Did you mean 'player_1'?",
+        ),
+        (
+            lambda: operator(workers={"agent": WorkerAssignment("nobody_worker", "rl")}),
+            UnknownNameError,
+            "nobody_worker",
+        ),
+        (
+            lambda: operator("Pendulum-v1", {"agent": WorkerAssignment("cleanrl_worker", "rl")}),
+            ExperimentError,
+            "cleanrl_worker cannot play agent_0",
+        ),
+        (lambda: operator(seats="swap"), ExperimentError, "seats cannot be swapped: there is one team"),
+        (lambda: operator(env_kwargs={"colour": "red"}), UsageError, "CartPole-v1 could not be made"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_is_started(
+    config: Any, kind: type[UsageError], words: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        cast(config())
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_objects_fill_what_the_configuration_leaves_out() -> None:
+    casting = cast(operator("rps_v2", {"player_0": RANDOM}), {"player_1": player()})
+    assert set(casting.workers) == {"player_0"} and set(casting.objects) == {"player_1"}
+    with pytest.raises(UnknownNameError):
+        cast(operator("rps_v2", {"player_0": RANDOM}), {"player_9": player()})
+
+
+def test_slots_of_a_link_group_share_a_process() -> None:
+    linked = LinkGroup(
+        primary_agent="player_0", linked_agents=["player_1"], policy_path="x", worker_type="baseline"
+    )
+    casting = cast(operator("rps_v2", {"player_0": RANDOM}, link_groups=[linked]))
+    assert casting._groups() == [["player_0", "player_1"]]
+    apart = cast(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
+    assert apart._groups() == [["player_0"], ["player_1"]]
+
+
+def test_a_manager_adds_its_slot() -> None:
+    casting = cast(operator("MiniGrid-Empty-5x5-v0", manager={"agent_0": RANDOM}))
+    assert list(casting.slots) == ["agent_0", "agent_0/goal"]
+    environment = casting.make_environment()
+    assert environment.adapter.possible_agents == ("agent_0", "agent_0/goal")
+    environment.close()
+
+
+def test_concurrency_goes_by_the_size_of_what_is_seen() -> None:
+    small = cast(operator())
+    assert [default_concurrency(small, n) for n in (0, 1, 12, 1000)] == [1, 1, 12, 64]
+    big = Casting(small.config, small.slots, small.seatings, {}, {}, "", "", 16_385)
+    assert default_concurrency(big, 1000) == 8
+
+
+# -- seats -------------------------------------------------------------------------------
+
+
+def named(*agents: str, does: Any = None) -> dict[str, SlotInfo]:
+    sees = spaces.Box(0, 1, (1,))
+    return {agent: SlotInfo(agent, sees, does or spaces.Discrete(2)) for agent in agents}
+
+
+def test_seats_as_configured() -> None:
+    slots = named("a", "b")
+    assert seatings({"x": ["a"], "y": ["b"]}, slots, swap=False) == [{"a": "a", "b": "b"}]
+
+
+def test_teams_change_places_whole() -> None:
+    teams = {"green": ["g0", "g1"], "blue": ["b0", "b1"]}
+    first, second = seatings(teams, named("g0", "g1", "b0", "b1"), swap=True)
+    assert first == {a: a for a in ("g0", "g1", "b0", "b1")}
+    assert second == {"g0": "b0", "g1": "b1", "b0": "g0", "b1": "g1"}
+
+
+def test_three_teams_go_round() -> None:
+    teams = {name: [name] for name in "abc"}
+    turns = seatings(teams, named(*"abc"), swap=True)
+    assert len(turns) == 3
+    for seat in "abc":
+        assert Counter(turn[seat] for turn in turns) == dict.fromkeys("abc", 1)
+
+
+@pytest.mark.parametrize(
+    ("teams", "slots", "words"),
+    [
+        ({"all": ["a", "b"]}, named("a", "b"), "there is one team"),
+        ({"x": ["a"], "y": ["b", "c"]}, named("a", "b", "c"), "the teams differ in size"),
+        (
+            {"x": ["a"], "y": ["b"]},
+            {**named("a"), **named("b", does=spaces.Discrete(3))},
+            "a and b have different spaces",
+        ),
+    ],
+)
+def test_seats_that_cannot_be_swapped_are_refused(teams: Any, slots: Any, words: str) -> None:
+    with pytest.raises(ExperimentError, match=words) as caught:
+        seatings(teams, slots, swap=True)
+    assert caught.value.fix == "Use seats: fixed"
+
+
+async def test_a_policy_follows_its_slot_and_is_told_its_seat() -> None:
+    made = {f"player_{i}": player(lambda s, i=i: i) for i in (0, 1)}  # rock, paper
+    lineup = await lineup_of("rps_v2", made, seats="swap", api="parallel")
+    sheet = await play(lineup, (7, 8), max_steps=6)
+    assert [sheet.episodes[i]["seed"] for i in range(4)] == [7, 7, 8, 8]
+    for index in range(4):
+        swapped = index % 2
+        episode = sheet.episodes[index]
+        slots = {seat: record["slot"] for seat, record in episode["agents"].items()}
+        assert slots == {f"player_{i}": f"player_{i ^ swapped}" for i in (0, 1)}
+        for i in (0, 1):
+            assert set(sheet.column(index, "action", f"player_{i}")) == {i ^ swapped}
+        winner, loser = f"player_{1 ^ swapped}", f"player_{swapped}"  # paper wins in either seat
+        assert episode["returns"][winner] > 0 > episode["returns"][loser]
+    seats = [(p.context.agent_id, p.asked[0].agent_id) for p in made["player_0"].made]
+    assert seats == [("player_0", "player_0"), ("player_1", "player_1")] * 2
+
+
+async def test_luck_belongs_to_the_seat() -> None:
+    """Policy seeds go with the agent played, so that swapped players meet the same luck."""
+    made = {f"player_{i}": player() for i in (0, 1)}
+    await play(await lineup_of("rps_v2", made, seats="swap", api="parallel"), (7,), max_steps=3)
+    first, second = made["player_0"].made, made["player_1"].made
+    assert first[0].context.agent_id == second[1].context.agent_id == "player_0"
+    assert first[0].context.seed != first[1].context.seed
+
+
+# -- the engine's no-op ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("does", "own", "mask", "expected"),
+    [
+        (spaces.Discrete(4), None, None, 0),
+        (spaces.Discrete(4), 3, None, 3),
+        (spaces.Discrete(4), 3, [0, 1, 1, 0], 1),
+        (spaces.Discrete(4, start=10), None, [0, 0, 1, 1], 12),
+        (spaces.Discrete(4), 3, [0, 0, 0, 0], 3),
+        (spaces.MultiDiscrete([2, 3]), None, None, [0, 0]),
+    ],
+)
+def test_noop_is_the_environments_own_where_that_is_legal(
+    does: Any, own: Any, mask: Any, expected: Any
+) -> None:
+    slot = SlotInfo("a", spaces.Box(0, 1, (1,)), does, own)
+    found = noop_of(slot, None if mask is None else np.array(mask, np.int8))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_slots_are_read_from_the_environment() -> None:
+    environment = make_environment(operator("MiniGrid-Empty-5x5-v0"))
+    (slot,) = read_slots(environment).values()
+    assert slot.noop_action == 6 and slot.action_meanings[2] == "forward"
+    environment.close()
+
+
+async def test_who_plays_is_recorded() -> None:
+    def careful(observation: Any) -> int:
+        return 0
+
+    class Named:
+        id, name = "named", "The Named One"
+
+        def select_action(self, observation: Any, legal_actions: Any = None) -> int:
+            return 0
+
+        def reset(self, seed: Any = None) -> None: ...
+
+        def on_step_result(self, *told: Any) -> None: ...
+
+    for policy, shown in ((careful, "careful"), (Named, "The Named One"), (Named(), "The Named One")):
+        sheet = await play_task(arena("Corridor"), {"agent_0": policy})
+        record = sheet.episodes[0]["agents"]["agent_0"]
+        assert record == {
+            "worker_id": IN_PROCESS,
+            "worker_type": "baseline",
+            "policy": shown,
+            "slot": "agent_0",
+        }

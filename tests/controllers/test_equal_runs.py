@@ -1,0 +1,160 @@
+"""One experiment, any concurrency, any number of processes: equal runs, and each verifies."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import compare_runs, open_run
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHECKPOINT = REPOSITORY / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
+
+
+def slots(*agents: str) -> dict[str, Any]:
+    return {agent: {"type": "random"} for agent in agents}
+
+
+PPO = {"worker_id": "cleanrl_worker", "type": "rl", "checkpoint": str(CHECKPOINT), "deterministic": False}
+CLUMSY = {
+    "worker_id": "test_worker",
+    "type": "baseline",
+    "settings": {"fault": "illegal", "times": 0},
+    "on_invalid": {"retry": 1, "then": "random_legal"},
+}
+EXPERIMENT = {
+    "operators": [
+        {"id": "ppo", "task": "CartPole-v1", "max_steps": 60, "workers": {"agent": PPO}},
+        {"id": "leduc", "task": "leduc_holdem_v4", "seats": "swap", "workers": slots("player_0", "player_1")},
+        {
+            "id": "rps",
+            "task": "rps_v2",
+            "api": "parallel",
+            "seats": "swap",
+            "workers": slots("player_0", "player_1"),
+        },
+        {"id": "clumsy", "task": "FrozenLake-v1", "workers": {"agent": CLUMSY}},
+    ],
+    "execution": {"num_episodes": 12, "seeds": list(range(500, 512)), "max_steps": 25},
+}
+FIRST = (1, 1)
+OTHERS = ((8, 1), (64, 1), (1, 2), (8, 2), (64, 2))
+
+
+def mosaic(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "gym_gui", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int, int], Path]]:
+    """Runs the experiment, once for each pair of concurrency and processes."""
+    folder = tmp_path_factory.mktemp("equal")
+    file = folder / "experiment.json"
+    file.write_text(json.dumps(EXPERIMENT))
+    done: dict[tuple[int, int], Path] = {}
+
+    def play(concurrency: int, processes: int) -> Path:
+        if (concurrency, processes) not in done:
+            options = ["--concurrency", str(concurrency), "--processes", str(processes), "--json"]
+            ended = mosaic("run", str(file), "--out", str(folder / "runs"), *options)
+            assert ended.returncode == 0, ended.stderr
+            done[concurrency, processes] = Path(json.loads(ended.stdout.splitlines()[-1])["run"])
+        return done[concurrency, processes]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOSAIC_DATA_DIR", str(folder / "data"))
+        yield play
+
+
+@pytest.mark.parametrize(("concurrency", "processes"), OTHERS)
+def test_the_speed_does_not_show(run: Callable[[int, int], Path], concurrency: int, processes: int) -> None:
+    first, other = run(*FIRST), run(concurrency, processes)
+    assert compare_runs(first, other) is None
+    assert open_run(first).run_id != open_run(other).run_id
+
+
+def test_everybody_played_and_the_clumsy_one_was_replaced(run: Callable[[int, int], Path]) -> None:
+    opened = open_run(run(*FIRST))
+    episodes = {name: list(o.episodes()) for name, o in opened.operators.items()}
+    assert all(len(rows) == 12 for rows in episodes.values())
+    assert {e.status for rows in episodes.values() for e in rows} == {"completed"}
+    assert len({e.trajectory_sha256 for e in episodes["ppo"]}) == 12
+    sources = {name: {s.action_source for s in o.steps()} for name, o in opened.operators.items()}
+    assert sources["clumsy"] == {"random_legal"} and sources["leduc"] == {"policy"}
+    asked = sum(e.invalid_actions["agent_0"] for e in episodes["clumsy"])
+    assert asked == 2 * sum(e.length for e in episodes["clumsy"])  # the first answer and one retry
+    # Swapped seats: the same seed twice, the players in each other's place.
+    by_index = sorted((e.episode_index, e.seed, e.agents["player_0"].slot) for e in episodes["leduc"])[:4]
+    assert [(seed, slot) for _, seed, slot in by_index] == [
+        (500, "player_0"),
+        (500, "player_1"),
+        (501, "player_0"),
+        (501, "player_1"),
+    ]
+
+
+def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Path]) -> None:
+    """Two episodes that begin alike would be alike, were the policy's mode played."""
+    rows = list(open_run(run(*FIRST)).operators["ppo"].steps())
+    values = [row.value for row in rows]
+    assert all(isinstance(value, float) for value in values)
+    mode = {**EXPERIMENT["operators"][0], "workers": {"agent": {**PPO, "deterministic": True}}}
+    file = run(*FIRST).parent.parent / "mode.json"
+    file.write_text(json.dumps({**EXPERIMENT, "operators": [mode]}))
+    ended = mosaic("run", str(file), "--out", str(file.parent / "mode"), "--json")
+    assert ended.returncode == 0, ended.stderr
+    other = list(open_run(json.loads(ended.stdout.splitlines()[-1])["run"]).operators["ppo"].steps())
+    actions = {(r.episode_index, r.step_index): r.action for r in other}
+    assert any(actions.get((r.episode_index, r.step_index)) != r.action for r in rows)
+
+
+def test_each_verifies_without_its_workers(run: Callable[[int, int], Path]) -> None:
+    """No worker is started to verify: a checkpoint that is gone does not matter."""
+    folder = run(64, 2)
+    header = json.loads((folder / "run.json").read_text())
+    moved = folder.parent.parent / "moved"
+    shutil.copytree(folder, moved, dirs_exist_ok=True)
+    for operator in header["experiment"]["operators"]:
+        for slot in operator["workers"].values():
+            slot["worker_id"] = "nobody_worker"
+            slot["settings"] = {"checkpoint": "/nowhere"}
+    (moved / "run.json").write_text(json.dumps(header))
+    ended = mosaic("verify", str(moved))
+    assert (ended.returncode, ended.stdout.split(":")[0]) == (0, "Verified"), ended.stderr
+    assert "48 episodes" in ended.stdout
+
+
+@pytest.mark.parametrize("field", ["action", "reward", "state_sha"])
+def test_an_altered_row_is_named_on_the_command_line(
+    run: Callable[[int, int], Path], field: str, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(run(*FIRST), tmp_path / "copy")
+    path = copy / "operators" / "leduc" / "steps.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    row = rows[len(rows) // 2]
+    row[field] = {"action": 3 - row["action"], "reward": row["reward"] + 1, "state_sha": "0" * 16}[field]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ended = mosaic("verify", str(copy))
+    place = (
+        f"Differs: operator leduc, episode {row['episode_index']}, step {row['step_index']}, "
+        f"agent {row['agent_id']}: "
+    )
+    assert ended.returncode == 1 and place in ended.stdout
+    ended = mosaic("verify", str(copy), "--json")
+    (told,) = json.loads(ended.stdout)["deviations"]
+    assert ended.returncode == 1
+    assert (told["episode_index"], told["step_index"]) == (row["episode_index"], row["step_index"])
+
+
+def test_verify_of_no_run_says_so(tmp_path: Path) -> None:
+    ended = mosaic("verify", str(tmp_path / "nothing"))
+    assert ended.returncode == 2 and ended.stderr.startswith("mosaic: no run at")
+    assert ended.stderr.count("\n") == 1 and not ended.stdout

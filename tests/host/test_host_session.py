@@ -1,0 +1,359 @@
+"""A session host process and its client: however one of them ends, nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import grpc.aio
+import orjson
+import psutil
+import pytest
+
+from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.host.client import HostSession
+from gym_gui.host.service import METHOD, TOKEN, pb
+from gym_gui.services.store import Store
+from tests.support.little_workers import RANDOM, little_worker
+from tests.support.processes import Offspring, alive
+from tests.support.runs import GATED, Gate, operator, slot
+from tests.support.waiting import in_time
+
+
+@dataclass
+class Notes:
+    """Writes down what a session tells (:class:`~gym_gui.controllers.sessions.SessionListener`)."""
+
+    started: list[int] = field(default_factory=list)
+    episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
+    logs: list[str] = field(default_factory=list)
+    ends: list[str] = field(default_factory=list)
+    steps: int = 0
+
+    def on_started(self, index: int) -> None:
+        self.started.append(index)
+
+    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        assert index not in self.episodes
+        self.episodes[index] = orjson.loads(episode)
+        assert len(steps.splitlines()) == self.episodes[index]["length"]
+
+    def on_steps(self, total: int) -> None:
+        self.steps = total
+
+    def on_call(self, line: bytes) -> None:
+        raise AssertionError(line)
+
+    def on_log(self, level: int, logger: str, text: str) -> None:
+        self.logs.append(text)
+
+    def on_ended(self, reason: str) -> None:
+        self.ends.append(reason)
+
+
+def casting(**more: Any) -> Casting:
+    return cast(experiment_from_data({"operators": [operator("op", **more)]}).operators[0])
+
+
+@asynccontextmanager
+async def session(
+    played: Casting | None = None, concurrency: int = 1, **options: Any
+) -> AsyncIterator[tuple[HostSession, Notes]]:
+    notes = Notes()
+    host = HostSession(played or casting(), SessionSettings(concurrency), notes, **options)
+    try:
+        await host.start()
+        yield host, notes
+    finally:
+        await host.close()
+
+
+def plans(*indices: int) -> list[EpisodePlan]:
+    return [EpisodePlan(i, 100 + i, 0) for i in indices]
+
+
+async def test_it_plays_what_it_is_given_and_then_more(offspring: Offspring):
+    notes = Notes()
+    host = HostSession(casting(), SessionSettings(3), notes)
+    ready = await host.start()
+    assert ready.pid == host.pid and ready.concurrency == 3
+    assert ready.players["agent_0"]["worker_id"] == "operators_worker"
+    assert "mosaic" in ready.versions
+    host.play(plans(0, 1, 2, 3))
+    await in_time(lambda: len(notes.episodes) == 4, "four episodes")
+    host.play(plans(7))
+    await in_time(lambda: 7 in notes.episodes, "another")
+    assert sorted(notes.started) == [0, 1, 2, 3, 7]
+    assert {i: e["seed"] for i, e in notes.episodes.items()} == {i: 100 + i for i in (0, 1, 2, 3, 7)}
+    assert notes.steps == sum(e["length"] for e in notes.episodes.values())
+    await host.close()
+    assert offspring.pids() == [] and notes.ends == [], "it was asked to end"
+
+
+async def test_ps_names_the_operator_and_no_argument_is_secret(offspring: Offspring):
+    async with session() as (host, _):
+        line = psutil.Process(host.pid).cmdline()
+        assert line[line.index("--operator") + 1] == "op"
+        assert not {"--token", "--secret"} & set(line)
+        addresses = {c.laddr for c in psutil.Process(host.pid).net_connections("unix") if c.laddr}
+        assert [a.endswith("/h") for a in addresses] == [True]
+        assert not [c for p in offspring.pids() for c in psutil.Process(p).net_connections("inet")]
+
+
+async def test_the_socket_is_private_and_gone_once_both_are_connected(tmp_path: Path):
+    folder = Path("/tmp") / f"m{os.getpid()}"
+    try:
+        async with session(store=Store(runtime=folder)):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert list(folder.iterdir()) == []
+    finally:
+        folder.rmdir()
+
+
+# -- who may speak to it --------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def bare_host() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """A host with the token ``right`` that nobody speaks to yet."""
+    import sys
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        path = Path(folder, "h")
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert process.stdin is not None
+        process.stdin.write(b"right\n")
+        try:
+            await in_time(path.exists, "it listens")
+            yield process, f"unix:{path}"
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+
+def call(channel: grpc.aio.Channel, token: str, commands: Any) -> Any:
+    method = channel.stream_stream(
+        METHOD, request_serializer=pb.Command.SerializeToString, response_deserializer=pb.Event.FromString
+    )
+    return method(commands, metadata=((TOKEN, token),), wait_for_ready=True)
+
+
+async def test_without_the_token_nobody_is_served():
+    async with bare_host() as (process, address), grpc.aio.insecure_channel(address) as channel:
+        for token in ("wrong", "", "right "):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call(channel, token, iter([])).read()
+            assert caught.value.code() == grpc.StatusCode.UNAUTHENTICATED
+        assert process.returncode is None
+
+
+async def launched(channel: grpc.aio.Channel) -> Any:
+    """A call to a host that is ready to play."""
+    served = call(channel, "right", None)
+    launch = pb.Launch(operator=orjson.dumps(casting().config.to_record()).decode())
+    await served.write(pb.Command(launch=launch))
+    while not (await served.read()).HasField("ready"):
+        pass
+    return served
+
+
+async def test_one_client_and_no_second():
+    async with bare_host() as (process, address), grpc.aio.insecure_channel(address) as channel:
+        served = await launched(channel)
+        async with grpc.aio.insecure_channel(address) as other:
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await call(other, "right", iter([])).read()
+            assert caught.value.code() == grpc.StatusCode.FAILED_PRECONDITION
+        await served.write(pb.Command(stop=pb.Stop()))
+        async with asyncio.timeout(20):
+            assert await process.wait() == 0
+
+
+async def test_a_command_before_the_launch_is_refused():
+    async with bare_host() as (process, address), grpc.aio.insecure_channel(address) as channel:
+        served = call(channel, "right", None)
+        await served.write(pb.Command(pause=pb.Pause()))
+        assert "has not been launched" in (await served.read()).broken.reason
+        async with asyncio.timeout(20):
+            assert await process.wait() == 0
+
+
+async def test_it_ends_when_its_client_hangs_up():
+    async with bare_host() as (process, address):
+        async with grpc.aio.insecure_channel(address) as channel:
+            await launched(channel)
+        async with asyncio.timeout(20):
+            assert await process.wait() == 0
+
+
+# -- however it ends ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGKILL, "was killed (signal 9, SIGKILL)"),
+        (signal.SIGRTMIN + 1, f"was killed (signal {signal.SIGRTMIN + 1})"),
+    ],
+)
+async def test_killed(offspring: Offspring, number: int, words: str):
+    async with session() as (host, notes):
+        host.play(plans(0))
+        await in_time(lambda: notes.episodes, "an episode")
+        os.kill(host.pid, number)
+        await in_time(lambda: notes.ends, "its end")
+        assert notes.ends == [words]
+        assert offspring.pids() == [], "its workers are gone by then"
+
+
+async def test_asked_to_end_by_somebody_else(offspring: Offspring):
+    async with session() as (host, notes):
+        os.kill(host.pid, signal.SIGTERM)
+        await in_time(lambda: notes.ends, "its end")
+        assert notes.ends == ["ended with exit status 0"]
+        assert offspring.pids() == []
+
+
+async def test_stopped_and_given_up_after_some_patience(offspring: Offspring):
+    async with session(patience_s=5.0) as (host, notes):
+        os.kill(host.pid, signal.SIGSTOP)
+        await in_time(lambda: notes.ends, "its end")
+        (words,) = notes.ends
+        assert words.startswith("did not respond for ") and words.endswith(" s and was ended")
+        assert not alive(host.pid)
+
+
+async def test_a_slow_environment_is_no_silence_while_it_is_within_patience(tmp_path: Path):
+    gate = Gate(tmp_path / "gate")
+    played = casting(task=GATED, env_kwargs=gate.kwargs(at=100))
+    async with session(played, patience_s=30.0) as (host, notes):
+        host.play(plans(0))
+        await in_time(lambda: gate.marks(), "the gate")
+        assert notes.started == [0]
+        gate.open()
+        await in_time(lambda: notes.episodes, "the episode")
+
+
+async def test_what_had_begun_is_known_although_it_died_at_once(tmp_path: Path):
+    gate = Gate(tmp_path / "gate")
+    played = casting(task=GATED, env_kwargs=gate.kwargs(at=102, deed="exit"))
+    async with session(played, concurrency=4) as (host, notes):
+        host.play(plans(*range(6)))
+        await in_time(lambda: notes.ends, "its end")
+        assert notes.ends == ["ended with exit status 7"]
+        assert set(notes.started) >= {0, 1, 2, 3}
+
+
+async def test_closed_while_its_environment_blocks(tmp_path: Path, offspring: Offspring):
+    gate = Gate(tmp_path / "gate")
+    played = casting(task=GATED, env_kwargs=gate.kwargs(at=100))
+    async with session(played) as (host, notes):
+        host.play(plans(0))
+        await in_time(lambda: gate.marks(), "the gate")
+        gate.open()
+        await host.close()
+        assert offspring.pids() == []
+        assert notes.ends == []
+
+
+async def test_closed_twice_and_before_the_start():
+    never = HostSession(casting(), SessionSettings(1), Notes())
+    await never.close()
+    async with session() as (host, _):
+        await asyncio.gather(host.close(), host.close())
+
+
+# -- it does not come up --------------------------------------------------------------------
+
+
+async def test_a_slot_that_a_worker_refuses_is_for_the_person_to_mend(tmp_path: Path, offspring: Offspring):
+    code = RANDOM + "    def load(self, slot):\n        raise ValueError('no such policy')\n"
+    little_worker(tmp_path / "data/workers", code, "choosy_worker")
+    from gym_gui.workers.registry import WorkerTypeRegistry
+
+    with WorkerTypeRegistry.isolated():
+        played = casting(workers=slot("baseline", worker_id="choosy_worker"))
+        with pytest.raises(UsageError, match="cannot play agent_0: ValueError: no such policy"):
+            async with session(played):
+                pass
+    assert offspring.pids() == []
+
+
+@pytest.mark.parametrize("moment", [0, 1, 30, 90, 150])
+async def test_a_start_that_is_cancelled_leaves_nothing(offspring: Offspring, moment: int):
+    host = HostSession(casting(), SessionSettings(1), Notes())
+    task = asyncio.ensure_future(host.start())
+    for _ in range(moment):
+        await asyncio.sleep(0.005)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await host.close()
+    assert offspring.pids() == []
+
+
+async def test_a_start_that_hangs_can_be_cancelled_at_once(offspring: Offspring):
+    host = HostSession(casting(), SessionSettings(1), Notes())
+    task = asyncio.ensure_future(host.start())
+    await in_time(lambda: host.pid, "a process")
+    os.kill(host.pid, signal.SIGSTOP)
+    task.cancel()
+    async with asyncio.timeout(5):
+        await asyncio.gather(task, return_exceptions=True)
+    assert offspring.pids() == []
+
+
+async def test_it_dies_while_it_starts(offspring: Offspring):
+    host = HostSession(casting(), SessionSettings(1), Notes())
+    task = asyncio.ensure_future(host.start())
+    await in_time(lambda: host.pid, "a process")
+    os.kill(host.pid, signal.SIGKILL)
+    with pytest.raises(MosaicError, match=r"the session process of op (did not start|was killed)"):
+        await task
+    await host.close()
+    assert offspring.pids() == []
+
+
+async def test_keys_reach_the_worker_and_no_environment(
+    tmp_path: Path, offspring: Offspring, monkeypatch: pytest.MonkeyPatch
+):
+    key = "sk-planted-by-a-test"
+    monkeypatch.setenv("HARMLESS_NAME", key)
+    code = (
+        RANDOM + "    def load(self, slot):\n        return 'key ends in ' + slot.secrets['api_key'][-4:]\n"
+    )
+    little_worker(tmp_path / "data/workers", code, "paid_worker")
+    from gym_gui.workers.registry import WorkerTypeRegistry
+
+    with WorkerTypeRegistry.isolated():
+        played = casting(workers=slot("baseline", worker_id="paid_worker", api_key="env:HARMLESS_NAME"))
+        notes = Notes()
+        host = HostSession(played, SessionSettings(1), notes)
+        try:
+            ready = await host.start()
+            assert ready.players["agent_0"]["policy"] == "key ends in test"
+            pids = offspring.pids()
+            assert len(pids) == 2, "the host and its worker"
+            for pid in pids:
+                for place in ("cmdline", "environ"):
+                    assert key.encode() not in Path(f"/proc/{pid}/{place}").read_bytes()
+        finally:
+            await host.close()
+    assert not [line for line in notes.logs if key in line]
