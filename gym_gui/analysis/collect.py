@@ -1,0 +1,203 @@
+"""Boils a run folder down to what statistics need, one row at a time."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gym_gui.analysis.reader import OperatorRun
+from gym_gui.analysis.summary import Decisions
+from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.records import AgentRecord, EpisodeRecord
+
+
+class SquadResult(NamedTuple):
+    """What one squad achieved in one episode, and in which team's seats it sat."""
+
+    return_: float | None
+    score: float | None
+    outcome: Outcome | None
+    seats: str
+
+
+class Played(NamedTuple):
+    """A completed episode.
+
+    Attributes:
+        episode: Episode index.
+        seed: The environment's seed.
+        total: Return of all agents, ``None`` if not finite.
+        length: Environment steps.
+        success: The environment's own word.
+        squads: Result by configured team.
+        returns: Return by configured slot.
+    """
+
+    episode: int
+    seed: int | None
+    total: float | None
+    length: int
+    success: bool | None
+    squads: Mapping[str, SquadResult]
+    returns: Mapping[str, float | None]
+
+
+class Unfinished(NamedTuple):
+    """A failed or aborted episode."""
+
+    episode: int
+    seed: int | None
+    status: EpisodeStatus
+    reason: str
+
+
+def _played() -> list[Played]:
+    return []
+
+
+def _unfinished() -> list[Unfinished]:
+    return []
+
+
+def _count() -> Counter[str]:
+    return Counter()
+
+
+@dataclass
+class OperatorData:
+    """An operator's episodes, compact.
+
+    Attributes:
+        played: Completed episodes by index.
+        unfinished: The others by index.
+        squads: Slots by configured team.
+        agents: Who plays each configured slot.
+        invalid: Unusable answers by slot, in all recorded episodes.
+        input_tokens: Tokens read by slot.
+        output_tokens: Tokens written by slot.
+        swapped: Some episode was played in swapped seats.
+    """
+
+    played: list[Played] = field(default_factory=_played)
+    unfinished: list[Unfinished] = field(default_factory=_unfinished)
+    squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
+    agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
+    invalid: Counter[str] = field(default_factory=_count)
+    input_tokens: Counter[str] = field(default_factory=_count)
+    output_tokens: Counter[str] = field(default_factory=_count)
+    swapped: bool = False
+
+    @property
+    def indices(self) -> set[int]:
+        """Indices of all recorded episodes."""
+        return {e.episode for e in self.played} | {e.episode for e in self.unfinished}
+
+
+def collect_episodes(operator: OperatorRun) -> OperatorData:
+    """Read ``episodes.jsonl``; results go to the configured team and slot, not to the seat."""
+    data = OperatorData()
+    for episode in operator.episodes():
+        slot_of = {seat: agent.slot for seat, agent in episode.agents.items()}
+        data.swapped = data.swapped or any(seat != slot for seat, slot in slot_of.items())
+        for seat, agent in episode.agents.items():
+            data.agents.setdefault(slot_of[seat], agent)
+            data.invalid[slot_of[seat]] += episode.invalid_actions.get(seat, 0)
+        for seat, tokens in episode.tokens.items():
+            data.input_tokens[slot_of.get(seat, seat)] += tokens.input
+            data.output_tokens[slot_of.get(seat, seat)] += tokens.output
+        for name, team in episode.teams.items():
+            data.squads.setdefault(name, team.agents)
+        if episode.status is EpisodeStatus.COMPLETED:
+            data.played.append(_play(episode, slot_of))
+        else:
+            reason = episode.error or (
+                "stopped" if episode.status is EpisodeStatus.ABORTED else "no reason given"
+            )
+            data.unfinished.append(Unfinished(episode.episode_index, episode.seed, episode.status, reason))
+    data.played.sort(key=lambda e: e.episode)
+    data.unfinished.sort(key=lambda e: e.episode)
+    return data
+
+
+def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
+    outcome = episode.outcome or {}
+    squads = {
+        _squad(episode, seats, slot_of): SquadResult(team.return_, team.score, outcome.get(seats), seats)
+        for seats, team in episode.teams.items()
+    }
+    return Played(
+        episode.episode_index,
+        episode.seed,
+        episode.total_reward,
+        episode.length,
+        episode.success,
+        {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
+        {slot_of.get(seat, seat): value for seat, value in episode.returns.items()},
+    )
+
+
+def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:
+    """The configured team that sat in the seats of a team.
+
+    A team's seats bear the names of its configured slots, so the team whose seats are
+    named like the slots that sat here is the one.
+    """
+    present = {slot_of.get(seat, seat) for seat in episode.teams[seats].agents}
+    for name, team in episode.teams.items():
+        if set(team.agents) == present:
+            return name
+    return "+".join(sorted(present)) or seats
+
+
+def collect_decisions(operator: OperatorRun, episodes: Collection[int]) -> Decisions:
+    """Count ``steps.jsonl`` of the given episodes in constant memory."""
+    sources: Counter[str] = Counter()
+    latencies = LatencySketch()
+    for line in operator.step_lines():
+        row = line.value
+        try:
+            if row["episode_index"] not in episodes:
+                continue
+            sources[row["action_source"]] += 1
+        except (KeyError, TypeError) as error:
+            raise RunFormatError(
+                line.where, f"'episode_index' or 'action_source' is unusable ({error})"
+            ) from None
+        latency = row.get("latency_ms")
+        if isinstance(latency, float | int):
+            latencies.add(latency)
+    counts = {str(source): n for source, n in sorted(sources.items())}
+    return Decisions(sum(counts.values()), counts, latencies.quantile(0.5), latencies.quantile(0.95))
+
+
+class LatencySketch:
+    """Quantiles of many positive numbers within 2 %, in constant memory.
+
+    Source:
+        Masson et al., "DDSketch", VLDB 2019: counts in geometric bins.
+    """
+
+    _LOG_BASE = math.log(1.04)
+    _FLOOR = 1e-6
+
+    def __init__(self) -> None:
+        self._bins: Counter[int] = Counter()
+
+    def add(self, value: float) -> None:
+        """Count one number; below a millionth it counts as 0."""
+        self._bins[math.ceil(math.log(max(value, self._FLOOR)) / self._LOG_BASE)] += 1
+
+    def quantile(self, q: float) -> float | None:
+        """The q-quantile, or ``None`` when nothing was counted."""
+        rank = q * (sum(self._bins.values()) - 1)
+        reached = 0
+        for index in sorted(self._bins):
+            reached += self._bins[index]
+            if reached > rank:
+                middle = math.exp((index - 0.5) * self._LOG_BASE)
+                return middle if middle > 1.1 * self._FLOOR else 0.0
+        return None

@@ -1,0 +1,83 @@
+"""Reads JSON lines while they are being written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from gym_gui.core.errors import RunFormatError, UsageError
+
+
+class Line(NamedTuple):
+    """One decoded row.
+
+    Attributes:
+        value: The JSON object on it.
+        path: The file.
+        number: Line number, from 1.
+        start: Byte offset of the line in its file.
+    """
+
+    value: dict[str, Any]
+    path: Path
+    number: int
+    start: int
+
+    @property
+    def where(self) -> str:
+        """``file:line``, for messages."""
+        return f"{self.path}:{self.number}"
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Rows of a JSON lines file, one at a time.
+
+    A writer may be in the middle of its last line, or have died there: a last line
+    without a line break that is no whole JSON object is left out. (One that is whole
+    counts; editors and ``"\\n".join`` leave the final break away.)
+
+    Args:
+        path: The file; one that does not exist yet has no rows.
+
+    Raises:
+        RunFormatError: A line that is not the half-written last one is no JSON object.
+        UsageError: The file may not be read.
+    """
+    try:
+        with path.open("rb") as file:
+            start = 0
+            for number, raw in enumerate(file, start=1):
+                if not raw.endswith(b"\n"):
+                    # Stop here: what the writer appends by now would look like a line of its own.
+                    yield from _unfinished(raw, path, number, start)
+                    return
+                yield Line(_finished(raw, path, number), path, number, start)
+                start += len(raw)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        what = "is damaged, not JSON" if raw.strip() else "is empty"
+        raise RunFormatError(f"{path}:{number}", f"the line {what} ({error.msg})") from None
+    if not isinstance(value, dict):
+        raise RunFormatError(f"{path}:{number}", "the line is no JSON object")
+    return cast("dict[str, Any]", value)
+
+
+def _unfinished(raw: bytes, path: Path, number: int, start: int) -> Iterator[Line]:
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return
+    # Half of a number is a number, but an object is whole by its brace.
+    if isinstance(value, dict):
+        yield Line(cast("dict[str, Any]", value), path, number, start)

@@ -1,0 +1,272 @@
+"""The report as one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.page_style import KINDS, STYLE
+from gym_gui.analysis.plots import (
+    IntervalRow,
+    interval_plot,
+    outcome_plot,
+    paired_caption,
+    paired_plot,
+    safe,
+    shorten,
+)
+from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary
+from gym_gui.analysis.text import (
+    KIND_WORDS,
+    all_notes,
+    by_task,
+    episodes_in_words,
+    estimate_in_words,
+    unusable_in_words,
+)
+
+MOST_PAIRED_PLOTS = 4
+MOST_FAILURES = 200
+MOST_SEEDS = 100
+
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+"""
+
+
+def render_html(summary: Summary) -> str:
+    """The page.
+
+    Self-contained: styles and plots are inline, there is no script, and nothing is
+    fetched. All run data is escaped.
+    """
+    title = "Results of " + (
+        f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
+    )
+    parts = [_HEAD, f"<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"]
+    parts.append(_header(summary))
+    parts.append(_verdicts(summary))
+    for task, operators in by_task(summary).items():
+        parts += _task(summary, task, operators)
+    parts.append(_comparisons(summary))
+    parts.append(_failures(summary))
+    parts.append(_notes(summary))
+    parts.append(_foot(summary))
+    return "".join(parts) + "</main></body>\n</html>\n"
+
+
+def _header(summary: Summary) -> str:
+    recorded = sum(o.recorded for o in summary.operators)
+    facts = f"{wording.count(len(summary.operators), 'operator')}, {wording.count(recorded, 'episode')}"
+    runs = ", ".join(f"run {run.run_id} ({run.status})" for run in summary.runs)
+    line = f"{safe(facts)} \N{MIDDLE DOT} {safe(runs)}"
+    return f'<header><h1>Results</h1><span class="muted">{line}</span></header>'
+
+
+def _verdicts(summary: Summary) -> str:
+    lines = [f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in summary.verdicts]
+    return f'<section class="verdict">{"".join(lines) or "<p>Nothing is recorded yet.</p>"}</section>'
+
+
+def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
+    yield f"<h2>{safe(task or 'Operators')}</h2>"
+    yield _operator_table(operators)
+    keys = {o.key: o for o in operators}
+    competing = [o for o in operators if len(o.teams) > 1]
+    for operator in competing:
+        yield _team_table(operator)
+    panels = (
+        [_panel("IQM return, 95 % interval", interval_plot(_operator_rows(operators)))]
+        if not competing
+        else []
+    )
+    panels += [
+        _panel(f"{o.name}: {_measure(o)}, 95 % interval", interval_plot(_team_rows(o))) for o in competing
+    ]
+    panels += [_paired_panel(c, keys) for c in _plotted(summary, keys)]
+    panels += [
+        _panel(f"{o.name}: outcomes", outcome_plot(o.teams)) for o in competing if any(t.win for t in o.teams)
+    ]
+    yield f'<div class="grid">{"".join(panels)}</div>'
+
+
+def _panel(title: str, body: str) -> str:
+    return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
+
+
+def _kind(kinds: Sequence[str]) -> str:
+    """The style class of an operator's colour."""
+    return kinds[0] if kinds and kinds[0] in KINDS else "baseline"
+
+
+def _badges(kinds: Sequence[str]) -> str:
+    return "".join(
+        f'<span class="badge"><i class="{_kind([kind])}"></i>{safe(KIND_WORDS.get(kind, kind))}</span>'
+        for kind in kinds
+    )
+
+
+def _operator_rows(operators: Sequence[OperatorSummary]) -> list[IntervalRow]:
+    return [IntervalRow(o.name, _kind(o.kinds), o.iqm) for o in operators]
+
+
+def _measure(operator: OperatorSummary) -> str:
+    return "mean score" if all(team.score for team in operator.teams) else "mean return"
+
+
+def _team_rows(operator: OperatorSummary) -> list[IntervalRow]:
+    kinds = {slot.slot: slot.worker_type for slot in operator.slots}
+    scored = _measure(operator) == "mean score"
+
+    def row(team: TeamSummary) -> IntervalRow:
+        estimate = team.score if scored and team.score else team.mean
+        return IntervalRow(team.name, _kind([kinds.get(slot, "") for slot in team.slots]), estimate)
+
+    return [row(team) for team in operator.teams]
+
+
+def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comparison]:
+    """The best operator against the next ones, and the teams."""
+    operators = [c for c in summary.comparisons if c.kind == "operators" and c.first in keys and c.pairs]
+    best = [c for c in operators if c.first == operators[0].first]
+    teams = [c for c in summary.comparisons if c.kind == "teams" and c.operator in keys and c.pairs]
+    return best[:MOST_PAIRED_PLOTS] + teams[:MOST_PAIRED_PLOTS]
+
+
+def _paired_panel(c: Comparison, keys: Mapping[str, OperatorSummary]) -> str:
+    if c.kind == "operators":
+        first, second = keys[c.first].name, keys[c.second].name
+        title = f"Same seed, {first} minus {second}"
+    else:
+        first, second = c.first, c.second
+        title = f"{keys[c.operator].name}: same match, {first} minus {second}"
+    caption = paired_caption(c, shorten(first, 40), shorten(second, 40))
+    unit = f"Difference in {c.measure}. "
+    return _panel(title, f'<p class="muted">{safe(unit + caption)}</p>{paired_plot(c)}')
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> str:
+    """A table of ready HTML cells; columns named in ``words`` are text, the others figures."""
+    head = "".join(f'<th class="{"word" if h in words else ""}">{safe(h)}</th>' for h in headings)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td class="{"word" if h in words else "figure"}">{cell}</td>'
+            for h, cell in zip(headings, row, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<section class="panel"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></section>'
+    )
+
+
+def _operator_table(operators: Sequence[OperatorSummary]) -> str:
+    headings = ["Operator", "Kind", "Episodes", "Mean return, 95 %", "IQM return, 95 %"]
+    successes = any(o.success for o in operators)
+    headings += ["Success", "Length"] if successes else ["Length"]
+    headings += ["Unusable", "Fallbacks", "Decision p50"]
+
+    def row(o: OperatorSummary) -> list[str]:
+        competing = len(o.teams) > 1
+        policies = ", ".join(dict.fromkeys(slot.policy or slot.worker_id for slot in o.slots))
+        cells = [
+            f'{safe(o.name)}<span class="sub">{safe(policies)}</span>',
+            _badges(o.kinds),
+            f'<span class="{"bad" if o.completed < o.recorded else ""}">{episodes_in_words(o)}</span>',
+            "by team" if competing else safe(estimate_in_words(o.mean)),
+            "by team" if competing else safe(estimate_in_words(o.iqm)),
+        ]
+        if successes:
+            cells.append(safe(wording.share(o.success)))
+        return [
+            *cells,
+            safe(wording.number(o.length.value, 0)),
+            safe(unusable_in_words(o)),
+            f"{o.decisions.fallbacks:,}" if o.decisions else "-",
+            safe(wording.milliseconds(o.decisions.latency_p50_ms) if o.decisions else "-"),
+        ]
+
+    return _table(headings, (row(o) for o in operators), ("Operator", "Kind"))
+
+
+def _team_table(operator: OperatorSummary) -> str:
+    headings = ["Team", "Played by", "Mean return, 95 %", "Mean score, 95 %", "Won", "Drawn", "Lost"]
+
+    def row(team: TeamSummary) -> list[str]:
+        return [
+            safe(team.name),
+            safe(", ".join(team.members)),
+            safe(estimate_in_words(team.mean)),
+            safe(estimate_in_words(team.score)) if team.score else "-",
+            safe(wording.share(team.win)),
+            safe(wording.share(team.draw)),
+            safe(wording.share(team.loss)),
+        ]
+
+    return _table(headings, (row(team) for team in operator.teams), ("Team", "Played by"))
+
+
+def _comparisons(summary: Summary) -> str:
+    told = {str(v) for v in summary.verdicts}
+    lines = [f"{c.claim}{c.detail}." for c in summary.comparisons]
+    rest = [line for line in lines if line not in told]
+    if not rest:
+        return ""
+    items = "".join(f"<p>{safe(line)}</p>" for line in rest)
+    return f"<h2>Other comparisons</h2><section class='panel'>{items}</section>"
+
+
+def _failures(summary: Summary) -> str:
+    if not summary.failures:
+        return ""
+    names = {o.key: o.name for o in summary.operators}
+    rows = [
+        [safe(names[f.operator]), str(f.episode_index), safe(str(f.seed)), safe(f.status), safe(f.reason)]
+        for f in summary.failures[:MOST_FAILURES]
+    ]
+    rest = len(summary.failures) - MOST_FAILURES
+    more = f'<p class="muted">and {rest:,} more, all in summary.json</p>' if rest > 0 else ""
+    headings = ["Operator", "Episode", "Seed", "Status", "Reason"]
+    table = _table(headings, rows, ("Operator", "Status", "Reason"))
+    count = wording.count(len(summary.failures), "episode")
+    explained = '<p class="muted">They are in no mean and no comparison.</p>'
+    return f"<h2>{count} did not complete</h2>{explained}{table}{more}"
+
+
+def _notes(summary: Summary) -> str:
+    items = "".join(f'<p class="note">{safe(note)}</p>' for note in all_notes(summary))
+    return f'<h2>Notes</h2><section class="panel">{items}</section>' if items else ""
+
+
+def _foot(summary: Summary) -> str:
+    methods = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in summary.methods.items())
+    runs = "".join(_run(run) for run in summary.runs)
+    return f"<h2>Where this comes from</h2>{runs}{_panel('Methods', f'<dl>{methods}</dl>')}"
+
+
+def _run(run: RunInfo) -> str:
+    seeds = ", ".join(str(seed) for seed in run.seeds[:MOST_SEEDS])
+    if len(run.seeds) > MOST_SEEDS:
+        seeds += f", and {len(run.seeds) - MOST_SEEDS:,} more"
+    facts = {
+        "Status": run.status,
+        "Started": run.started_at or "-",
+        "Finished": run.finished_at or "-",
+        f"Seeds ({len(run.seeds):,})": seeds or "-",
+        "Versions": _pairs(run.versions),
+        "Machine": _pairs(run.machine),
+        "Commit": run.commit or "-",
+    }
+    items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
+    return f'<section class="panel"><h3>Run {safe(run.run_id)}</h3><dl>{items}</dl></section>'
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items()) or "-"

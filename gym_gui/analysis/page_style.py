@@ -1,0 +1,76 @@
+"""The page's style sheet, in the colours of the window, light and dark by the reader's system."""
+
+from __future__ import annotations
+
+KINDS = ("rl", "llm", "vlm", "human", "baseline", "bdi", "planner")
+"""Kinds of worker that have a colour; others share that of the baseline."""
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --window: #f6f7f9; --panel: #ffffff; --raised: #f0f2f5;
+  --line: #e1e5ea; --text: #1b2430; --muted: #5d6a7c;
+  --accent: #3b6fe0; --wash: #e8effd; --ok: #1f9d61; --warning: #c77700; --error: #d03b3b;
+  --rl: #8b5cf6; --llm: #3b82f6; --vlm: #0ea5e9; --human: #f97316; --baseline: #7c8796;
+  --bdi: #10a37f; --planner: #10a37f;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --window: #14181f; --panel: #1b2029; --raised: #232a35;
+    --line: #2f3845; --text: #e6ebf2; --muted: #93a0b3;
+    --accent: #6b9bff; --wash: #24304a; --ok: #3ecf8e; --warning: #e5a23a; --error: #f06a6a;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; background: var(--window); color: var(--text);
+  font: 13px/1.5 Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
+  font-variant-numeric: tabular-nums;
+}
+main { max-width: 1180px; margin: 0 auto; padding: 24px 16px 40px; }
+header { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; margin-bottom: 16px; }
+h1 { font-size: 20px; font-weight: 600; margin: 0; }
+h2 { font-size: 15px; font-weight: 600; margin: 24px 0 12px; overflow-wrap: anywhere; }
+h3 {
+  font-size: 12px; font-weight: 600; letter-spacing: .04em; text-transform: uppercase;
+  color: var(--muted); margin: 0 0 8px; overflow-wrap: anywhere;
+}
+.muted { color: var(--muted); }
+.verdict { background: var(--wash); border-radius: 10px; padding: 12px 16px; font-size: 14px; }
+.verdict p { margin: 4px 0; overflow-wrap: anywhere; }
+.panel {
+  background: var(--panel); border: 1px solid var(--line); border-radius: 10px;
+  padding: 16px; margin-bottom: 12px; overflow-x: auto;
+}
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 480px), 1fr)); gap: 12px; }
+.grid .panel { margin: 0; }
+.grid + .panel, .grid + .grid { margin-top: 12px; }
+table { border-collapse: collapse; width: 100%; }
+th { font-size: 12px; font-weight: 500; color: var(--muted); text-align: right; }
+th, td { padding: 8px 10px; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+tbody tr:last-child td { border-bottom: 0; }
+td.word, th.word { text-align: left; overflow-wrap: anywhere; min-width: 9em; }
+th { white-space: nowrap; }
+td.figure { white-space: nowrap; }
+.sub { display: block; font-size: 12px; color: var(--muted); }
+.badge {
+  display: inline-block; white-space: nowrap; font-size: 12px; line-height: 18px; margin: 0 4px 2px 0;
+  padding: 0 8px; border: 1px solid var(--line); border-radius: 9px; background: var(--raised);
+}
+.badge i { display: inline-block; width: 8px; height: 8px; border-radius: 4px; margin-right: 6px; }
+.bad { color: var(--error); font-weight: 600; }
+.note { border-left: 3px solid var(--warning); padding-left: 10px; margin: 8px 0; overflow-wrap: anywhere; }
+svg { display: block; width: 100%; max-width: 600px; height: auto; }
+svg text { fill: var(--text); font-size: 12px; }
+svg .quiet { fill: var(--muted); }
+svg .rule { stroke: var(--line); stroke-width: 1; }
+svg .zero { stroke: var(--muted); stroke-width: 1; stroke-dasharray: 3 3; }
+svg .win { fill: var(--ok); } svg .draw { fill: var(--muted); } svg .loss { fill: var(--error); }
+svg .ahead { fill: var(--accent); } svg .behind { fill: var(--warning); }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; }
+dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
+@media print { .panel, .verdict { break-inside: avoid; } main { max-width: none; } }
+""" + "".join(
+    f".badge .{kind} {{ background: var(--{kind}); }} svg .{kind} {{ fill: var(--{kind}); }}\n"
+    for kind in KINDS
+)

@@ -1,0 +1,166 @@
+"""Opens a run folder and hands out its rows lazily, also while the run is on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from gym_gui.analysis.jsonl import Line, read_lines
+from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.records import EpisodeRecord, RunRecord, StepRecord, parse_episode, parse_run, parse_step
+
+
+@dataclass(frozen=True)
+class OperatorRun:
+    """One operator's part of a run folder.
+
+    Attributes:
+        operator_id: Its id, also the name of its folder.
+        path: ``<run>/operators/<operator_id>``.
+        config: Its entry in the experiment as resolved; empty where there is none.
+    """
+
+    operator_id: str
+    path: Path
+    config: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What people call it; the id where it has no other name."""
+        for key in ("display_name", "name"):
+            value = self.config.get(key)
+            if isinstance(value, str) and value.strip():
+                return value
+        return self.operator_id
+
+    @property
+    def task(self) -> str:
+        """Environment family and id, for telling which operators may be compared."""
+        parts = (self.config.get(key) for key in ("env_name", "task"))
+        return "/".join(part for part in parts if isinstance(part, str) and part)
+
+    def episodes(self) -> Iterator[EpisodeRecord]:
+        """Finished episodes in the order in which they finished.
+
+        Raises:
+            RunFormatError: A row is damaged, of another operator, or there twice.
+        """
+        return (episode for episode, _ in self.episode_lines())
+
+    def episode_lines(self) -> Iterator[tuple[EpisodeRecord, Line]]:
+        """The same, each with the line it stands on."""
+        seen: dict[int, str] = {}
+        for line in read_lines(self.path / "episodes.jsonl"):
+            where = line.where
+            episode = parse_episode(line.value, where)
+            if episode.operator_id != self.operator_id:
+                raise RunFormatError(where, f"the episode is of operator {episode.operator_id!r}")
+            if earlier := seen.get(episode.episode_index):
+                raise RunFormatError(where, f"episode {episode.episode_index} is already at {earlier}")
+            seen[episode.episode_index] = where
+            yield episode, line
+
+    def steps(self, episodes: Collection[int] | None = None) -> Iterator[StepRecord]:
+        """Decisions in the order of the file.
+
+        Args:
+            episodes: Only those of these episodes. Rows of an episode that has no
+                episode line yet are there too; leave it out to pass over them.
+
+        Raises:
+            RunFormatError: A row is damaged.
+        """
+        for line in self.step_lines():
+            step = parse_step(line.value, line.where)
+            if episodes is None or step.episode_index in episodes:
+                yield step
+
+    def step_lines(self) -> Iterator[Line]:
+        """Decisions as decoded JSON, for passes over many rows that need little of each."""
+        return read_lines(self.path / "steps.jsonl")
+
+    def calls(self) -> Iterator[Mapping[str, Any]]:
+        """Paid calls, in the order in which they were made."""
+        return (line.value for line in read_lines(self.path / "calls.jsonl"))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder.
+
+    Attributes:
+        path: The folder.
+        record: What ``run.json`` says.
+        operators: By id, in the experiment's order.
+    """
+
+    path: Path
+    record: RunRecord
+    operators: Mapping[str, OperatorRun]
+
+    @property
+    def run_id(self) -> str:
+        """The run's ULID."""
+        return self.record.run_id
+
+
+def open_run(path: str | Path) -> Run:
+    """Open a run folder for reading.
+
+    Nothing but ``run.json`` is read yet. A run that is still on can be opened; what
+    has been finished by then is seen.
+
+    Args:
+        path: The folder that holds ``run.json``.
+
+    Raises:
+        UsageError: There is no run at ``path``.
+        RunFormatError: ``run.json`` is damaged.
+    """
+    folder = Path(path)
+    file = folder / "run.json"
+    try:
+        raw = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"no run at {folder}", fix=_nearby(folder)) from None
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise RunFormatError(str(file), f"damaged, not JSON ({error.msg})") from None
+    record = parse_run(value, str(file))
+    return Run(folder, record, _operators(folder, record, str(file)))
+
+
+def _nearby(folder: Path) -> str:
+    """What to type instead, where the folder holds runs or does not exist."""
+    if not folder.is_dir():
+        return "Give the folder that holds run.json; see: mosaic runs list"
+    inside = sorted(entry.parent.name for entry in folder.glob("*/run.json"))
+    if not inside:
+        return "The folder holds no run.json"
+    held = "1 run" if len(inside) == 1 else f"{len(inside)} runs"
+    return f"The folder holds {held}; name it like {folder / inside[-1]}"
+
+
+def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, OperatorRun]:
+    """Operators of the experiment, then those that only have a folder."""
+    configs: dict[str, Mapping[str, Any]] = {}
+    listed = record.experiment.get("operators")
+    for entry in cast("list[Any]", listed) if isinstance(listed, list) else []:
+        config = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+        operator_id = config.get("operator_id", config.get("id"))
+        if not isinstance(operator_id, str) or operator_id in ("", ".", "..") or "/" in operator_id:
+            raise RunFormatError(where, f"an operator has no usable id: {operator_id!r}")
+        configs[operator_id] = config
+    root = folder / "operators"
+    if root.is_dir():
+        for entry in sorted(root.iterdir()):
+            if entry.is_dir():
+                configs.setdefault(entry.name, {})
+    return {key: OperatorRun(key, root / key, config) for key, config in configs.items()}

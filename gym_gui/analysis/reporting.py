@@ -1,0 +1,122 @@
+"""``mosaic report``: the table, ``summary.json`` and ``report.html``."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+from rich.console import Console
+
+from gym_gui.analysis.page import render_html
+from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.summary_builder import summarize
+from gym_gui.analysis.text import clean, render_text
+from gym_gui.core.errors import UsageError
+
+PLAIN_WIDTH = 100
+"""Columns where the output is no terminal."""
+
+
+def report(
+    paths: Sequence[str | Path],
+    *,
+    as_json: bool = False,
+    out: str | Path | None = None,
+    console: Console | None = None,
+) -> Summary:
+    """Print the comparison of one or several runs, and write it down.
+
+    One run's ``summary.json`` and ``report.html`` go into its own folder. Of several
+    runs, one summary is made; it is written only where ``out`` says.
+
+    Args:
+        paths: Run folders.
+        as_json: Print the summary as JSON in place of the table.
+        out: Folder for the two files instead.
+        console: Where to print; standard output by default.
+
+    Returns:
+        The summary that was printed.
+
+    Raises:
+        UsageError: There is no run at a path, the same run is named twice, or the
+            files cannot be written (the table is printed all the same).
+        RunFormatError: A run folder is damaged.
+    """
+    runs = _open_all(paths)
+    summary = summarize(runs)
+    if console is None:
+        console = Console(highlight=False)
+        if not console.is_terminal:
+            console.width = PLAIN_WIDTH
+    if as_json:
+        console.file.write(_dump(summary).decode() + "\n")
+    else:
+        render_text(summary, console)
+    folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
+    if folder is not None:
+        write_summary(summary, folder)
+        page = write_html(summary, folder)
+        if not as_json:
+            console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
+    return summary
+
+
+def _open_all(paths: Sequence[str | Path]) -> list[Run]:
+    if not paths:
+        raise UsageError("no run was named", fix="Give one or more run folders; see: mosaic runs list")
+    runs = [open_run(path) for path in paths]
+    seen: set[str] = set()
+    for run in runs:
+        if run.run_id in seen:
+            raise UsageError(f"run {run.run_id} was named twice", fix="Name each run once")
+        seen.add(run.run_id)
+    return runs
+
+
+def write_summary(summary: Summary, folder: Path) -> Path:
+    """Write ``summary.json``, whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    return _write(folder / "summary.json", _dump(summary) + b"\n")
+
+
+def write_html(summary: Summary, folder: Path) -> Path:
+    """Write ``report.html``, whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    # A lone surrogate in run data is no UTF-8; it becomes a question mark.
+    return _write(folder / "report.html", render_html(summary).encode("utf-8", "replace"))
+
+
+def _dump(summary: Summary) -> bytes:
+    return orjson.dumps(summary.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+
+
+def _write(path: Path, content: bytes) -> Path:
+    """Replace the file in one step, so that nobody ever reads half of it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        fix = "Make room or name another folder with --out"
+        raise UsageError(f"{path} cannot be written: {reason}", fix=fix) from error
+    return path

@@ -1,0 +1,334 @@
+"""What a report says, as data: plain numbers, each with its n and its method.
+
+:func:`~gym_gui.analysis.summary_builder.summarize` makes it; the table, the page and
+``summary.json`` only show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+BOOTSTRAP = "expanded percentile bootstrap over seeds"
+WILSON = "Wilson score"
+FLIP_EXACT = "sign-flip permutation, exact"
+FLIP_SAMPLED = "sign-flip permutation, random patterns"
+
+METHODS: Mapping[str, str] = {
+    "mean": "arithmetic mean over completed episodes",
+    "iqm": "interquartile mean over completed episodes: a quarter cut off at each end (Agarwal et al. 2021)",
+    BOOTSTRAP: (
+        "95 % interval from 9,999 resamples of whole seeds, percentiles widened for few seeds "
+        "(Hesterberg 2015), fixed random seed"
+    ),
+    WILSON: "95 % score interval of a share (Wilson 1927)",
+    FLIP_EXACT: "two-sided paired test, every pattern of signs over seeds",
+    FLIP_SAMPLED: "two-sided paired test, 19,999 random patterns of signs over seeds, fixed random seed",
+    "Holm": "p-values of one family of comparisons are corrected by Holm's step-down procedure (1979)",
+}
+
+
+def _no_counts() -> dict[str, int]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number from a sample.
+
+    Attributes:
+        value: The estimate, ``None`` with nothing to estimate from.
+        low: Lower end of the 95 % interval, ``None`` where none can be given.
+        high: Upper end.
+        n: Episodes it rests on.
+        units: Independent units among them (seeds; episodes where one seed is repeated).
+        statistic: ``mean`` or ``iqm``.
+        method: How the interval was made.
+        note: Why there is no interval, or what to know about it.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    units: int
+    statistic: str
+    method: str = BOOTSTRAP
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of n, with its 95 % Wilson interval (``None`` when n is 0)."""
+
+    hits: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str = WILSON
+
+
+@dataclass(frozen=True)
+class TeamSummary:
+    """A squad: the slots configured as one team, wherever they sat.
+
+    Attributes:
+        name: The configured team.
+        slots: Its slots.
+        members: In words, who plays them.
+        mean: Mean return.
+        iqm: IQM of returns.
+        score: Mean of the environment's own count, ``None`` where it has none.
+        win: Share of episodes won, ``None`` where the environment names no winner.
+        draw: The same for draws.
+        loss: The same for losses.
+        by_seats: Mean score (return where there is none) by the team whose seats it sat in.
+    """
+
+    name: str
+    slots: tuple[str, ...]
+    members: tuple[str, ...]
+    mean: Estimate
+    iqm: Estimate
+    score: Estimate | None
+    win: Share | None
+    draw: Share | None
+    loss: Share | None
+    by_seats: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class SlotSummary:
+    """One configured slot: who played it, with what result.
+
+    Attributes:
+        slot: The slot.
+        worker_id: The worker that filled it.
+        worker_type: Its kind.
+        policy: Its policy's name, or ``None``.
+        mean: Mean return of the slot.
+        invalid_actions: Unusable answers in all recorded episodes.
+        input_tokens: Tokens read.
+        output_tokens: Tokens written.
+    """
+
+    slot: str
+    worker_id: str
+    worker_type: str
+    policy: str | None
+    mean: Estimate
+    invalid_actions: int
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the step rows say about decisions.
+
+    Attributes:
+        total: Decisions in recorded episodes.
+        by_source: How many by who chose the action.
+        latency_p50_ms: Median time from question to answer, within 2 %.
+        latency_p95_ms: 95th percentile, within 2 %.
+    """
+
+    total: int
+    by_source: Mapping[str, int] = field(default_factory=_no_counts)
+    latency_p50_ms: float | None = None
+    latency_p95_ms: float | None = None
+
+    @property
+    def fallbacks(self) -> int:
+        """Actions that the engine put in a policy's place."""
+        return self.by_source.get("noop", 0) + self.by_source.get("random_legal", 0)
+
+
+@dataclass(frozen=True)
+class OperatorSummary:
+    """One operator of one run.
+
+    Attributes:
+        key: Its id, with the run's where several runs are reported.
+        run_id: The run.
+        operator_id: Its id there.
+        name: What people call it.
+        task: Environment family and id.
+        kinds: Kinds of worker in it.
+        recorded: Episodes recorded.
+        completed: Those that ended as the environment says; only they enter means.
+        failed: Those that something went wrong in.
+        aborted: Those that were stopped.
+        without_return: Completed ones whose return is not a finite number; left out too.
+        mean: Mean return (sum over all agents).
+        iqm: IQM of the same.
+        length: Mean episode length in environment steps.
+        success: Share of successes by the environment's own word, or ``None``.
+        invalid_actions: Unusable answers in all recorded episodes.
+        decisions: From the step rows; ``None`` where they were not read.
+        teams: By squad; one team in cooperative and single-agent environments.
+        slots: By configured slot.
+        notes: What a reader must know.
+    """
+
+    key: str
+    run_id: str
+    operator_id: str
+    name: str
+    task: str
+    kinds: tuple[str, ...]
+    recorded: int
+    completed: int
+    failed: int
+    aborted: int
+    without_return: int
+    mean: Estimate
+    iqm: Estimate
+    length: Estimate
+    success: Share | None
+    invalid_actions: int
+    decisions: Decisions | None
+    teams: tuple[TeamSummary, ...]
+    slots: tuple[SlotSummary, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two operators on shared seeds, or two teams in the same episodes.
+
+    Attributes:
+        kind: What is compared.
+        operator: For teams, the key of their operator; else empty.
+        first: Key (operator) or name (team) of the first.
+        second: The same of the second.
+        measure: ``return`` or ``score``; higher is better.
+        pairs: Episodes that both completed.
+        left_out: Shared episodes that one of them did not complete.
+        difference: Mean of first minus second.
+        p: Two-sided p-value, ``None`` with nothing to test.
+        p_adjusted: The same after Holm's correction within its family.
+        family: Number of comparisons in that family.
+        method: The test.
+        ahead: Pairs in which the first did better.
+        level: Pairs without difference.
+        behind: Pairs in which the second did better.
+        verdict: Who is better, or ``undecided``.
+        claim: The verdict in words.
+        detail: Its uncertainty in words.
+        seeds: Seed of each pair.
+        differences: First minus second of each pair.
+    """
+
+    kind: Literal["operators", "teams"]
+    operator: str
+    first: str
+    second: str
+    measure: str
+    pairs: int
+    left_out: int
+    difference: Estimate
+    p: float | None
+    p_adjusted: float | None
+    family: int
+    method: str
+    ahead: int
+    level: int
+    behind: int
+    verdict: Literal["first", "second", "undecided"]
+    claim: str
+    detail: str
+    seeds: tuple[int | None, ...]
+    differences: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a reader takes away first.
+
+    Attributes:
+        claim: "A is better than B", "A against B is not decided".
+        detail: The numbers behind it; continues the sentence.
+        decided: Whether the claim names a better one.
+    """
+
+    claim: str
+    detail: str
+    decided: bool
+
+    def __str__(self) -> str:
+        return f"{self.claim}{self.detail}."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An episode that did not complete, and why."""
+
+    operator: str
+    episode_index: int
+    seed: int | None
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Where the numbers come from."""
+
+    run_id: str
+    status: str
+    started_at: str | None
+    finished_at: str | None
+    commit: str | None
+    seeds: tuple[int, ...]
+    versions: Mapping[str, Any]
+    machine: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything a report says.
+
+    Attributes:
+        runs: The runs it is about.
+        verdicts: The comparisons that matter most, first things first.
+        operators: One entry per operator.
+        comparisons: Every comparison made.
+        failures: Every episode that did not complete.
+        notes: What a reader must know.
+        methods: What each named method is.
+    """
+
+    runs: tuple[RunInfo, ...]
+    verdicts: tuple[Verdict, ...]
+    operators: tuple[OperatorSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    failures: tuple[Failure, ...]
+    notes: tuple[str, ...] = ()
+    methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
+    format: int = 1
+
+    def __str__(self) -> str:
+        """The table that ``mosaic report`` prints."""
+        from gym_gui.analysis.text import text_of  # it imports this module
+
+        return text_of(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
+        data = asdict(self)
+        data["verdicts"] = [{**asdict(v), "text": str(v)} for v in self.verdicts]
+        return data
+
+    def operator(self, key: str) -> OperatorSummary:
+        """The operator with this key.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for operator in self.operators:
+            if operator.key == key:
+                return operator
+        raise KeyError(key)

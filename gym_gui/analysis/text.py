@@ -1,0 +1,202 @@
+"""The report as a table in a terminal, plain where there is none."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.summary import Estimate, Failure, OperatorSummary, Summary
+
+KIND_WORDS = {
+    "rl": "RL",
+    "llm": "LLM",
+    "vlm": "VLM",
+    "human": "human",
+    "baseline": "baseline",
+    "bdi": "BDI",
+    "planner": "planner",
+}
+SHOWN_FAILURES = 10
+
+
+def clean(text: str) -> str:
+    """Text from run data without what a terminal would obey or a line would break on."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def kinds_in_words(kinds: Iterable[str]) -> str:
+    """``RL + LLM``."""
+    return " + ".join(KIND_WORDS.get(kind, kind) for kind in kinds) or "-"
+
+
+def episodes_in_words(operator: OperatorSummary) -> str:
+    """``20``, or ``18 of 20`` where some did not complete."""
+    if operator.completed == operator.recorded:
+        return f"{operator.completed}"
+    return f"{operator.completed} of {operator.recorded}"
+
+
+def estimate_in_words(e: Estimate) -> str:
+    """The number with its interval, or with why there is none."""
+    if e.value is not None and (e.low is None or e.low == e.high):
+        few = e.note.replace("episodes", "ep.")
+        return f"{wording.number(e.value)} ({few})" if e.note else wording.number(e.value)
+    return wording.estimate(e)
+
+
+def unusable_in_words(operator: OperatorSummary) -> str:
+    """Share of answers that could not be played, the count where decisions are not known."""
+    if operator.invalid_actions and operator.decisions and operator.decisions.total:
+        # An answer that is asked for again is one decision with several unusable answers.
+        asked = operator.decisions.total + operator.invalid_actions
+        return wording.percent(operator.invalid_actions / asked)
+    return f"{operator.invalid_actions:,}"
+
+
+def render_text(summary: Summary, console: Console) -> None:
+    """Print the report.
+
+    Args:
+        summary: What to say.
+        console: Where; colours and width are its own.
+    """
+    for verdict in summary.verdicts:
+        style = "bold green" if verdict.decided else "bold"
+        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+    if summary.verdicts:
+        console.print()
+    for task, operators in by_task(summary).items():
+        _print_operators(console, task, operators)
+        for operator in operators:
+            if len(operator.teams) > 1:
+                _print_teams(console, operator)
+    _render_failures(summary, console)
+    for note in all_notes(summary):
+        console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
+    console.print(
+        Text(
+            "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Wilson. "
+            "p: paired sign-flip permutation.",
+            style="dim",
+        )
+    )
+
+
+def text_of(summary: Summary, width: int = 100) -> str:
+    """The report without colours, as the text that ``mosaic report`` prints."""
+    buffer = io.StringIO()
+    # In a notebook rich would show it there and then, whatever the file.
+    render_text(
+        summary, Console(file=buffer, width=width, highlight=False, color_system=None, force_jupyter=False)
+    )
+    return buffer.getvalue()
+
+
+def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
+    """Operators by task, the best first."""
+    tasks: dict[str, list[OperatorSummary]] = {}
+    for operator in summary.operators:
+        tasks.setdefault(operator.task, []).append(operator)
+    for operators in tasks.values():
+        operators.sort(key=lambda o: -o.iqm.value if o.iqm.value is not None else float("inf"))
+    return tasks
+
+
+def _table(title: str) -> Table:
+    return Table(
+        title=Text(clean(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def _print(console: Console, table: Table, columns: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Print columns of (heading, cells), the first one taking the width that is left."""
+    for i, (heading, _) in enumerate(columns):
+        if i == 0:
+            table.add_column(heading, overflow="fold", ratio=1, min_width=12)
+        else:
+            # Figures are broken over lines only where they would be cut off otherwise.
+            justify = "left" if heading == "Kind" else "right"
+            table.add_column(heading, justify=justify, overflow="fold", no_wrap=console.width >= 80)
+    for cells in zip(*(cells for _, cells in columns), strict=True):
+        table.add_row(*(Text(clean(cell)) for cell in cells))
+    console.print(table)
+    console.print()
+
+
+def _print_operators(console: Console, task: str, operators: Sequence[OperatorSummary]) -> None:
+    wide = console.width >= 96
+    columns = [("Operator", [o.name for o in operators])]
+    if wide:
+        columns.append(("Kind", [kinds_in_words(o.kinds) for o in operators]))
+    columns.append(("Episodes", [episodes_in_words(o) for o in operators]))
+    # Where teams compete, the sum over all agents says nothing; the teams' table follows.
+    if not all(len(o.teams) > 1 for o in operators):
+        columns.append(("Mean", [wording.number(o.mean.value) for o in operators]))
+        columns.append(("IQM [95 %]", [estimate_in_words(o.iqm) for o in operators]))
+    if any(o.success for o in operators):
+        columns.append(
+            ("Success", [wording.percent(o.success.value) if o.success else "-" for o in operators])
+        )
+    columns.append(("Length", [wording.number(o.length.value, 0) for o in operators]))
+    columns.append(("Unusable", [unusable_in_words(o) for o in operators]))
+    latencies = [o.decisions.latency_p50_ms if o.decisions else None for o in operators]
+    if wide and any(ms is not None for ms in latencies):
+        columns.append(("Decision", [wording.milliseconds(ms) for ms in latencies]))
+    _print(console, _table(task), columns)
+
+
+def _print_teams(console: Console, operator: OperatorSummary) -> None:
+    teams = operator.teams
+    columns = [("Team", [f"{team.name}: {', '.join(team.members)}" for team in teams])]
+    if any(team.score for team in teams):
+        columns.append(("Return", [wording.number(team.mean.value) for team in teams]))
+        columns.append(
+            ("Score [95 %]", [estimate_in_words(team.score) if team.score else "-" for team in teams])
+        )
+    else:
+        columns.append(("Return [95 %]", [estimate_in_words(team.mean) for team in teams]))
+    if any(team.win for team in teams):
+        columns.append(("Won [95 %]", [wording.share(team.win) for team in teams]))
+        columns.append(("Drawn", [f"{team.draw.hits}" if team.draw else "-" for team in teams]))
+        columns.append(("Lost", [f"{team.loss.hits}" if team.loss else "-" for team in teams]))
+    _print(console, _table(f"Teams of {operator.name}"), columns)
+
+
+def _render_failures(summary: Summary, console: Console) -> None:
+    if not summary.failures:
+        return
+    count = wording.count(len(summary.failures), "episode")
+    are = "is" if len(summary.failures) == 1 else "are"
+    console.print(Text(f"{count} did not complete and {are} in no mean:", style="bold red"))
+    for failure in summary.failures[:SHOWN_FAILURES]:
+        console.print(Text(f"  {failure_in_words(failure)}"))
+    if (rest := len(summary.failures) - SHOWN_FAILURES) > 0:
+        console.print(Text(f"  ... and {rest:,} more, all in summary.json"))
+
+
+def failure_in_words(failure: Failure) -> str:
+    """One line: which episode, how it ended, why."""
+    place = f"{failure.operator}, episode {failure.episode_index}, seed {failure.seed}"
+    return clean(f"{place}: {failure.status}: {failure.reason}")
+
+
+def all_notes(summary: Summary) -> Iterable[str]:
+    """Notes of the summary and of its operators, which are named."""
+    yield from summary.notes
+    for operator in summary.operators:
+        for note in operator.notes:
+            yield f"{operator.name}: {note}"
+        if words := wording.fallbacks(operator.decisions):
+            yield f"{operator.name}: not the policy's own first choice: {words}."

@@ -1,0 +1,317 @@
+"""From run folders to numbers and verdicts: nothing dropped in silence, squads not seats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gym_gui.analysis import Summary, open_run, summarize
+from gym_gui.analysis.collect import LatencySketch
+from gym_gui.analysis.summary import Comparison
+
+
+def _summary(folder: Path, runs: Any, episodes: Any, **more: Any) -> Summary:
+    return summarize(open_run(runs.write_run(folder, runs.Plan(episodes, **more))))
+
+
+def _team_comparison(summary: Summary) -> Comparison:
+    return next(c for c in summary.comparisons if c.kind == "teams")
+
+
+def test_one_operator_in_numbers(tmp_path: Path, runs: Any) -> None:
+    totals = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 100.0]
+    rows = [
+        runs.single("ppo", i, r, length=i + 1, success=i % 2 == 0, invalid_actions={"agent_0": 2})
+        for i, r in enumerate(totals)
+    ]
+    ppo = _summary(tmp_path, runs, {"ppo": rows}).operator("ppo")
+    assert (ppo.mean.value, ppo.iqm.value, ppo.length.value) == (16.0, 4.5, 4.5)
+    assert ppo.mean.n == ppo.mean.units == ppo.recorded == ppo.completed == 8
+    assert ppo.iqm.low is not None and ppo.iqm.high is not None and 1 < ppo.iqm.low < 4.5 < ppo.iqm.high < 100
+    assert ppo.success is not None and (ppo.success.hits, ppo.success.n) == (4, 8)
+    assert ppo.invalid_actions == 16
+    assert ppo.decisions is not None and ppo.decisions.by_source == {"policy": 36}
+    assert ppo.kinds == ("rl",) and ppo.slots[0].policy == "ppo:cartpole"
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5])
+def test_few_episodes_say_so(tmp_path: Path, runs: Any, n: int) -> None:
+    episodes = {
+        "a": [runs.single("a", i, 9.0) for i in range(n)],
+        "b": [runs.single("b", i, 1.0) for i in range(n)],
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    a = summary.operator("a")
+    assert (a.mean.low, a.mean.high) == (None, None)
+    assert a.mean.note == ("not enough episodes" if n else "no completed episodes")
+    (comparison,) = summary.comparisons
+    assert comparison.verdict == "undecided"
+    says = "at least 6 seeds are needed" if n else "no seed that both completed"
+    assert says in str(summary.verdicts[0])
+    json.dumps(summary.to_json(), allow_nan=False)
+
+
+def test_constant_returns_are_decided_by_the_test_not_by_their_spread(tmp_path: Path, runs: Any) -> None:
+    episodes = {
+        "a": [runs.single("a", i, 500.0) for i in range(6)],
+        "b": [runs.single("b", i, 9.0) for i in range(6)],
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    assert summary.operator("a").iqm.note == "all 6 equal"
+    assert (
+        str(summary.verdicts[0])
+        == "a is better than b by 491.0 (all 6 equal) in return on 6 shared seeds, p = 0.031."
+    )
+
+
+def test_the_better_one_is_named_first_whatever_the_order(tmp_path: Path, runs: Any) -> None:
+    rng = np.random.default_rng(0)
+    low, high = rng.normal(10, 2, 20).tolist(), rng.normal(20, 2, 20).tolist()
+    episodes = {
+        "weak": [runs.single("weak", i, low[i]) for i in range(20)],
+        "strong": [runs.single("strong", i, high[i]) for i in range(20)],
+    }
+    summary = _summary(tmp_path, runs, episodes, names={"strong": "Strong one"})
+    (c,) = summary.comparisons
+    differences = np.asarray(high) - np.asarray(low)
+    assert c.difference.value == pytest.approx(differences.mean())
+    assert (c.first, c.second, c.verdict, c.pairs, c.ahead, c.behind) == (
+        "strong",
+        "weak",
+        "first",
+        20,
+        20,
+        0,
+    )
+    assert c.p is not None and c.p < 0.001 and c.p_adjusted == c.p
+    assert c.seeds == tuple(range(1000, 1020))
+    assert str(summary.verdicts[0]).startswith("Strong one is better than weak by ")
+
+
+def test_what_is_not_decided_says_how_many_seeds_would_do(tmp_path: Path, runs: Any) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.normal(0, 1, 30)
+    a += 0.1 - a.mean()
+    episodes = {
+        "a": [runs.single("a", i, float(x)) for i, x in enumerate(a)],
+        "b": [runs.single("b", i, 0.0) for i in range(30)],
+    }
+    verdict = str(_summary(tmp_path, runs, episodes).verdicts[0])
+    assert verdict.startswith("a against b is not decided: difference in return 0.10")
+    assert "more seeds would settle a difference of this size." in verdict
+
+
+def test_equal_operators_are_not_decided(tmp_path: Path, runs: Any) -> None:
+    episodes = {key: [runs.single(key, i, float(i)) for i in range(10)] for key in ("a", "b")}
+    summary = _summary(tmp_path, runs, episodes)
+    assert summary.comparisons[0].p == 1.0
+    assert "they did the same on all of them" in str(summary.verdicts[0])
+
+
+def test_failed_episodes_are_counted_shown_and_in_no_mean(tmp_path: Path, runs: Any) -> None:
+    def rows(key: str) -> list[dict[str, Any]]:
+        return [runs.single(key, i, 10.0 + i) for i in range(8)]
+
+    broken = rows("a")
+    broken[2] = runs.single("a", 2, 900.0, status="failed", error="worker lost: killed (signal 9)")
+    broken[5] = runs.single("a", 5, 900.0, status="aborted")
+    broken[6] = runs.single("a", 6, None)
+    summary = _summary(tmp_path, runs, {"a": broken, "b": rows("b")})
+    a = summary.operator("a")
+    assert (a.recorded, a.completed, a.failed, a.aborted, a.without_return) == (8, 6, 1, 1, 1)
+    assert a.mean.value == pytest.approx(np.mean([10, 11, 13, 14, 17]))
+    assert [(f.episode_index, f.status, f.reason) for f in summary.failures] == [
+        (2, "failed", "worker lost: killed (signal 9)"),
+        (5, "aborted", "stopped"),
+    ]
+    assert summary.comparisons[0].pairs == 5 and summary.comparisons[0].left_out == 3
+    assert any("3 shared episodes left out" in note for note in summary.notes)
+
+
+def test_pairs_are_by_seed_and_index(tmp_path: Path, runs: Any) -> None:
+    a = [runs.single("a", i, 1.0) for i in range(8)]
+    b = [runs.single("b", i, 0.0, seed=1000 + i if i < 6 else 7) for i in range(1, 8)]
+    (c,) = _summary(tmp_path, runs, {"a": a, "b": b}).comparisons
+    assert c.seeds == (1001, 1002, 1003, 1004, 1005) and c.left_out == 0
+
+
+def test_more_than_two_operators_are_corrected_for(tmp_path: Path, runs: Any) -> None:
+    rng = np.random.default_rng(3)
+    episodes = {
+        key: [runs.single(key, i, float(x)) for i, x in enumerate(rng.normal(level, 1, 12))]
+        for key, level in (("a", 0.0), ("b", 0.6), ("c", 1.2))
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    assert [(c.first, c.second) for c in summary.comparisons] == [("c", "b"), ("c", "a"), ("b", "a")]
+    assert all(c.family == 3 and c.p is not None and c.p_adjusted is not None for c in summary.comparisons)
+    assert sorted(c.p_adjusted for c in summary.comparisons) != sorted(c.p for c in summary.comparisons)  # type: ignore[type-var]
+    assert len(summary.verdicts) == 2, "the best against each other one"
+    assert "(Holm, 3 comparisons)" in str(summary.verdicts[0])
+
+
+def test_an_interval_alone_decides_nothing(tmp_path: Path, runs: Any) -> None:
+    """Six of six seeds: the interval excludes 0, but p = 2/64, three times that after Holm."""
+    episodes = {
+        key: [runs.single(key, i, level + i) for i in range(6)]
+        for key, level in (("a", 2.0), ("b", 1.0), ("c", 0.0))
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    for c in summary.comparisons:
+        assert c.difference.low is not None and c.difference.low > 0
+        assert (c.p, c.p_adjusted, c.verdict) == (2 / 64, 6 / 64, "undecided")
+
+
+def test_team_results_follow_the_squad_through_swapped_seats(tmp_path: Path, runs: Any) -> None:
+    rows = [
+        runs.match("m", i, {"blue": 3, "green": 1} if i % 2 else {"green": 3, "blue": 1}, swapped=bool(i % 2))
+        for i in range(16)
+    ]
+    rows[1]["invalid_actions"]["blue_0"] = 5
+    summary = _summary(tmp_path, runs, {"m": rows})
+    operator = summary.operator("m")
+    green, blue = operator.teams
+    assert (green.name, green.members) == ("green", ("soccer_chaser", "random"))
+    assert green.win is not None and (green.win.hits, green.win.n) == (16, 16)
+    assert green.score is not None and (green.score.value, green.mean.value, blue.mean.value) == (
+        3.0,
+        2.0,
+        -2.0,
+    )
+    assert {s.slot: (s.policy, s.mean.value, s.invalid_actions) for s in operator.slots} == {
+        "green_0": ("soccer_chaser", 2.0, 5),
+        "green_1": ("random", 0.0, 0),
+        "blue_0": ("random", -2.0, 0),
+        "blue_1": ("random", 0.0, 0),
+    }
+    comparison = _team_comparison(summary)
+    assert (comparison.measure, comparison.pairs, comparison.difference.units) == ("score", 16, 8)
+    assert comparison.p == 2 / 2**8, "two seatings of a seed are one unit"
+    assert str(summary.verdicts[0]).startswith(
+        "green (soccer_chaser, random) is better than blue (random, random)"
+    )
+
+
+def test_a_squad_that_plays_in_one_seat_only_is_shown(tmp_path: Path, runs: Any) -> None:
+    rows = [
+        runs.match("m", i, {"green": 0 if i % 2 else 2, "blue": 0}, swapped=bool(i % 2)) for i in range(16)
+    ]
+    operator = _summary(tmp_path, runs, {"m": rows}).operator("m")
+    assert {seats: e.value for seats, e in operator.teams[0].by_seats.items()} == {"green": 2.0, "blue": 0.0}
+    assert (
+        "Mean score of green: 2.00 (all 8 equal) in the seats of green, 0 (all 8 equal) in the seats of blue."
+        in operator.notes
+    )
+
+
+def test_a_seat_advantage_alone_is_no_better_team(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("m", i, {"green": 3, "blue": 1}, swapped=bool(i % 2)) for i in range(16)]
+    comparison = _team_comparison(_summary(tmp_path, runs, {"m": rows}))
+    assert (comparison.difference.value, comparison.p, comparison.verdict) == (0.0, 1.0, "undecided")
+
+
+def test_fixed_seats_are_remarked_on(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("m", i, {"green": 3, "blue": 1}) for i in range(8)]
+    assert "Seats were fixed" in " ".join(_summary(tmp_path, runs, {"m": rows}).operator("m").notes)
+
+
+def test_competing_operators_are_compared_by_their_first_team(tmp_path: Path, runs: Any) -> None:
+    episodes = {
+        "weak": [runs.match("weak", i, {"green": 1, "blue": 2}) for i in range(12)],
+        "good": [runs.match("good", i, {"green": 3 + i % 2, "blue": 0}) for i in range(12)],
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    c = next(c for c in summary.comparisons if c.kind == "operators")
+    assert (c.first, c.second, c.measure, c.difference.value) == ("good", "weak", "score", 2.5)
+
+
+def test_one_repeated_seed_is_remarked_on(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.single("a", i, float(i), seed=7) for i in range(10)]
+    a = _summary(tmp_path, runs, {"a": rows}).operator("a")
+    assert a.mean.low is not None and a.mean.units == 10
+    assert "One seed was repeated" in a.notes[0]
+
+
+def test_operators_of_other_tasks_are_not_compared(tmp_path: Path, runs: Any) -> None:
+    first = runs.write_run(
+        tmp_path, runs.Plan({"a": [runs.single("a", i, 1.0) for i in range(6)]}, run_id="A")
+    )
+    second = runs.write_run(
+        tmp_path,
+        runs.Plan({"b": [runs.single("b", i, 2.0) for i in range(6)]}, run_id="B", task="Acrobot-v1"),
+    )
+    summary = summarize([open_run(first), open_run(second)])
+    assert summary.comparisons == ()
+    assert [str(v) for v in summary.verdicts] == [
+        "a has a mean return of 1.00 (all 6 equal) over 6 episodes.",
+        "b has a mean return of 2.00 (all 6 equal) over 6 episodes.",
+    ]
+
+
+def test_the_same_operator_of_two_runs_is_told_apart(tmp_path: Path, runs: Any) -> None:
+    paths = [
+        runs.write_run(
+            tmp_path, runs.Plan({"a": [runs.single("a", i, reward) for i in range(6)]}, run_id=name)
+        )
+        for name, reward in (("A", 1.0), ("B", 2.0))
+    ]
+    summary = summarize([open_run(path) for path in paths])
+    assert [o.key for o in summary.operators] == ["A/a", "B/a"]
+    assert str(summary.verdicts[0]).startswith("a (B/a) is better than a (A/a) by 1.00")
+
+
+def test_actions_in_a_policys_place_are_counted_of_finished_episodes_only(tmp_path: Path, runs: Any) -> None:
+    def steps(episode: dict[str, Any]) -> list[dict[str, Any]]:
+        return runs.step_rows(episode, source=("policy", "noop", "random_legal")[episode["episode_index"]])
+
+    path = runs.write_run(
+        tmp_path, runs.Plan({"a": [runs.single("a", i, 1.0) for i in range(3)]}, steps=steps)
+    )
+    with (path / "operators" / "a" / "steps.jsonl").open("ab") as file:
+        file.write(
+            runs.dump(runs.step_rows(runs.single("a", 3, 1.0), source="retry")) + b'{"episode_index": 3,'
+        )
+    decisions = summarize(open_run(path)).operator("a").decisions
+    assert decisions is not None
+    assert decisions.by_source == {"noop": 2, "policy": 2, "random_legal": 2}
+    assert (decisions.total, decisions.fallbacks) == (6, 4)
+    assert summarize(open_run(path), steps=False).operator("a").decisions is None
+
+
+@pytest.mark.parametrize("status", ["running", "stopped"])
+def test_a_run_that_is_on_or_was_stopped_is_summarised_so_far(tmp_path: Path, runs: Any, status: str) -> None:
+    plan = runs.Plan(
+        {"a": [runs.single("a", 0, 1.0)], "b": []}, status=status, extra={"episodes": {"a": 20, "b": 20}}
+    )
+    summary = summarize(open_run(runs.write_run(tmp_path, plan)))
+    assert "is not finished: 1 of 40 episodes are recorded" in summary.notes[0]
+    assert any("b has no finished episode" in note for note in summary.notes)
+
+
+def test_what_befell_a_run_is_told(tmp_path: Path, runs: Any) -> None:
+    retries = [{"operator_id": "a", "episode_index": i, "reason": "was killed (signal 9)"} for i in (0, 1)]
+    extra = {"retries": retries, "problem": "no space left", "status": "failed"}
+    notes = _summary(tmp_path, runs, {"a": [runs.single("a", 0, 1.0)]}, extra=extra).notes
+    assert any(
+        "2 episodes begun again, session process lost: was killed (signal 9)" in note for note in notes
+    )
+    assert any("ended early: no space left" in note for note in notes)
+
+
+def test_latency_quantiles_are_within_two_per_cent() -> None:
+    values = np.random.default_rng(0).lognormal(0, 2, 5001)
+    sketch = LatencySketch()
+    for value in values:
+        sketch.add(float(value))
+    for q in (0.5, 0.95):
+        assert sketch.quantile(q) == pytest.approx(np.quantile(values, q), rel=0.021)
+    assert LatencySketch().quantile(0.5) is None
+
+
+def test_zero_latency_is_zero() -> None:
+    sketch = LatencySketch()
+    sketch.add(0.0)
+    assert sketch.quantile(0.5) == 0.0
