@@ -1,0 +1,22 @@
+"""Sphinx builds the Markdown of this folder; every warning is an error (scripts/test.sh)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_INIT = Path(__file__).resolve().parent.parent / "gym_gui" / "__init__.py"
+
+project = "MOSAIC"
+author = "The MOSAIC developers"
+release = re.findall(r'^__version__ = "(.+)"$', _INIT.read_text(encoding="utf-8"), re.MULTILINE)[0]
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+exclude_patterns = ["_build", "examples"]
+nitpicky = True
+
+html_theme = "furo"
+html_title = f"MOSAIC {release}"
+html_copy_source = False

@@ -1,0 +1,284 @@
+"""Commands and their options. Each command's work is imported when it is called, so that
+``mosaic --help`` answers at once."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+
+_HELP: dict[str, Any] = {
+    "no_args_is_help": True,
+    "add_completion": False,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    # Markup would import rich's Markdown and syntax highlighting, half a second on a slow machine.
+    "rich_markup_mode": None,
+}
+app = typer.Typer(
+    name="mosaic",
+    help="Compare agents of different kinds on the same seeds, in the same environment.",
+    epilog="Begin with: mosaic envs list, mosaic workers list, then mosaic run FILE.",
+    pretty_exceptions_enable=False,
+    **_HELP,
+)
+workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
+envs_app = typer.Typer(help="What can be played: list, check.", **_HELP)
+runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
+app.add_typer(workers_app, name="workers")
+app.add_typer(envs_app, name="envs")
+app.add_typer(runs_app, name="runs")
+
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+WorkerId = Annotated[str, typer.Argument(metavar="ID", help="Worker id, or another name it goes by.")]
+
+# typer carries its own copy of click from some version on: ask it for the class that it raises.
+_CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from gym_gui import __version__
+
+        sys.stdout.write(f"mosaic {__version__}\n")
+        raise typer.Exit(DONE)
+
+
+@app.callback()
+def mosaic(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Compare agents of different kinds on the same seeds, in the same environment."""
+
+
+@app.command("run")
+def run_command(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Experiment file (.py, .yaml, .json).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
+    ] = None,
+    episodes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Play this many, not what the file says.")
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", min=1, max=4096, help="Episodes in flight per process.")
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run folder.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, then end.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment and print its comparison."""
+    from gym_gui.cli.run import run_experiment
+
+    raise typer.Exit(
+        run_experiment(
+            file,
+            out=out,
+            episodes=episodes,
+            concurrency=concurrency,
+            processes=processes,
+            resume=resume,
+            dry_run=dry_run,
+            as_json=as_json,
+        )
+    )
+
+
+@app.command()
+def verify(run: RunFolder, as_json: Json = False) -> None:
+    """Re-execute a run's actions and compare every step."""
+    from gym_gui.cli.verify import verify_run
+
+    raise typer.Exit(verify_run(run, as_json=as_json))
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder for summary.json and report.html.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print who is better, and how sure that is.
+
+    Writes summary.json and report.html.
+    """
+    from gym_gui.analysis import report as make_report
+    from gym_gui.cli.runs import find_run
+
+    make_report([find_run(run) for run in runs], as_json=as_json, out=out)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def train(
+    context: typer.Context,
+    env: Annotated[str, typer.Option(metavar="ID", help="Environment to train in.")],
+    worker: Annotated[
+        str, typer.Option(metavar="ID", help="Worker that trains.  [default: the best that fits]")
+    ] = "",
+    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.")] = "ppo",
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The one seed of the training.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the policy.  [default: runs/ALGO_ENV_seedN]"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a policy.
+
+    Further options go to the worker as they are, for example --total-steps 100000.
+    """
+    from gym_gui.cli.train import train_policy
+
+    raise typer.Exit(
+        train_policy(worker, algo=algo, env=env, seed=seed, out=out, extra=context.args, as_json=as_json)
+    )
+
+
+@app.command()
+def gui() -> None:
+    """Open the window."""
+    from gym_gui.cli.window import open_window
+
+    raise typer.Exit(open_window())
+
+
+@workers_app.command("list")
+def workers_list(as_json: Json = False) -> None:
+    """What can play a slot, and what each lacks."""
+    from gym_gui.cli.listing import list_workers
+
+    list_workers(as_json=as_json)
+
+
+@workers_app.command("check")
+def workers_check(
+    worker: WorkerId,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of its slot; repeatable."),
+    ] = None,
+    env: Annotated[
+        str | None, typer.Option(metavar="ID", help="Play a slot of this environment.  [default: made up]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start a worker and hold it against the protocol."""
+    from gym_gui.cli.checks import check_worker
+
+    raise typer.Exit(check_worker(worker, settings or (), env=env, as_json=as_json))
+
+
+@workers_app.command("install")
+def workers_install(
+    worker: WorkerId,
+    gpu: Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
+    ] = False,
+) -> None:
+    """Install what a worker needs."""
+    from gym_gui.cli.install import install_worker
+
+    raise typer.Exit(install_worker(worker, gpu=gpu, dry_run=dry_run))
+
+
+@envs_app.command("list")
+def envs_list(
+    family: Annotated[
+        str | None, typer.Argument(metavar="FAMILY", help="List the ids of this family.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Families of environments, or the ids of one family."""
+    from gym_gui.cli.listing import list_environments
+
+    list_environments(family, as_json=as_json)
+
+
+@envs_app.command("check")
+def envs_check(
+    env: Annotated[str, typer.Argument(metavar="ID", help="Environment id, or module:factory.")],
+    api: Annotated[
+        str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Hold an environment against what the engine relies on."""
+    from gym_gui.cli.checks import check_env
+
+    raise typer.Exit(check_env(env, api=api, as_json=as_json))
+
+
+@runs_app.command("list")
+def runs_list(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Where the run folders are.  [default: runs]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Runs, newest first."""
+    from gym_gui.cli.runs import list_runs
+
+    list_runs(folder, as_json=as_json)
+
+
+@runs_app.command("show")
+def runs_show(run: RunFolder, as_json: Json = False) -> None:
+    """One run: what was played, by whom, how it stands."""
+    from gym_gui.cli.runs import show_run
+
+    show_run(run, as_json=as_json)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line.
+
+    Returns:
+        0 done; 1 the work failed; 2 something the person can fix; 130 interrupted.
+    """
+    # A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone.
+    logging.getLogger("gym_gui.workers.discovery").setLevel(logging.ERROR)
+    # A person's own `module:factory` lies where they are; last, so that it hides nothing of ours.
+    with suppress(FileNotFoundError):
+        sys.path.append(str(Path.cwd()))
+    command = typer.main.get_command(app)
+    try:
+        with reported():
+            result = command.main(list(arguments), prog_name="mosaic", standalone_mode=False)
+    except _CLICK_ERROR as exc:
+        return _refuse(exc)
+    except (typer.Abort, KeyboardInterrupt):
+        tell("interrupted")
+        return INTERRUPTED
+    except SystemExit as exc:
+        return exc.code if isinstance(exc.code, int) else 1
+    return result if isinstance(result, int) else DONE
+
+
+def _refuse(exc: Any) -> int:
+    """Say on one line what is wrong with a command line; without any command, help."""
+    if type(exc).__name__ == "NoArgsIsHelpError":
+        sys.stdout.write(f"{exc.format_message()}\n")
+        return DONE
+    context = getattr(exc, "ctx", None)
+    path = context.command_path if context is not None else "mosaic"
+    problem = str(exc.format_message()).rstrip(".")
+    tell(f"{problem}{'' if problem.endswith('?') else '.'} See: {path} --help")
+    return USAGE

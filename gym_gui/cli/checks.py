@@ -1,0 +1,136 @@
+"""``mosaic envs check`` and ``mosaic workers check``: findings as a list."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rich.text import Text
+
+from gym_gui import envs
+from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.output import console, write_json
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.core.paradigms.check import check_environment
+from gym_gui.services.worker_registry import WorkerCatalog
+
+_STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
+
+
+class _Finding(Protocol):
+    """What both contract tests report."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+
+
+def check_env(env: str, *, api: str | None = None, as_json: bool = False) -> int:
+    """Run the environment contract and print its findings.
+
+    Returns:
+        Exit status: 1 when one failed.
+
+    Raises:
+        UsageError: The environment is unknown, not installed, or cannot be made.
+    """
+    spec = envs.resolve(env, api=api)
+    # Pictures are drawn into memory; SDL need not look for a screen, nor complain of none.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+
+    def make() -> ParadigmAdapter:
+        return envs.make(spec).adapter
+
+    def make_rendered() -> ParadigmAdapter:
+        return envs.make(spec, render_mode="rgb_array").adapter
+
+    report = check_environment(make, make_rendered=make_rendered)
+    return _conclude(f"{spec.id} ({spec.api})", report.findings, report.ok, as_json)
+
+
+def check_worker(
+    worker: str, settings: Sequence[str] = (), *, env: str | None = None, as_json: bool = False
+) -> int:
+    """Run the worker contract and print its findings.
+
+    Args:
+        worker: The worker, under any of its names.
+        settings: ``KEY=VALUE`` for its slot.
+        env: Environment whose first agent it plays; a slot made up from its manifest by default.
+        as_json: One object instead.
+
+    Returns:
+        Exit status: 1 when one failed.
+
+    Raises:
+        UsageError: The worker is unknown or lacks something, or a setting is not ``KEY=VALUE``.
+    """
+    from gym_gui.workers.check import check_worker as check
+
+    definition = WorkerCatalog().require_installed(worker)
+    sees, does = _spaces(env) if env is not None else (None, None)
+    given = dict(map(_setting, settings))
+    report = check(
+        definition,
+        observation_space=sees,
+        action_space=does,
+        settings=given or None,
+        env_id=envs.resolve(env).id if env is not None else "Check-v0",
+    )
+    return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
+
+
+def _spaces(env: str) -> tuple[Any, Any]:
+    """What the first agent of an environment sees and does."""
+    adapter = envs.make(env).adapter
+    try:
+        agent = adapter.possible_agents[0]
+        return adapter.observation_space(agent), adapter.action_space(agent)
+    finally:
+        adapter.close()
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """``KEY=VALUE``, the value as JSON where it is any (``3``, ``true``), else as text."""
+    key, sign, value = text.partition("=")
+    if not key or not sign:
+        raise UsageError(f"setting {text!r} is not KEY=VALUE", fix="For example: --set behavior=random")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def _conclude(
+    name: str, findings: Sequence[_Finding], ok: bool, as_json: bool, measures: Sequence[str] = ()
+) -> int:
+    counts = {status: sum(1 for f in findings if f.status == status) for status in _STYLES}
+    if as_json:
+        rows = [{"name": f.name, "status": str(f.status), "detail": f.detail} for f in findings]
+        write_json({"checked": name, "ok": ok, "findings": rows, "measures": list(measures)})
+    else:
+        _print(findings)
+        words = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        if measures:
+            console().print(Text(f"\nMeasured: {', '.join(measures)}"), soft_wrap=True, end="")
+        console().print(Text(f"\n{name}: {words}", style="bold"), soft_wrap=True)
+    return DONE if ok else WORK_FAILED
+
+
+def _print(findings: Sequence[_Finding]) -> None:
+    out = console()
+    width = max((len(f.name) for f in findings), default=0)
+    for finding in findings:
+        first, *rest = textwrap.wrap(finding.detail, max(out.width - width - 12, 24)) or [""]
+        line = Text(f"{finding.status:<7}", style=_STYLES[str(finding.status)])
+        line.append(f"  {finding.name:<{width}}  {first}", style="not bold default")
+        out.print(line, soft_wrap=True)
+        for part in rest:
+            out.print(Text(f"{'':<{width + 11}}{part}"), soft_wrap=True)

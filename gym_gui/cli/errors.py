@@ -1,0 +1,41 @@
+"""How errors reach the person: one line that says what and how, and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from gym_gui.core.errors import MosaicError, UsageError
+
+DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def tell(text: str) -> None:
+    """Say something on stderr, on one line and under our name."""
+    sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
+
+
+@contextmanager
+def reported() -> Generator[None]:
+    """Turn our own errors into one line on stderr and an exit status.
+
+    Raises:
+        SystemExit: 2 for what the person can fix, 1 for other work that failed.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A name from a file, or our own "…", must not break the output of an old terminal.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    try:
+        yield
+        sys.stdout.flush()
+    except MosaicError as exc:
+        tell(str(exc))
+        raise SystemExit(USAGE if isinstance(exc, UsageError) else WORK_FAILED) from None
+    except BrokenPipeError:
+        # The reader of our output is gone (`mosaic … | head`); nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(WORK_FAILED) from None

@@ -1,0 +1,165 @@
+"""``mosaic workers list`` and ``mosaic envs list``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.text import Text
+
+from gym_gui.cli.output import cell, entries, write_json, write_line
+from gym_gui.core.errors import MosaicError
+from gym_gui.envs.families.custom import CustomFamily
+from gym_gui.envs.family import Family
+from gym_gui.envs.registry import families, list_specs
+from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
+from gym_gui.services.worker_registry import WorkerCatalog
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.status import WorkerStatus
+
+_ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})
+_STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
+
+
+def list_workers(*, as_json: bool = False) -> None:
+    """Print every worker: what it is, whether it can start, what it plays."""
+    statuses = WorkerCatalog().statuses()
+    if as_json:
+        write_json([_worker_row(status) for status in statuses])
+        return
+    rows: list[tuple[list[Text], list[str]]] = []
+    for status in statuses:
+        definition = _definition(status)
+        cells = [
+            cell(status.worker_id, style="bold"),
+            cell(definition.kind.value if definition else ""),
+            cell(definition.version if definition else ""),
+            cell(status.state, style=_STATE_STYLES[status.state]),
+        ]
+        rows.append((cells, [definition.description, plays(definition)] if definition else []))
+    entries(["Worker", "Kind", "Version", "State"], rows)
+    for status in statuses:
+        if status.state != "installed":
+            write_line(f"\n{status.worker_id} is {status.state}: {status.reason}")
+            if status.state == "missing":
+                write_line(f"  {install_line(status)}")
+
+
+def install_line(status: WorkerStatus) -> str:
+    """What to type to have what a worker lacks; packages of the system are not ours to install."""
+    if status.install.startswith("apt-get") or not status.install:
+        return status.install or "Install it, or put it on the path"
+    return f"mosaic workers install {status.worker_id}"
+
+
+def plays(definition: WorkerTypeDefinition) -> str:
+    """A worker's spaces and algorithms in a few words."""
+    can = definition.capabilities
+    actions = sorted(can.action_spaces)
+    does = "any" if set(actions) >= _ALL_ACTIONS else ", ".join(actions)
+    sees = "any" if "any" in can.observation_spaces else ", ".join(sorted(can.observation_spaces))
+    words = f"Observations: {sees}; actions: {does}."
+    if definition.train is not None:
+        words += f" Trains: {', '.join(definition.train.algorithms)}."
+    return words
+
+
+def _definition(status: WorkerStatus) -> WorkerTypeDefinition | None:
+    return status.found.definition if status.found else None
+
+
+def _worker_row(status: WorkerStatus) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": status.worker_id,
+        "state": status.state,
+        "reason": status.reason,
+        "install": status.install,
+        "missing": list(status.missing),
+        "source": status.found.source if status.found else "code",
+        "manifest": str(status.found.path) if status.found else None,
+    }
+    definition = _definition(status)
+    if definition is not None:
+        row |= {
+            "name": definition.display_name,
+            "kind": definition.kind.value,
+            "version": definition.version,
+            "description": definition.description,
+            "aliases": list(definition.aliases),
+            "action_spaces": sorted(definition.capabilities.action_spaces),
+            "observation_spaces": sorted(definition.capabilities.observation_spaces),
+            "algorithms": list(definition.train.algorithms) if definition.train else [],
+            "python": str(definition.launch.python) if definition.launch.python else None,
+        }
+    return row
+
+
+def list_environments(family: str | None, *, as_json: bool = False) -> None:
+    """Print the families, or the environments of one.
+
+    Raises:
+        UnknownNameError: There is no such family.
+        MissingDependencyError: Its package is not installed.
+    """
+    if family is not None:
+        _list_family(list_specs(family), as_json)
+        return
+    rows = [_family_row(each) for each in families().values()]
+    if as_json:
+        write_json(rows)
+        return
+    lines: list[tuple[list[Text], list[str]]] = []
+    for row in rows:
+        if row["name"] == CustomFamily.name and not row["count"]:
+            continue
+        count = "" if row["count"] is None else f"{row['count']:>3}"
+        state = cell(count if row["installed"] else f"{count:<5}not installed")
+        details = [row["problem"]] if row["problem"] else []
+        lines.append(([cell(row["name"], style="bold"), cell(row["title"]), state], details))
+    entries(["Family", "Name", "Environments"], lines)
+    write_line("\nThe ids of a family:  mosaic envs list minigrid")
+    write_line('One of your own:      task = "module:factory"; try it with: mosaic envs check module:factory')
+    absent = [row for row in rows if not row["installed"] and row["install"]]
+    width = max((len(row["name"]) for row in absent), default=0)
+    for i, row in enumerate(absent):
+        write_line(f"{'Not installed:' if i == 0 else '':<22}{row['name']:<{width}}  {row['install']}")
+
+
+def _family_row(family: Family) -> dict[str, Any]:
+    specs: Sequence[EnvSpec] = ()
+    problem = ""
+    try:
+        specs = family.specs() if family.listable else ()
+    except MosaicError as error:
+        problem = str(error)
+    known = family.listable and not problem
+    return {
+        "name": family.name,
+        "title": family.title,
+        "installed": family.installed,
+        "count": len(specs) if known else None,
+        "install": f"pip install '{DISTRIBUTION}[{family.extra}]'" if family.extra else "",
+        "problem": problem,
+        "also": sorted(family.hints),
+    }
+
+
+def _list_family(specs: Sequence[EnvSpec], as_json: bool) -> None:
+    if as_json:
+        write_json([_spec_row(spec) for spec in specs])
+        return
+    width = max((len(spec.id) for spec in specs), default=0)
+    for spec in specs:
+        # One interface goes without saying; where there is a choice, the first is the default.
+        choice = f"{spec.id:<{width}}  {' or '.join(spec.apis)}" if len(spec.apis) > 1 else spec.id
+        write_line(choice)
+
+
+def _spec_row(spec: EnvSpec) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "family": spec.family,
+        "paradigm": spec.paradigm.name,
+        "apis": list(spec.apis),
+        "max_episode_steps": spec.max_episode_steps,
+    }

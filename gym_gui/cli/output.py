@@ -1,0 +1,75 @@
+"""Where commands write: tables that fit, JSON, and lines that are meant to be copied."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+PLAIN_WIDTH = 100
+"""Columns where the output is no terminal and ``COLUMNS`` does not say."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console for people: colours in a terminal alone, ``NO_COLOR`` respected."""
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = PLAIN_WIDTH
+    return made
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A table without frame; a cell that is too long goes on below, nothing is cut off.
+
+    Args:
+        columns: Headings; the first column is never wrapped.
+        right: Those whose cells are aligned to the right.
+    """
+    made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for i, column in enumerate(columns):
+        made.add_column(
+            column, justify="right" if column in right else "left", overflow="fold", no_wrap=i == 0
+        )
+    return made
+
+
+def cell(*lines: str, style: str = "") -> Text:
+    """Several lines of a cell, as they are: names from files are no markup."""
+    return Text("\n".join(line for line in lines if line), style=style)
+
+
+def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequence[str]]]) -> None:
+    """Print rows of short cells, each followed by its details on indented, wrapped lines.
+
+    Good where a table would be too wide for a terminal of 60 columns.
+    """
+    out = console()
+    heads = [Text(heading, style="bold") for heading in headings]
+    widths = [max(cells[i].cell_len for cells in [heads, *(c for c, _ in rows)]) for i in range(len(heads))]
+    for cells, details in [(heads, ()), *rows]:
+        line = Text()
+        for text, width in zip(cells, widths, strict=True):
+            line.append_text(text).append(" " * (width - text.cell_len + 2))
+        line.rstrip()
+        out.print(line, soft_wrap=True)
+        for detail in details:
+            for part in textwrap.wrap(detail, max(out.width - 3, 20)):
+                out.print(Text(f"  {part}"), soft_wrap=True)
+
+
+def write_json(value: Any) -> None:
+    """One JSON value on stdout, readable by people too."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def write_line(text: str = "") -> None:
+    """A line on stdout that is never wrapped, so that it can be copied."""
+    sys.stdout.write(text + "\n")

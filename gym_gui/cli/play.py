@@ -1,0 +1,142 @@
+"""The work of ``mosaic run``: check, play, conclude."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.reader import open_run
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.progress import run_progress
+from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.core.config import Experiment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.paths import runs_dir
+from gym_gui.host.client import HostSession
+from gym_gui.services.experiment_file import describe, resolve_secrets
+from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.services.versions import commit, machine
+
+
+def play(
+    experiment: Experiment,
+    *,
+    out: Path | None,
+    processes: int | None,
+    resume: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Check an experiment against what is there, play it, and say how it came out.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    castings = [cast(operator) for operator in experiment.operators]
+    totals: dict[str, int] = {}
+    for casting in castings:
+        totals[casting.config.operator_id] = len(experiment.execution.schedule(len(casting.seatings)))
+        for assignment in casting.assignments.values():
+            resolve_secrets(assignment)
+    if resume is not None and not dry_run and (done := _finished(resume, totals)) is not None:
+        return _say_finished(done, as_json)
+    workers = processes or experiment.execution.processes or _cores()
+    if dry_run:
+        _say_plan(experiment, castings, workers, as_json)
+        return DONE
+    with run_progress(as_json=as_json) as show:
+        # Inside, so that a warning goes above the bars and not through them.
+        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+        manager = OperatorScriptExecutionManager(
+            experiment,
+            castings,
+            HostSession,
+            out or runs_dir(),
+            processes=workers,
+            header={"machine": machine(), "commit": commit(Path(__file__).parent), "episodes": totals},
+            resume=resume,
+            on_progress=show,
+        )
+        result = asyncio.run(_run(manager))
+    return _conclude(result, as_json)
+
+
+def _finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
+    """How a run ended that has nothing left to play; ``None`` for any other."""
+    run = open_run(folder)
+    if run.record.status not in (COMPLETED, FAILED):
+        return None
+    episodes = failed = 0
+    for operator_id, total in totals.items():
+        rows = [row.status for row in run.operators[operator_id].episodes() if row.status != "aborted"]
+        if len(rows) < total:
+            return None
+        episodes, failed = episodes + len(rows), failed + rows.count(EpisodeStatus.FAILED)
+    return RunResult(folder, run.record.status, episodes, failed)
+
+
+def _say_finished(result: RunResult, as_json: bool) -> int:
+    if not as_json:
+        failed = f", {result.failed} of them failed" if result.failed else ""
+        sys.stdout.write(
+            f"Nothing is left to play: all {result.episodes} episodes are done{failed}.\n"
+            f"See: mosaic report {result.folder}\n"
+        )
+        return WORK_FAILED if result.failed else DONE
+    return _conclude(result, as_json)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _say_plan(experiment: Experiment, castings: list[Casting], processes: int, as_json: bool) -> None:
+    if as_json:
+        plan: dict[str, Any] = {
+            "experiment": experiment.to_record(),
+            "processes": processes,
+            "environments": {c.config.operator_id: c.env_id for c in castings},
+        }
+        sys.stdout.write(json.dumps(plan) + "\n")
+    else:
+        sys.stdout.write(describe(experiment) + f"\n\nProcesses: {processes}. Nothing was run.\n")
+
+
+async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, manager.stop)
+    return await manager.run()
+
+
+def _conclude(result: RunResult, as_json: bool) -> int:
+    if as_json:
+        line = {
+            "run": str(result.folder),
+            "status": result.status,
+            "episodes": result.episodes,
+            "failed": result.failed,
+        }
+        sys.stdout.write(json.dumps({**line, "problem": result.problem or None}) + "\n")
+    elif result.episodes:
+        from gym_gui.analysis import report
+
+        report([result.folder])
+    if not as_json:
+        sys.stdout.write(f"Run:  {result.folder}\n")
+    if result.problem:
+        tell(result.problem)
+    if result.status == STOPPED:
+        tell(f"stopped; go on with: mosaic run --resume {result.folder}")
+        return INTERRUPTED
+    return WORK_FAILED if result.failed or result.problem else DONE

@@ -1,0 +1,203 @@
+"""Progress of long work: a bar in a terminal, plain lines elsewhere, JSON on request.
+
+All of it goes to stderr, so that stdout holds results alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
+    from gym_gui.services.trainer import TrainProgress
+
+_LINE_EVERY_S = 5.0
+_NARROW = 80
+"""Below so many columns the time that remains is left out."""
+
+OnTrainProgress = Callable[["TrainProgress"], None]
+
+
+@contextmanager
+def run_progress(*, as_json: bool) -> Generator[OnProgress]:
+    """A display of operators' progress."""
+    console = Console(stderr=True)
+    if as_json:
+        yield _json_lines()
+    elif console.is_terminal:
+        columns: list[ProgressColumn] = [
+            _name(console),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[note]}", style="red", markup=False, table_column=Column(no_wrap=True)),
+        ]
+        with _progress(console, columns, TimeRemainingColumn()) as progress:
+            yield _bars(progress)
+    else:
+        yield _plain_lines()
+
+
+@contextmanager
+def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
+    """A display of a training's progress.
+
+    Args:
+        title: What is trained.
+        as_json: JSON lines instead.
+    """
+    console = Console(stderr=True)
+    if as_json:
+        yield _train_json
+    elif console.is_terminal:
+        columns: list[ProgressColumn] = [
+            _name(console),
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:>3.0f}%", table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True)),
+        ]
+        with _progress(console, columns, _Remaining()) as progress:
+            yield _train_bar(progress, title)
+    else:
+        yield _train_lines()
+
+
+class _Remaining(ProgressColumn):
+    """The time that the training itself expects to need."""
+
+    def render(self, task: Task) -> Text:
+        seconds = task.fields.get("remaining_s")
+        return Text("" if seconds is None else f"{_clock(seconds)} left", style="cyan")
+
+
+def _name(console: Console) -> TextColumn:
+    # Long names give way to the bar, they are not wrapped below it.
+    column = Column(no_wrap=True, overflow="ellipsis", max_width=max(console.width // 3, 12))
+    return TextColumn("{task.description}", markup=False, table_column=column)
+
+
+def _progress(console: Console, columns: list[ProgressColumn], remaining: ProgressColumn) -> Progress:
+    if console.width >= _NARROW:
+        columns.append(remaining)
+    return Progress(*columns, console=console, expand=console.width < _NARROW)
+
+
+def _note(p: OperatorProgress) -> str:
+    return f"{p.failed} failed" if p.failed else ""
+
+
+def _bars(progress: Progress) -> OnProgress:
+    tasks: dict[str, TaskID] = {}
+    waiting = [progress.add_task("Starting workers", total=None, note="")]
+
+    def show(states: Sequence[OperatorProgress]) -> None:
+        while waiting:
+            progress.remove_task(waiting.pop())
+        for p in states:
+            if p.operator_id not in tasks:
+                tasks[p.operator_id] = progress.add_task(p.name, total=p.total, note="")
+            progress.update(tasks[p.operator_id], completed=p.done, note=_note(p))
+
+    return show
+
+
+def _plain_lines() -> OnProgress:
+    said: dict[str, tuple[float, int]] = {}
+
+    def show(states: Sequence[OperatorProgress]) -> None:
+        now = time.monotonic()
+        for p in states:
+            when, done = said.get(p.operator_id, (now - _LINE_EVERY_S + 1, -1))
+            complete = p.done >= p.total
+            if p.done != done and (complete or now - when >= _LINE_EVERY_S):
+                said[p.operator_id] = (now, p.done)
+                note = _note(p)
+                sys.stderr.write(f"{p.name}: {p.done} of {p.total} episodes{', ' + note if note else ''}\n")
+        sys.stderr.flush()
+
+    return show
+
+
+def _json_lines() -> OnProgress:
+    last = ""
+
+    def show(states: Sequence[OperatorProgress]) -> None:
+        nonlocal last
+        data = [
+            {
+                "operator_id": p.operator_id,
+                "done": p.done,
+                "total": p.total,
+                "failed": p.failed,
+                "steps": p.steps,
+            }
+            for p in states
+        ]
+        line = json.dumps({"progress": data})
+        if line != last:
+            last = line
+            sys.stderr.write(line + "\n")
+            sys.stderr.flush()
+
+    return show
+
+
+def _train_json(p: TrainProgress) -> None:
+    sys.stderr.write(json.dumps({"progress": dataclasses.asdict(p)}) + "\n")
+    sys.stderr.flush()
+
+
+def _return(p: TrainProgress) -> str:
+    return "" if p.mean_return is None else f"return {p.mean_return:.1f}"
+
+
+def _train_bar(progress: Progress, title: str) -> OnTrainProgress:
+    task = progress.add_task(title, total=None, note="starting")
+
+    def show(p: TrainProgress) -> None:
+        progress.update(
+            task, total=p.total_steps, completed=p.step, note=_return(p), remaining_s=p.remaining_s
+        )
+
+    return show
+
+
+def _train_lines() -> OnTrainProgress:
+    said = time.monotonic() - _LINE_EVERY_S + 1
+
+    def show(p: TrainProgress) -> None:
+        nonlocal said
+        if p.step < p.total_steps and time.monotonic() - said < _LINE_EVERY_S:
+            return
+        said = time.monotonic()
+        words = [f"{p.step:,} of {p.total_steps:,} steps", _return(p), f"{p.steps_per_s:,.0f} steps/s"]
+        if p.step < p.total_steps:
+            words.append(f"{_clock(p.remaining_s)} left")
+        sys.stderr.write(", ".join(word for word in words if word) + "\n")
+        sys.stderr.flush()
+
+    return show
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

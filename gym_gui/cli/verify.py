@@ -1,0 +1,83 @@
+"""``mosaic verify``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from gym_gui.analysis import open_run
+from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.runs import find_run
+from gym_gui.controllers.verification import Deviation, Verification, verify
+
+_SHOWN = 5
+_WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
+
+
+def verify_run(run: Path, *, as_json: bool) -> int:
+    """Play a run's recorded actions again and say whether every step came out the same.
+
+    Args:
+        run: The run folder.
+        as_json: One object on stdout instead of sentences.
+
+    Returns:
+        Exit status: 0 when all is equal, 1 when something differs.
+
+    Raises:
+        UsageError: There is no run, or its environment is not installed.
+    """
+    opened = open_run(find_run(run))
+    with run_progress(as_json=as_json) as show:
+        result = asyncio.run(verify(opened, show))
+    sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
+    return WORK_FAILED if result.deviations else DONE
+
+
+def _text(result: Verification) -> str:
+    counted = f"{_count(result.episodes, 'episode')}, {_count(result.decisions, 'decision')}"
+    lines = [f"Played again: {counted}."]
+    if result.unplayed:
+        lines.append(f"Left out: {_count(result.unplayed, 'episode')} of which nothing was played.")
+    if not result.deviations:
+        lines[0] = f"Verified: {counted}, every one as recorded."
+    else:
+        lines += [f"Differs: {deviation}" for deviation in result.deviations[:_SHOWN]]
+        if any("state_sha" in d.what for d in result.deviations[:_SHOWN]):
+            lines.append(_WHY)
+        more = len(result.deviations) - _SHOWN
+        if more > 0:
+            lines.append(f"And {_count(more, 'more episode')}.")
+    if result.versions:
+        changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in result.versions.items())
+        lines.append(f"Versions that are not those of the run: {changes}.")
+    return "\n".join(lines) + "\n"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _record(run: Path, result: Verification) -> dict[str, object]:
+    return {
+        "run": str(run),
+        "equal": not result.deviations,
+        "episodes": result.episodes,
+        "decisions": result.decisions,
+        "unplayed": result.unplayed,
+        "deviations": [_deviation(d) for d in result.deviations],
+        "versions": {name: list(pair) for name, pair in result.versions.items()},
+    }
+
+
+def _deviation(deviation: Deviation) -> dict[str, object]:
+    return {
+        "operator_id": deviation.operator_id,
+        "episode_index": deviation.episode_index,
+        "step_index": deviation.step_index,
+        "agent_id": deviation.agent_id,
+        "what": deviation.what,
+    }

@@ -1,0 +1,95 @@
+"""``mosaic workers list|check`` and ``mosaic envs list|check``."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.commands import Mosaic
+from tests.support.little_workers import RANDOM, little_worker
+
+
+def test_workers_with_their_state_and_the_way_out(mosaic: Mosaic) -> None:
+    folder = mosaic.home / "data" / "workers"
+    little_worker(folder, RANDOM, "good_worker")
+    lacking = little_worker(folder, RANDOM, "lacking_worker")
+    assert lacking.folder
+    manifest = lacking.folder / "worker.toml"
+    manifest.write_text(manifest.read_text() + '[requires]\npip = ["no-such-package>=3"]\n')
+    (folder / "broken_worker").mkdir()
+    (folder / "broken_worker" / "worker.toml").write_text("id = 3\n")
+    rows = {row["id"]: row for row in mosaic("workers", "list", "--json").json()}
+    assert {"operators_worker", "cleanrl_worker", "human_worker"} <= rows.keys()
+    states = {name: rows[name]["state"] for name in ("good_worker", "lacking_worker", "broken_worker")}
+    assert states == {"good_worker": "installed", "lacking_worker": "missing", "broken_worker": "broken"}
+    assert rows["lacking_worker"]["missing"] == ["no-such-package>=3"]
+    assert rows["good_worker"]["version"] == "1.2"
+    done = mosaic("workers", "list")
+    assert (done.status, done.err) == (0, "")
+    assert re.search(r"^good_worker +baseline +1\.2 +installed$", done.out, re.MULTILINE)
+    assert "lacking_worker is missing: no-such-package>=3 is not installed" in done.out
+    assert "\n  mosaic workers install lacking_worker\n" in done.out
+    assert "broken_worker is broken:" in done.out
+    # One that is broken is nobody else's matter, until somebody asks for it.
+    assert mosaic("workers", "install", "good_worker").err == ""
+    assert "id is 3" in mosaic.refused("workers", "check", "broken_worker")
+    assert "no-such-package" in mosaic.refused("workers", "check", "lacking_worker")
+
+
+def test_a_worker_is_checked(mosaic: Mosaic) -> None:
+    done = mosaic("workers", "check", "operators", "--set", "behavior=noop")
+    assert done.status == 0
+    assert re.search(r"^passed +handshake ", done.out, re.MULTILINE)
+    assert re.search(r"^operators_worker: \d+ passed", done.out, re.MULTILINE)
+
+
+def test_a_worker_that_breaks_the_contract_is_told_apart(mosaic: Mosaic) -> None:
+    done = mosaic("workers", "check", "test_worker", "--set", "fault=illegal", "--set", "times=0", "--json")
+    assert done.status == 1
+    report = done.json()
+    assert report["ok"] is False
+    assert any(finding["status"] == "failed" for finding in report["findings"])
+
+
+def test_families_with_their_counts(mosaic: Mosaic) -> None:
+    rows = {row["name"]: row for row in mosaic("envs", "list", "--json").json()}
+    assert rows["minigrid"]["installed"]
+    assert rows["minigrid"]["count"] > 50
+    done = mosaic("envs", "list")
+    assert re.search(rf"^minigrid +\S.* {rows['minigrid']['count']}$", done.out, re.MULTILINE)
+    for row in rows.values():
+        if not row["installed"]:
+            assert row["install"] in done.out
+
+
+def test_ids_of_a_family_one_per_line(mosaic: Mosaic) -> None:
+    ids = mosaic("envs", "list", "minigrid").out.splitlines()
+    assert "MiniGrid-Empty-8x8-v0" in ids
+    assert [row["id"] for row in mosaic("envs", "list", "minigrid", "--json").json()] == ids
+    assert re.search(
+        r"^classic/rps_v2 +aec or parallel$", mosaic("envs", "list", "classic").out, re.MULTILINE
+    )
+
+
+def test_an_environment_is_checked(mosaic: Mosaic) -> None:
+    done = mosaic("envs", "check", "tictactoe_v3")
+    assert (done.status, done.err) == (0, "")
+    assert re.search(r"^passed +masks ", done.out, re.MULTILINE)
+
+
+def test_an_environment_that_breaks_the_contract(mosaic: Mosaic) -> None:
+    code = """
+import gymnasium, numpy, random
+class Env(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(0, 1, (2,), numpy.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+    def reset(self, *, seed=None, options=None):
+        return numpy.array([random.random(), 5], numpy.float32), {}
+    def step(self, action):
+        return self.reset()[0], float("nan"), False, False, {}
+def make(): return Env()
+"""
+    (mosaic.home / "wild.py").write_text(code)
+    done = mosaic("envs", "check", "wild:make", "--json")
+    assert done.status == 1
+    failed = {finding["name"] for finding in done.json()["findings"] if finding["status"] == "failed"}
+    assert {"spaces", "rewards", "seeding"} <= failed

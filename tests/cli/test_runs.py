@@ -1,0 +1,153 @@
+"""``mosaic runs``: how runs stand, those that were cut off among them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from gym_gui.services.recorder import is_being_written
+from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.processes import Offspring
+from tests.support.waiting import eventually
+
+
+def only_run(mosaic: Mosaic) -> dict[str, Any]:
+    """The one run there is."""
+    (row,) = mosaic("runs", "list", "--json").json()
+    return row
+
+
+def test_no_runs_is_no_error(mosaic: Mosaic) -> None:
+    done = mosaic("runs", "list")
+    assert (done.status, done.err) == (0, "")
+    assert "mosaic run FILE" in done.out
+    assert mosaic("runs", "list", "--json").json() == []
+
+
+def test_newest_first_with_counts(mosaic: Mosaic) -> None:
+    path = experiment(mosaic.home, {"id": "a", "name": "Random"})
+    first = mosaic("run", path, "--json").json()["run"]
+    second = mosaic("run", path, "--json", "--episodes", "3").json()["run"]
+    listed = mosaic("runs", "list", "--json").json()
+    assert [row["run"] for row in listed] == [second, first]
+    assert listed[0]["status"] == "completed"
+    assert listed[0]["operators"] == [
+        {"operator_id": "a", "name": "Random", "task": "CartPole-v1", "episodes": 3, "done": 3, "failed": 0}
+    ]
+    text = mosaic("runs", "list").out
+    assert "Random: CartPole-v1" in text
+    assert text.index(Path(second).name) < text.index(Path(first).name)
+    shown = mosaic("runs", "show", Path(first).name)  # its name suffices
+    assert "operators_worker (random)" in shown.out
+    assert f"mosaic verify {first}" in shown.out
+
+
+def test_a_finished_run_has_nothing_left_to_play(mosaic: Mosaic) -> None:
+    run = mosaic("run", experiment(mosaic.home), "--json").json()["run"]
+    before = (mosaic.home / run / "run.json").read_bytes()
+    done = mosaic("run", "--resume", run)
+    assert done.status == 0
+    assert "Nothing is left to play: all 2 episodes are done" in done.out
+    assert mosaic("run", "--resume", run, "--json").json()["episodes"] == 2
+    assert (mosaic.home / run / "run.json").read_bytes() == before
+
+
+def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
+    player = {
+        "agent": {
+            "type": "baseline",
+            "worker_id": "test_worker",
+            "settings": {"fault": "illegal", "times": 0},
+        }
+    }
+    run = mosaic.home / mosaic("run", experiment(mosaic.home, {"workers": player}), "--json").json()["run"]
+    assert mosaic("run", "--resume", run).status == 1
+    # Cut off after the first of its two episodes, which had failed.
+    episodes = run / "operators" / "op_0" / "episodes.jsonl"
+    episodes.write_text(episodes.read_text().splitlines(keepends=True)[0])
+    header = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**header, "status": "stopped"}))
+    again = mosaic("run", "--resume", run, "--json").json()
+    assert (again["status"], again["episodes"], again["failed"]) == ("failed", 2, 2)
+
+
+def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring) -> None:
+    path = experiment(mosaic.home, {"task": "MiniGrid-Empty-8x8-v0"}, num_episodes=5000)
+    command = [*COMMAND, "run", str(path), "--processes", "1"]
+    process = subprocess.Popen(
+        command, cwd=mosaic.home, env=mosaic.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    runs = mosaic.home / "runs"
+
+    def some_done() -> bool:
+        return any(p.stat().st_size for p in runs.glob("*/operators/*/episodes.jsonl"))
+
+    try:
+        eventually(some_done, "an episode is written")
+        row = only_run(mosaic)
+        assert row["status"] == "running"
+        assert row["operators"][0]["episodes"] == 5000
+        line = mosaic("run", "--resume", row["run"])
+        assert line.status == 2
+        assert "another process" in line.line
+    finally:
+        process.kill()
+        process.wait()
+    offspring.assert_none()
+    row = only_run(mosaic)
+    assert row["status"] == "cut off"
+    assert 0 < row["operators"][0]["done"] < 5000
+    shown = mosaic("runs", "show", row["run"])
+    assert f"mosaic run --resume {row['run']}" in shown.out
+    episodes = mosaic.home / row["run"] / "operators" / "op_0" / "episodes.jsonl"
+    before = episodes.stat().st_size
+    command = [*COMMAND, "run", "--resume", row["run"]]
+    resumed = subprocess.Popen(
+        command,
+        cwd=mosaic.home,
+        env=mosaic.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    eventually(lambda: episodes.stat().st_size > before, "it goes on")
+    assert is_being_written(mosaic.home / row["run"])
+    resumed.send_signal(signal.SIGINT)
+    _, said = resumed.communicate(timeout=60)
+    assert resumed.returncode == 130
+    assert f"go on with: mosaic run --resume {row['run']}" in said
+    after = only_run(mosaic)
+    assert after["status"] == "stopped"
+    assert after["operators"][0]["done"] >= row["operators"][0]["done"]
+
+
+def test_a_copy_of_a_run_that_is_on_counts_as_cut_off(mosaic: Mosaic) -> None:
+    run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]
+    copy = shutil.copytree(run, run.with_name("01COPY"))
+    header = json.loads((copy / "run.json").read_text())
+    (copy / "run.json").write_text(json.dumps({**header, "status": "running"}))
+    states = {Path(row["run"]).name: row["status"] for row in mosaic("runs", "list", "--json").json()}
+    assert states == {run.name: "completed", "01COPY": "cut off"}
+
+
+def test_names_from_a_run_are_no_markup(mosaic: Mosaic) -> None:
+    run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]
+    header = json.loads((run / "run.json").read_text())
+    header["experiment"]["operators"][0]["name"] = "[red]Evil[/red] :smile:"
+    (run / "run.json").write_text(json.dumps(header))
+    assert "[red]Evil[/red] :smile:" in mosaic("runs", "list").out
+    assert "[red]Evil[/red] :smile:" in mosaic("runs", "show", run).out
+
+
+def test_output_into_a_closed_pipe_or_an_ascii_terminal(mosaic: Mosaic) -> None:
+    line = f"{shlex.join(COMMAND)} envs list minigrid | head -1"
+    done = subprocess.run(["bash", "-c", line], env=mosaic.env, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+    assert os.linesep.join(mosaic("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()[:1]) != ""

@@ -1,0 +1,133 @@
+"""What is shown where: bars in a terminal, plain lines elsewhere, JSON for programs."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import unicodedata
+
+import pytest
+
+from tests.support.commands import COMMAND, Mosaic, experiment
+
+_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
+
+
+def in_terminal(mosaic: Mosaic, *arguments: str, columns: int = 80, **env: str) -> tuple[int, str]:
+    """Run a command in a terminal of so many columns; its status and all it wrote there."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=mosaic.home,
+        env={**mosaic.env, **env},
+        stdin=side,
+        stdout=side,
+        stderr=side,
+        start_new_session=True,
+    )
+    os.close(side)
+    said = bytearray()
+    try:
+        while piece := os.read(main, 65536):
+            said += piece
+    except OSError:  # Linux says EIO when the last writer is gone
+        pass
+    finally:
+        os.close(main)
+    return process.wait(60), said.decode()
+
+
+def widest(text: str) -> int:
+    """Columns of the widest line that the terminal was sent, codes left out."""
+    lines = re.split(r"[\r\n]+", _CODES.sub("", text))
+    return max(sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in line) for line in lines)
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_a_run_shows_bars_that_fit_and_respects_no_color(mosaic: Mosaic, columns: int) -> None:
+    path = experiment(mosaic.home, {"name": "An operator of quite some name, in truth"}, {"name": "Short"})
+    env = {} if columns == 120 else {"NO_COLOR": "1"}
+    status, said = in_terminal(mosaic, "run", str(path), columns=columns, **env)
+    assert status == 0
+    assert "2/2" in said
+    assert "━" in said
+    bars = [line for line in re.split(r"[\r\n]+", said) if "━" in line]
+    assert widest("\n".join(bars)) <= columns
+    assert bool(_COLOURS.search(said)) == (columns == 120)
+
+
+def test_lists_fit_a_narrow_terminal(mosaic: Mosaic) -> None:
+    mosaic("run", experiment(mosaic.home, {"name": "A long name " * 6}), "--json")
+    for arguments in (("workers", "list"), ("envs", "list"), ("runs", "list")):
+        status, said = in_terminal(mosaic, *arguments, columns=60)
+        assert status == 0
+        head = said.partition("\r\n\r\n")[0]  # below follow lines to copy, which are never wrapped
+        assert widest(head) <= 60
+        assert "…" not in head, "something was cut off"
+
+
+def test_elsewhere_lines_are_plain(mosaic: Mosaic) -> None:
+    done = mosaic("run", experiment(mosaic.home, {"name": "Random"}, {"name": "Other"}))
+    assert done.status == 0
+    assert "Random: 2 of 2 episodes\n" in done.err
+    assert "Other: 2 of 2 episodes\n" in done.err
+    assert "━" not in done.err
+    assert "Random" in done.out
+    assert done.out.splitlines()[-1].startswith("Run:  runs/")
+
+
+def test_json_is_one_object_and_progress_in_lines(mosaic: Mosaic) -> None:
+    done = mosaic("run", experiment(mosaic.home, num_episodes=30), "--json")
+    assert set(done.json()) == {"run", "status", "episodes", "failed", "problem"}
+    progress = [json.loads(line)["progress"] for line in done.err.splitlines()]
+    assert progress[-1][0] == {
+        "operator_id": "op_0",
+        "done": 30,
+        "total": 30,
+        "failed": 0,
+        "steps": progress[-1][0]["steps"],
+    }
+    counts = [row[0]["done"] for row in progress]
+    assert counts == sorted(counts)
+
+
+def test_help_is_there_for_every_command(mosaic: Mosaic) -> None:
+    top = mosaic()
+    assert top.status == 0
+    assert top.err == ""
+    commands = ["run", "verify", "report", "train", "gui", "workers", "envs", "runs"]
+    assert all(f"\n  {command} " in top.out for command in commands)
+    assert mosaic("--help").out == top.out
+    for group in ("workers", "envs", "runs"):
+        assert mosaic(group).out == mosaic(group, "-h").out != ""
+    assert mosaic("--version").out == "mosaic 0.1.0\n"
+
+
+def test_help_imports_nothing_heavy(mosaic: Mosaic) -> None:
+    code = "import sys; from gym_gui.cli.app import run; run(['--help']); print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=mosaic.env, capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    heavy = {
+        "numpy",
+        "rich",
+        "pydantic",
+        "gymnasium",
+        "grpc",
+        "google",
+        "scipy",
+        "yaml",
+        "pygments",
+        "asyncio",
+    }
+    assert not loaded & heavy

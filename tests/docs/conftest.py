@@ -1,0 +1,31 @@
+"""A reader of the documentation works in a folder of their own and leaves no process behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gym_gui.envs.families.custom import registered
+from tests.docs.pages import Reader
+from tests.support.commands import ROOT, Mosaic
+from tests.support.fixtures import offspring
+from tests.support.processes import Offspring
+
+__all__ = ["offspring"]
+
+
+@pytest.fixture
+def reader(
+    tmp_path: Path, offspring: Offspring, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], Reader]]:
+    """Makes the reader of a page, given by its path in the checkout."""
+    known = {spec.id for spec in registered.all()}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    mosaic = Mosaic(tmp_path, offspring)
+    yield lambda page: Reader(ROOT / page, mosaic)
+    for spec in registered.all():
+        if spec.id not in known:
+            registered.remove(spec.id)

@@ -1,0 +1,113 @@
+"""What a wheel holds, and that it works outside the checkout without Qt and torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, make_environment: Callable[[str, Sequence[str]], Path]) -> Path:
+    """An environment that holds the wheel and what it declares, nothing else."""
+    constraints = ROOT / "requirements" / "constraints.txt"
+    return make_environment(sys.executable, ["--constraints", str(constraints), str(wheel)])
+
+
+@pytest.fixture
+def run(clean_environment: dict[str, str], tmp_path: Path) -> Callable[..., str]:
+    """Runs a command in an empty folder, outside the checkout, and returns what it prints."""
+
+    def call(*command: str | Path) -> str:
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=tmp_path,
+            env=clean_environment | {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return call
+
+
+def test_it_carries_every_bundled_worker(names: set[str]) -> None:
+    manifests = sorted((ROOT / "3rd_party").glob("*_worker/worker.toml"))
+    assert manifests
+    for manifest in manifests:
+        worker = manifest.parent.name
+        assert f"gym_gui/bundled/{worker}/worker.toml" in names
+        assert any(n.startswith(f"gym_gui/bundled/{worker}/{worker}/") for n in names), worker
+
+
+def test_it_carries_the_sdk_twice(names: set[str]) -> None:
+    top = {n.removeprefix("mosaic_worker/") for n in names if n.startswith("mosaic_worker/")}
+    prefix = "gym_gui/bundled/mosaic_worker_sdk/mosaic_worker/"
+    bundled = {n.removeprefix(prefix) for n in names if n.startswith(prefix)}
+    assert top == bundled
+    assert "worker.py" in top
+
+
+def test_it_leaves_out_tests_and_caches(names: set[str]) -> None:
+    odd = [
+        n for n in names if "/tests/" in n or "__pycache__" in n or Path(n).name.startswith((".", "conftest"))
+    ]
+    assert odd == []
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"gym_gui", "mosaic_worker", "mosaic_gym_gui"}
+
+
+def test_it_brings_neither_qt_nor_torch(installed: Path, run: Callable[..., str]) -> None:
+    absent = ["torch", "PyQt6", "qasync", "pygame", "pettingzoo", "pytest"]
+    code = f"from importlib.util import find_spec; print([n for n in {absent} if find_spec(n)])"
+    assert run(installed, "-c", code).strip() == "[]"
+
+
+def test_it_imports_from_the_wheel(installed: Path, run: Callable[..., str]) -> None:
+    code = "import gym_gui, mosaic_worker; print(gym_gui.__file__); print(mosaic_worker.__file__)"
+    for line in run(installed, "-c", code).split():
+        assert Path(line).is_relative_to(installed.parent.parent)
+
+
+def test_the_command_answers(installed: Path, run: Callable[..., str]) -> None:
+    text = run(installed.parent / "mosaic", "--help")
+    assert "run" in text
+    assert "workers" in text
+
+
+def test_an_experiment_runs_from_the_wheel(installed: Path, run: Callable[..., str], tmp_path: Path) -> None:
+    experiment = {
+        "operators": [
+            {"id": "walk", "task": "FrozenLake-v1", "workers": {"agent": {"type": "random"}}},
+            {
+                "id": "still",
+                "task": "FrozenLake-v1",
+                "max_steps": 5,
+                "workers": {"agent": {"type": "passive"}},
+            },
+        ],
+        "execution": {"num_episodes": 3, "seeds": [1, 2, 3]},
+    }
+    (tmp_path / "lake.json").write_text(json.dumps(experiment), encoding="utf-8")
+    run(installed.parent / "mosaic", "run", "lake.json", "--out", "out")
+    (folder,) = (tmp_path / "out").iterdir()
+    for operator in ("walk", "still"):
+        text = (folder / "operators" / operator / "episodes.jsonl").read_text(encoding="utf-8")
+        episodes = [json.loads(line) for line in text.splitlines()]
+        assert sorted(e["episode_index"] for e in episodes) == [0, 1, 2]
+        assert {e["status"] for e in episodes} == {"completed"}
+    assert "walk" in run(installed.parent / "mosaic", "report", folder)

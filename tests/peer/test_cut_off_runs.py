@@ -1,0 +1,237 @@
+"""A run that is cut off, however hard, leaves no process, a folder that reads, and can be continued."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gym_gui.analysis import compare_runs, open_run
+from gym_gui.core.enums import EpisodeStatus
+from tests.support.little_workers import PATIENT, little_worker
+from tests.support.processes import Offspring
+from tests.support.runs import Gate, MosaicRun, operator, slot
+from tests.support.waiting import eventually
+
+AT = 4
+EPISODES = 9
+PLAN: dict[str, Any] = {
+    "operators": [
+        operator("patient", slot("baseline", worker_id="patient_worker", settings={"at": AT})),
+        operator("other"),
+    ],
+    "execution": {"num_episodes": EPISODES, "seeds": 50, "concurrency": 2},
+}
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    little_worker(tmp_path / "data/workers", PATIENT, "patient_worker")
+    gate = Gate(tmp_path / "gate")
+    monkeypatch.setenv("MOSAIC_TEST_GATE", str(gate.folder))
+    return gate
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run folder of the same experiment, played in peace."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    little_worker(home / "data/workers", PATIENT, "patient_worker")
+    gate = Gate(home / "gate")
+    gate.open()
+    variables = {"MOSAIC_TEST_GATE": str(gate.folder), "MOSAIC_DATA_DIR": str(home / "data")}
+    run = MosaicRun(home, Offspring(f"undisturbed-{home}"), PLAN, environment=variables)
+    assert run.wait() == 0
+    return run.folder
+
+
+def started(home: Path, offspring: Offspring) -> MosaicRun:
+    """A run that has come to the gate, and whose other operator has finished."""
+    run = MosaicRun(home, offspring, PLAN, "--processes", "2")
+    eventually(lambda: list((home / "gate").glob("reached-*")), "the run comes to the gate")
+    eventually(lambda: lines(run, "other") == EPISODES and lines(run, "patient") >= 2, "rows are written")
+    return run
+
+
+def lines(run: MosaicRun, name: str) -> int:
+    files = list(run.folder.glob(f"operators/{name}/episodes.jsonl"))
+    return files[0].read_bytes().count(b"\n") if files else 0
+
+
+def resumed(home: Path, offspring: Offspring, run: MosaicRun, *options: str) -> MosaicRun:
+    folder = run.folder
+    again = MosaicRun(home, offspring, None, "--resume", str(folder), *options)
+    assert again.wait() == 0, again.err
+    assert again.folder == folder
+    return again
+
+
+def when(folder: Path) -> dict[tuple[str, int], str]:
+    """When each episode was played: whoever plays one twice gives it another time."""
+    run = open_run(folder)
+    return {
+        (o.operator_id, e.episode_index): e.started_at or ""
+        for o in run.operators.values()
+        for e in o.episodes()
+    }
+
+
+def test_kill_9_of_the_program(
+    tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MOSAIC_TEST_CHILDREN", "2")
+    run = started(tmp_path, offspring)
+    assert len(offspring.pids()) >= 1 + 1 + 1 + 2, "the program, a session, its worker, its worker's children"
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    offspring.assert_none(within=5.0)
+    before = when(run.folder)
+    assert len(before) >= EPISODES + 2
+    assert run.header()["status"] == "running", "nobody was left to say otherwise"
+
+    gate.open()
+    again = resumed(tmp_path, offspring, run)
+    after = when(run.folder)
+    assert len(after) == 2 * EPISODES and before.items() <= after.items(), "none lost, none repeated"
+    assert again.header()["status"] == "completed"
+    assert compare_runs(run.folder, undisturbed) is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path, number: int):
+    run = started(tmp_path, offspring)
+    run.signal(number)
+    assert run.wait() == 130
+    assert f"go on with: mosaic run --resume {run.folder}" in run.err
+    header = run.header()
+    assert header["status"] == "stopped" and header["finished_at"]
+    before = when(run.folder)
+    assert {e.status for e in run.episodes("patient").values()} == {EpisodeStatus.COMPLETED}
+
+    gate.open()
+    resumed(tmp_path, offspring, run)
+    after = when(run.folder)
+    assert len(after) == 2 * EPISODES and before.items() <= after.items()
+    assert compare_runs(run.folder, undisturbed) is None
+
+
+def test_interrupted_while_workers_load_for_ever(tmp_path: Path, offspring: Offspring):
+    code = (
+        "import threading\nfrom pathlib import Path\nfrom mosaic_worker import Worker\n"
+        "class Main(Worker):\n"
+        "    def load(self, slot):\n"
+        f"        Path({str(tmp_path / 'loading')!r}).touch()\n"
+        "        threading.Event().wait()\n"
+    )
+    little_worker(tmp_path / "data/workers", code, "slow_worker")
+    plan = {"operators": [operator("a", slot("baseline", worker_id="slow_worker"))]}
+    run = MosaicRun(tmp_path, offspring, plan)
+    eventually(lambda: (tmp_path / "loading").exists(), "the worker loads")
+    run.signal(signal.SIGINT)
+    assert run.wait() == 130
+
+
+def test_interrupted_with_a_stopped_worker_and_a_stopped_session(
+    tmp_path: Path, offspring: Offspring, gate: Gate
+):
+    run = started(tmp_path, offspring)
+    for pid in (*offspring.workers("patient", "patient_worker"), *offspring.hosts("patient")):
+        os.kill(pid, signal.SIGSTOP)
+    run.signal(signal.SIGINT)
+    assert run.wait() == 130
+
+
+def test_half_written_lines_are_dropped_when_it_goes_on(
+    tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path
+):
+    run = started(tmp_path, offspring)
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    offspring.assert_none()
+    folder = run.folder / "operators/patient"
+    done = lines(run, "patient")
+    rows = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    # Rows of an episode that has no line yet, then half a row; half an episode.
+    stray = orjson.loads(rows[-1]) | {"episode_index": EPISODES - 1}
+    with (folder / "steps.jsonl").open("ab") as file:
+        file.write(orjson.dumps(stray) + b"\n" + rows[0][:40])
+    with (folder / "episodes.jsonl").open("ab") as file:
+        file.write(b'{"operator_id": "patient", "episode_ind')
+    assert len(run.episodes("patient")) == done, "readers pass over it"
+    gate.open()
+    resumed(tmp_path, offspring, run)
+    assert compare_runs(run.folder, undisturbed) is None
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, gate: Gate):
+    gate.open()
+    run = MosaicRun(tmp_path, offspring, PLAN)
+    assert run.wait() == 0
+    before = when(run.folder)
+    resumed(tmp_path, offspring, run)
+    assert when(run.folder) == before
+
+
+def test_failures_before_the_cut_still_count(tmp_path: Path, offspring: Offspring, gate: Gate):
+    """The exit status is that of the whole run, not of its last part."""
+    run = started(tmp_path, offspring)
+    for pid in offspring.workers("patient", "patient_worker"):
+        os.kill(pid, signal.SIGKILL)  # two episodes fail
+    eventually(lambda: lines(run, "patient") >= AT + 1 or len(gate.marks()) > 1, "it goes on")
+    eventually(lambda: "failed" in (run.folder / "operators/patient/episodes.jsonl").read_text(), "a failure")
+    run.signal(signal.SIGINT)
+    assert run.wait() == 130
+    gate.open()
+    again = MosaicRun(tmp_path, offspring, None, "--resume", str(run.folder))
+    assert again.wait() == 1
+    assert again.header()["status"] == "failed"
+    assert "failed" in again.statuses("patient")
+
+
+def test_two_programs_cannot_write_one_run(tmp_path: Path, offspring: Offspring, gate: Gate):
+    run = started(tmp_path, offspring)
+    (tmp_path / "second").mkdir()
+    second = MosaicRun(tmp_path / "second", offspring, None, "--resume", str(run.folder))
+    assert second.process.wait(60) == 2
+    assert "is being written" in second.err
+    gate.open()
+    assert run.wait() == 0
+    assert len(when(run.folder)) == 2 * EPISODES
+
+
+@pytest.mark.full
+def test_killed_at_any_moment(tmp_path: Path, offspring: Offspring):
+    """Twelve kills at random moments, then to the end: equal to a run that nobody disturbed."""
+    chance = random.Random(20261120)
+    plan: dict[str, Any] = {
+        "operators": [
+            operator("cart"),
+            operator("grid", task="MiniGrid-Empty-8x8-v0", env_name="minigrid"),
+        ],
+        "execution": {"num_episodes": 400, "seeds": 1},
+    }
+    run = MosaicRun(tmp_path, offspring, plan)
+    eventually(lambda: list((tmp_path / "runs").glob("*/run.json")), "the run begins")
+    folder = run.folder
+    for _ in range(12):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            run.process.wait(chance.uniform(0.05, 2.5))
+        run.signal(signal.SIGKILL)
+        run.process.wait()
+        offspring.assert_none(5.0)
+        for name in ("cart", "grid"):
+            indices = [e.episode_index for e in open_run(folder).operators[name].episodes()]
+            assert len(indices) == len(set(indices))
+        run = MosaicRun(tmp_path, offspring, None, "--resume", str(folder))
+    assert run.wait(120) == 0
+    (tmp_path / "undisturbed").mkdir()
+    other = MosaicRun(tmp_path / "undisturbed", offspring, plan)
+    assert other.wait(120) == 0
+    assert compare_runs(folder, other.folder) is None

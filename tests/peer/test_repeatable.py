@@ -1,0 +1,43 @@
+"""Failure 9 of the peer: seeds come from Python's randomised ``hash()``, and records are empty."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis import compare_runs
+from tests.support.processes import Offspring
+from tests.support.runs import MosaicRun, operator, slot
+
+PLAN: dict[str, Any] = {
+    "operators": [
+        operator("cart"),
+        operator("cliff", task="FrozenLake-v1"),
+        operator(
+            "rps",
+            {f"player_{k}": slot()["agent"] for k in range(2)},
+            task="rps_v2",
+            env_name="pettingzoo",
+        ),
+    ],
+    "execution": {"num_episodes": 5, "seeds": [11, 3, 8, 11, 2]},
+}
+
+
+def test_a_run_is_repeated_exactly_whatever_hash_is(tmp_path: Path, offspring: Offspring):
+    folders: list[Path] = []
+    for number in ("0", "1"):
+        home = tmp_path / number
+        home.mkdir()
+        run = MosaicRun(home, offspring, PLAN, environment={"PYTHONHASHSEED": number})
+        assert run.wait() == 0, run.err
+        folders.append(run.folder)
+    assert compare_runs(*folders) is None
+    again = MosaicRun(tmp_path, offspring, {**PLAN, "execution": {"num_episodes": 5, "seeds": 1}})
+    assert again.wait() == 0
+    assert compare_runs(folders[0], again.folder) is not None, "other seeds, another run"
+
+    steps = again.steps("cart")
+    assert len(steps) == sum(e.length for e in again.episodes("cart").values())
+    assert len({s.state_sha for s in steps}) == len(steps)
+    assert len({tuple(s.action for s in steps if s.episode_index == k) for k in range(5)}) == 5

@@ -1,0 +1,65 @@
+"""Failure 5 of the peer: scripts do not load, and ``max_steps`` is ignored. Ours runs them unchanged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Offspring
+from tests.support.runs import MosaicRun
+
+# Both forms as the peer writes them; only the numbers of episodes are smaller.
+NEW_FORM = """
+operators = [
+    {"id": "a", "name": "A", "env_name": "ENV_NAME", "task": "TASK", "max_steps": 30,
+     "workers": {"agent": {"type": "random", "seed": 42}}},
+    {"id": "b", "name": "B", "env_name": "ENV_NAME", "task": "TASK",
+     "workers": {"agent": {"type": "baseline"}}},
+    {"id": "c", "name": "C", "env_name": "ENV_NAME", "task": "TASK",
+     "workers": {"agent": {"type": "passive"}}},
+]
+execution = {"auto_run": False, "num_episodes": 3, "seeds": range(1000, 1010),
+             "environment_mode": "procedural",
+             "step_delay_ms": 50}
+"""
+OLD_FORM = """
+operators = [
+    {"id": "a", "name": "A", "type": "random", "worker_id": "random_worker",
+     "env_name": "ENV_NAME", "task": "TASK", "max_steps": 30},
+    {"id": "b", "name": "B", "type": "baseline", "worker_id": "random_worker",
+     "env_name": "ENV_NAME", "task": "TASK"},
+    {"id": "c", "name": "C", "type": "passive", "worker_id": "passive_worker",
+     "env_name": "ENV_NAME", "task": "TASK"},
+]
+execution = {"auto_run": True, "num_episodes": 3, "seeds": 1000, "env_mode": "fixed", "step_delay_ms": 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("env_name", "task", "limit"),
+    [("minigrid", "MiniGrid-Empty-8x8-v0", 256), ("gymnasium", "CartPole-v1", 500)],
+)
+@pytest.mark.parametrize(
+    ("form", "seeds"), [(NEW_FORM, [1000, 1001, 1002]), (OLD_FORM, [1000] * 3)], ids=["new", "old"]
+)
+def test_it_runs_unchanged(
+    tmp_path: Path, offspring: Offspring, form: str, seeds: list[int], env_name: str, task: str, limit: int
+):
+    script = form.replace("ENV_NAME", env_name).replace("TASK", task)
+    run = MosaicRun(tmp_path, offspring, script)
+    assert run.wait() == 0, run.err
+    record = run.open().record
+    assert record.status == "completed"
+    for name in "abc":
+        episodes = run.episodes(name)
+        assert [episodes[k].seed for k in range(3)] == seeds
+        assert run.statuses(name) == ["completed"] * 3
+        assert all(0 < e.length <= (30 if name == "a" else limit) for e in episodes.values())
+        (player,) = episodes[0].agents.values()
+        assert player.worker_id == "operators_worker"
+    if env_name == "minigrid":
+        # Nobody finds the goal in 30 random steps from this start: the limit is what ends it.
+        assert {e.length for e in run.episodes("a").values() if not e.success} == {30}
+        assert len({s.action for s in run.steps("c")}) == 1, "who is passive does one thing"
+    assert {s.action for s in run.steps("b")} == set(range(7 if env_name == "minigrid" else 2))
