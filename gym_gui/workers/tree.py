@@ -60,18 +60,29 @@ def _is_zombie(entry: Path) -> bool:
     return (entry / "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X")
 
 
+def _is_over(pid: int) -> bool:
+    try:
+        return _is_zombie(Path("/proc") / str(pid))
+    except OSError:
+        return True
+
+
 def kill_tree(tag: str, *, rounds: int = 20) -> int:
     """SIGKILL every member of the tree until none is left.
+
+    A process that is being torn down has no environment any more and still runs: what was
+    killed is waited for by its id.
 
     Returns:
         How many were still there after ``rounds`` rounds of 10 ms (0 unless stuck in the kernel).
     """
-    left: list[int] = []
+    left: set[int] = set()
     for _ in range(rounds):
-        left = list(members(tag))
+        living = set(members(tag))
+        left = living | {pid for pid in left if not _is_over(pid)}
         if not left:
             return 0
-        for pid in left:
+        for pid in living:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
