@@ -1,0 +1,159 @@
+"""What a viewer is shown of a session while it plays, and what a person is asked.
+
+These travel from a session host to its client several times a second, so they are plain
+data: no arrays, no environment objects. A frame (an RGB picture) travels beside them, in
+shared memory; see :mod:`gym_gui.host.frames`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.types import AgentID
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A legal action of a board game, as places on the board.
+
+    Attributes:
+        action: The environment's own action number.
+        target: Square (row, column) the move ends on, rows from the top as drawn.
+        source: Square it starts from; ``None`` where a piece is put on the board.
+        label: The move in the game's own words, for example ``e2e4``.
+        promotion: Piece letter a pawn becomes, or ``""``.
+    """
+
+    action: int
+    target: tuple[int, int]
+    source: tuple[int, int] | None = None
+    label: str = ""
+    promotion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A board position that can be drawn without knowing the game's rules.
+
+    Attributes:
+        kind: ``chess``, ``connect_four``, ``tic_tac_toe``, ``go``, ``checkers``.
+        rows: Rows of squares (points for go).
+        columns: Columns of them.
+        cells: ``rows * columns`` one-letter pieces, row by row from the top, ``""`` for
+            empty: FEN letters for chess; ``X`` (first player) and ``O`` (second) elsewhere;
+            checkers' kings are doubled letters.
+        moves: Legal moves of whoever is on turn.
+        last: The squares of the last move: (source, target) or (target,).
+        turn: Agent on turn, ``""`` when the game is over.
+        flipped: Draw it from the other side.
+    """
+
+    kind: str
+    rows: int
+    columns: int
+    cells: tuple[str, ...]
+    moves: tuple[Move, ...] = ()
+    last: tuple[tuple[int, int], ...] = ()
+    turn: AgentID = ""
+    flipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentView:
+    """What one agent did last.
+
+    Attributes:
+        agent: The agent (seat).
+        slot: Configured slot that plays it.
+        action: Its last action as a word, or as short text; ``""`` before the first.
+        number: The action's number in a ``Discrete`` space, else ``None``.
+        source: Who chose it (an :class:`~gym_gui.core.enums.ActionSource`), ``""`` before.
+        reward: What the last step brought it.
+        total: Its return (sum of rewards) so far.
+        value: The policy's own estimate, where it gives one.
+        option: The option it follows, in hierarchical play.
+        latency_ms: How long it took to choose.
+        invalid: Unusable replies so far.
+    """
+
+    agent: AgentID
+    slot: AgentID
+    action: str = ""
+    number: int | None = None
+    source: str = ""
+    reward: float = 0.0
+    total: float = 0.0
+    value: float | None = None
+    option: str = ""
+    latency_ms: float = 0.0
+    invalid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveView:
+    """One look at an episode.
+
+    Attributes:
+        episode: Its index.
+        seed: Its seed.
+        step: Environment steps taken.
+        agents: What each agent did last, in the environment's order.
+        turn: Agents that are being asked now.
+        over: ``""`` while it goes on, else its status (``completed``, ``failed``, ``aborted``).
+        error: Why it failed, or ``""``.
+        scores: Score by team, as the environment keeps it, or ``None``.
+        outcome: Win, draw or loss by team, once over; ``None`` where nobody can win.
+        board: The position, in board games.
+        text: The environment's own text rendering, where that was asked for.
+        frame: Sequence number of the picture that belongs to it; 0 where there is none.
+        sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
+    """
+
+    episode: int
+    seed: int
+    step: int
+    agents: tuple[AgentView, ...]
+    turn: tuple[AgentID, ...] = ()
+    over: str = ""
+    error: str = ""
+    scores: Mapping[str, float] | None = None
+    outcome: Mapping[str, str] | None = None
+    board: Board | None = None
+    text: str = ""
+    frame: int = 0
+    sent_ns: int = 0
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class HumanQuestion:
+    """A decision that a person has to make.
+
+    Attributes:
+        id: To be given back with the answer.
+        episode: Episode index.
+        step: Environment step.
+        agent: The agent (seat).
+        slot: Configured slot whose person is asked.
+        legal: Numbers of the legal actions; ``None`` where all are.
+        deadline_s: Time to answer, ``None`` for as long as it takes.
+        attempt: 0 at the first ask, then counting retries.
+        reason: Why the answer before was refused.
+        space: The action space as JSON data (:mod:`mosaic_worker.spaces`).
+    """
+
+    id: int
+    episode: int
+    step: int
+    agent: AgentID
+    slot: AgentID
+    legal: tuple[int, ...] | None = None
+    deadline_s: float | None = None
+    attempt: int = 0
+    reason: str = ""
+    space: Mapping[str, Any] = field(default_factory=_nothing)

@@ -1,0 +1,1 @@
+"""The window (PyQt6). Nothing outside this package imports Qt."""
