@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from gym_gui.core.enums import WorkerKind
 from gym_gui.workers.capabilities import WorkerCapabilities
+from gym_gui.workers.settings_schema import Setting, settings_from_model, settings_from_values
 
 Carrier = Literal["socket", "jsonl"]
 Need = Literal["no", "optional", "required"]
@@ -117,6 +118,7 @@ class WorkerTypeDefinition:
         requirements: Requirements file, absolute, or ``None``.
         folder: Where its manifest lies, or ``None`` when registered from code.
         source: Where it was found.
+        settings: What its manifest says of its settings; ask :attr:`settings_schema`.
     """
 
     type_id: str
@@ -141,7 +143,17 @@ class WorkerTypeDefinition:
     requirements: Path | None = None
     folder: Path | None = None
     source: Source = "code"
+    settings: tuple[Setting, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("pip_dependencies", "system_dependencies", "aliases"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def settings_schema(self) -> tuple[Setting, ...]:
+        """Its settings: as its manifest says, or its model, or as its default values show."""
+        if self.settings:
+            return self.settings
+        if self.config_schema is not None:
+            return settings_from_model(self.config_schema)
+        return settings_from_values(self.default_settings)

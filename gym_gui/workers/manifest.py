@@ -11,7 +11,7 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.capabilities import WorkerCapabilities
-from gym_gui.workers.manifest_keys import SECTIONS, TOP, Key
+from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP, Key
 from gym_gui.workers.registry import (
     LaunchSpec,
     ResourceLimits,
@@ -20,8 +20,10 @@ from gym_gui.workers.registry import (
     WorkerInputs,
     WorkerTypeDefinition,
 )
+from gym_gui.workers.settings_schema import Setting, read_settings
 
 MANIFEST = "worker.toml"
+_SETTINGS = "settings"
 _MAX_BYTES = 256 * 1024
 
 
@@ -80,13 +82,15 @@ def _read(path: Path) -> str:
 
 def _check(data: Mapping[str, Any], path: Path) -> None:
     for name, value in data.items():
-        if name in SECTIONS:
+        if name == _SETTINGS:
+            _check_settings(value, path)
+        elif name in SECTIONS:
             if not isinstance(value, dict):
                 raise ManifestError(path, f"{name} should be a table", fix=f"Write it as [{name}]")
             for key, inner in cast("dict[str, Any]", value).items():
                 _check_key(SECTIONS[name], key, inner, f"{name}.{key}", path)
         else:
-            _check_key(TOP, name, value, name, path, also=SECTIONS)
+            _check_key(TOP, name, value, name, path, also={**SECTIONS, _SETTINGS: SETTING})
     for name, key in TOP.items():
         if key.required and name not in data:
             raise ManifestError(path, f"key {name!r} is missing", fix=key.meaning)
@@ -110,6 +114,27 @@ def _check_key(
         raise ManifestError(path, f"unknown key {shown!r}", fix=fix)
     if wrong := key.check(value):
         raise ManifestError(path, f"{shown} is {_short(value)}", fix=f"It should be {wrong}")
+
+
+def _check_settings(settings: Any, path: Path) -> None:
+    if not isinstance(settings, dict):
+        raise ManifestError(path, "settings should be a table", fix="Write each as [settings.NAME]")
+    for name, setting in cast("dict[str, Any]", settings).items():
+        place = f"{_SETTINGS}.{name}"
+        if not isinstance(setting, dict):
+            raise ManifestError(path, f"{place} should be a table", fix=f"Write it as [{place}]")
+        given = cast("dict[str, Any]", setting)
+        _check_entry(SETTING, given, place, path)
+        for i, option in enumerate(given.get("options", ())):
+            _check_entry(OPTION, option, f"{place}.options[{i}]", path)
+
+
+def _check_entry(known: Mapping[str, Key], given: Mapping[str, Any], place: str, path: Path) -> None:
+    for key, value in given.items():
+        _check_key(known, key, value, f"{place}.{key}", path)
+    for key, spec in known.items():
+        if spec.required and key not in given:
+            raise ManifestError(path, f"{place}.{key} is missing", fix=spec.meaning)
 
 
 def _check_launch(launch: Mapping[str, Any], path: Path) -> None:
@@ -157,6 +182,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         limits=ResourceLimits(**data.get("limits", {})),
         default_policy_id=defaults.get("policy_id", ""),
         default_settings=defaults.get("settings", {}),
+        settings=_settings(data.get(_SETTINGS, {}), path),
         extra=requires.get("extra", ""),
         requirements=folder / requirements if requirements else None,
         folder=folder,
@@ -199,6 +225,13 @@ def _train(train: dict[str, Any] | None, path: Path) -> TrainSpec | None:
     if "entry" not in train:
         raise ManifestError(path, "train.entry is missing", fix=SECTIONS["train"]["entry"].meaning)
     return TrainSpec(train["entry"], tuple(train.get("algorithms", ())))
+
+
+def _settings(table: dict[str, Any], path: Path) -> tuple[Setting, ...]:
+    try:
+        return read_settings(table)
+    except UsageError as error:
+        raise ManifestError(path, error.message, fix=error.fix) from error
 
 
 def _inputs(inputs: dict[str, Any]) -> WorkerInputs:

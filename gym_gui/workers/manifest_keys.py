@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
+from gym_gui.workers.settings_schema import TYPES
 
 Check = Callable[[Any], str]
 """Returns what a value should have been, or an empty string when it is right."""
@@ -85,6 +86,19 @@ def positive(value: Any) -> str:
 def need(value: Any) -> str:
     """``true`` (required), ``"optional"`` or ``false``."""
     return "" if isinstance(value, bool) or value == "optional" else 'true, false or "optional"'
+
+
+def limit(value: Any) -> str:
+    """A finite number."""
+    ok = isinstance(value, int | float) and not isinstance(value, bool)
+    return "" if ok and -(2**63) <= value <= 2**64 else "a number"
+
+
+def anything(value: Any) -> str:
+    """Whatever TOML can say; dates and times, which no setting can carry, are refused."""
+    return (
+        "" if isinstance(value, str | bool | int | float | list) else "text, a number, true, false or a list"
+    )
 
 
 def table(value: Any) -> str:
@@ -179,3 +193,29 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "settings": Key(table, "Settings where the experiment gives none."),
     },
 }
+
+_ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
+SETTING: Mapping[str, Key] = {
+    "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
+    "title": Key(text, "Its label in forms; the name by default."),
+    "meaning": Key(text, "One sentence, shown as its tooltip."),
+    "default": Key(anything, "What holds where nothing is given."),
+    "options": Key(listing(table, "tables"), "Values of a `choice`."),
+    "minimum": Key(limit, "Least number."),
+    "maximum": Key(limit, "Greatest number."),
+    "required": Key(flag, "The worker cannot play without it."),
+    "policies": Key(flag, "Each option of this choice is listed as a policy of its own."),
+    "environments": _ENVIRONMENTS,
+}
+"""Keys of a ``[settings.NAME]`` table."""
+
+OPTION: Mapping[str, Key] = {
+    "value": Key(text, "As experiments write it.", required=True),
+    "title": Key(text, "As people read it; the value by default."),
+    "meaning": Key(text, "One sentence."),
+    "environments": Key(
+        _TEXTS, "Patterns of the environments it is for, such as `MiniGrid-*`; all by default."
+    ),
+    "agents": Key(_TEXTS, "Patterns of the slots it is for, such as `*/goal`; all by default."),
+}
+"""Keys of an entry in ``options``."""

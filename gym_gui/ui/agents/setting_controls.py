@@ -1,0 +1,269 @@
+"""One control per kind of setting; all say their value, take one, and tell when a person changed it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtGui import QStandardItemModel, QWheelEvent
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
+
+from gym_gui.workers.settings_schema import Setting
+
+_WHOLE = 2.0**53
+"""Beyond this a spin box no longer counts in ones."""
+
+
+class SettingControl(QWidget):
+    """Base of all controls.
+
+    Args:
+        setting: What it edits.
+        parent: Owner.
+    """
+
+    changed = pyqtSignal()
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setting = setting
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        self._row = row
+
+    def value(self) -> Any:
+        """What stands in it; ``None`` for nothing."""
+        raise NotImplementedError
+
+    def set_value(self, value: Any) -> None:
+        """Show ``value`` without telling anybody."""
+        raise NotImplementedError
+
+    def adapt(self, env_id: str, agent: str) -> None:
+        """The slot is known: a control that depends on it takes note."""
+
+    def _adopt(self, control: QWidget) -> None:
+        setting = self.setting
+        control.setObjectName(f"setting_{setting.name}")
+        control.setAccessibleName(setting.label)
+        control.setToolTip(setting.meaning or setting.label)
+        control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._row.addWidget(control, 1)
+        self.setFocusProxy(control)
+
+    def _on_edited(self, *_: object) -> None:
+        self.changed.emit()
+
+
+class TextControl(SettingControl):
+    """A line of text; a secret's reference (``env:NAME``) is one too."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.line = QLineEdit(self)
+        if setting.type == "secret":
+            self.line.setPlaceholderText("env:NAME or keyring:NAME")
+        elif setting.default not in (None, ""):
+            self.line.setPlaceholderText(str(setting.default))
+        self._adopt(self.line)
+        self.line.textEdited.connect(self._on_edited)
+
+    def value(self) -> Any:
+        return self.line.text().strip() or None
+
+    def set_value(self, value: Any) -> None:
+        self.line.setText("" if value is None else str(value))
+
+
+class ListControl(TextControl):
+    """A list, written as JSON or as words between commas: ``0, 1, "left"``."""
+
+    def value(self) -> Any:
+        written = self.line.text().strip()
+        if not written:
+            return None
+        for attempt in (written, f"[{written}]"):
+            try:
+                read = json.loads(attempt)
+            except ValueError:
+                continue
+            return read if isinstance(read, list) else [read]
+        return [word.strip() for word in written.split(",") if word.strip()]
+
+    def set_value(self, value: Any) -> None:
+        inner = json.dumps(value, ensure_ascii=False)[1:-1] if isinstance(value, list) else value
+        super().set_value(inner)
+
+
+class PathControl(TextControl):
+    """The path of a file or folder, with a button that opens the chooser."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.button = QToolButton(self)
+        self.button.setText("…")
+        self.button.setObjectName(f"setting_{setting.name}_browse")
+        self.button.setAccessibleName(f"Choose {setting.label.lower()}")
+        self.button.setToolTip("Choose a folder" if setting.type == "policy" else "Choose a file")
+        self._row.addWidget(self.button)
+        self.button.clicked.connect(self._on_browse)
+
+    def _on_browse(self) -> None:
+        dialog = QFileDialog(self.window(), f"Choose {self.setting.label.lower()}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # A policy is a folder, or a single file (.pth of a joint training): its description
+        # or the file itself is pointed at, and a description stands for its folder.
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        if self.setting.type == "policy":
+            dialog.setNameFilters(["Policies (policy.json *.safetensors *.pt *.pth *.zip)", "All files (*)"])
+        start = Path(self.line.text()).expanduser() if self.line.text() else Path.cwd()
+        dialog.setDirectory(str(start if start.is_dir() else start.parent))
+        dialog.fileSelected.connect(self._on_chosen)
+        dialog.open()
+
+    def _on_chosen(self, path: str) -> None:
+        chosen = Path(path)
+        described = self.setting.type == "policy" and (chosen.parent / "policy.json").is_file()
+        self.set_value(str(chosen.parent if described else chosen))
+        self.changed.emit()
+
+
+class FlagControl(SettingControl):
+    """Yes or no."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.box = QCheckBox(self)
+        self._adopt(self.box)
+        self.box.toggled.connect(self._on_edited)
+
+    def value(self) -> Any:
+        return self.box.isChecked()
+
+    def set_value(self, value: Any) -> None:
+        with QSignalBlocker(self.box):
+            self.box.setChecked(bool(self.setting.default if value is None else value))
+
+
+class SteadySpinBox(QDoubleSpinBox):
+    """A number; a wheel that scrolls the page does not change it, and it shows no idle digits."""
+
+    def wheelEvent(self, e: QWheelEvent | None) -> None:  # noqa: N802 (Qt's name)
+        if e is not None and not self.hasFocus():
+            e.ignore()
+        else:
+            super().wheelEvent(e)
+
+    def textFromValue(self, v: float) -> str:  # noqa: N802 (Qt's name)
+        return f"{v:.0f}" if self.decimals() == 0 else f"{v:.10g}"
+
+
+class SteadyComboBox(QComboBox):
+    """A choice that a wheel which scrolls the page does not change."""
+
+    def wheelEvent(self, e: QWheelEvent | None) -> None:  # noqa: N802 (Qt's name)
+        if e is not None and not self.hasFocus():
+            e.ignore()
+        else:
+            super().wheelEvent(e)
+
+
+class NumberControl(SettingControl):
+    """A number between limits; at its lowest place it reads "default" where the worker decides."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.spin = SteadySpinBox(self)
+        whole = setting.type == "whole"
+        self._step = 1.0 if whole else 0.1
+        self.spin.setDecimals(0 if whole else 4)
+        self.spin.setSingleStep(self._step)
+        low = -_WHOLE if setting.minimum is None else setting.minimum
+        high = _WHOLE if setting.maximum is None else setting.maximum
+        self._optional = not setting.required
+        self.spin.setRange(low - self._step if self._optional else low, high)
+        if self._optional:
+            default = setting.default
+            self.spin.setSpecialValueText("default" if default is None else f"{default:g} (default)")
+        self.spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.spin.setKeyboardTracking(True)
+        self._adopt(self.spin)
+        self.spin.valueChanged.connect(self._on_edited)
+
+    def value(self) -> Any:
+        if self._optional and self.spin.value() <= self.spin.minimum():
+            return None
+        return int(self.spin.value()) if self.setting.type == "whole" else self.spin.value()
+
+    def set_value(self, value: Any) -> None:
+        with QSignalBlocker(self.spin):
+            known = isinstance(value, int | float) and not isinstance(value, bool)
+            self.spin.setValue(float(value) if known else self.spin.minimum())
+
+
+class ChoiceControl(SettingControl):
+    """One of some options; those that do not fit the slot are shown, disabled, with the reason."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.box = SteadyComboBox(self)
+        self.box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        if setting.default is None and not setting.required:
+            self.box.addItem("default", None)
+        for option in setting.options:
+            self.box.addItem(option.label, option.value)
+            self.box.setItemData(self.box.count() - 1, option.meaning, Qt.ItemDataRole.ToolTipRole)
+        self._adopt(self.box)
+        self.box.activated.connect(self._on_edited)
+
+    def value(self) -> Any:
+        return self.box.currentData()
+
+    def set_value(self, value: Any) -> None:
+        wanted = self.setting.default if value is None else value
+        place = self.box.findData(wanted)
+        if place < 0 and wanted is not None:
+            # Shown as it stands: an unknown value is the person's to correct, not ours to swap.
+            self.box.addItem(str(wanted), wanted)
+            place = self.box.count() - 1
+        self.box.setCurrentIndex(place)
+
+    def adapt(self, env_id: str, agent: str) -> None:
+        model = self.box.model()
+        if not isinstance(model, QStandardItemModel):
+            return
+        for row in range(model.rowCount()):
+            option = self.setting.option(self.box.itemData(row))
+            item = model.item(row)
+            if option is None or item is None:
+                continue
+            reason = option.misfit(env_id, agent)
+            item.setEnabled(not reason)
+            item.setToolTip(reason or option.meaning)
+
+
+def control_for(setting: Setting, parent: QWidget | None = None) -> SettingControl:
+    """The control that edits ``setting``."""
+    kinds: dict[str, type[SettingControl]] = {
+        "choice": ChoiceControl,
+        "flag": FlagControl,
+        "whole": NumberControl,
+        "number": NumberControl,
+        "policy": PathControl,
+        "file": PathControl,
+        "list": ListControl,
+    }
+    return kinds.get(setting.type, TextControl)(setting, parent)
