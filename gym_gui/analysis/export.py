@@ -1,0 +1,300 @@
+"""Results for other programs: tables as CSV or Parquet, and the plots as one SVG picture."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import os
+import re
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.page_style import KINDS
+from gym_gui.analysis.plots import (
+    WIDTH,
+    IntervalRow,
+    interval_plot,
+    outcome_plot,
+    paired_caption,
+    paired_plot,
+    safe,
+    shorten,
+)
+from gym_gui.analysis.reader import Run
+from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Share, Summary
+from gym_gui.analysis.text import by_task, clean
+from gym_gui.core.errors import MissingDependencyError, UsageError
+
+Row = Mapping[str, Any]
+
+CSV, PARQUET = ".csv", ".parquet"
+_MARGIN = 24
+_HEADING = 30
+_COLOURS = {
+    "rl": "#8b5cf6",
+    "llm": "#3b82f6",
+    "vlm": "#0ea5e9",
+    "human": "#f97316",
+    "baseline": "#7c8796",
+    "bdi": "#10a37f",
+    "planner": "#10a37f",
+    "win": "#1f9d61",
+    "draw": "#667385",
+    "loss": "#d03b3b",
+    "ahead": "#3b6fe0",
+    "behind": "#c77700",
+}
+_TEXT, _MUTED, _LINE = "#1b2430", "#5d6a7c", "#e1e5ea"
+_FONT = "Inter, Helvetica, Arial, sans-serif"
+
+
+# ----------------------------------------------------------------------------- tables
+
+
+def operator_rows(summary: Summary) -> list[Row]:
+    """The comparison, a row per operator."""
+    return [
+        {
+            "run_id": o.run_id,
+            "operator_id": o.operator_id,
+            "name": o.name,
+            "task": o.task,
+            "kinds": "+".join(o.kinds),
+            "recorded": o.recorded,
+            "completed": o.completed,
+            "failed": o.failed,
+            "aborted": o.aborted,
+            **_estimate("mean_return", o.mean),
+            **_estimate("iqm_return", o.iqm),
+            **_share("success", o.success),
+            "length": o.length.value,
+            "unusable": o.invalid_actions,
+            "decisions": o.decisions.total if o.decisions else None,
+            "decision_p50_ms": o.decisions.latency_p50_ms if o.decisions else None,
+            "decision_p95_ms": o.decisions.latency_p95_ms if o.decisions else None,
+            "input_tokens": sum(slot.input_tokens for slot in o.slots),
+            "output_tokens": sum(slot.output_tokens for slot in o.slots),
+        }
+        for o in summary.operators
+    ]
+
+
+def episode_rows(run: Run) -> Iterable[Row]:
+    """Every finished episode, a row each; what is kept by seat or team has a column for each.
+
+    Raises:
+        RunFormatError: A row is damaged.
+    """
+    for operator in run.operators.values():
+        for e in sorted(operator.episodes(), key=lambda e: e.episode_index):
+            yield {
+                "run_id": run.run_id,
+                "operator_id": e.operator_id,
+                "name": operator.name,
+                "task": operator.task,
+                "episode_index": e.episode_index,
+                "seed": e.seed,
+                "status": str(e.status),
+                "length": e.length,
+                "total_reward": e.total_reward,
+                "success": e.success,
+                "terminated": e.terminated,
+                "truncated": e.truncated,
+                "unusable": sum(e.invalid_actions.values()),
+                "error": e.error,
+                "started_at": e.started_at,
+                "wall_s": e.wall_s,
+                **{f"return.{agent}": value for agent, value in e.returns.items()},
+                **{f"played_by.{agent}": a.policy or a.worker_id for agent, a in e.agents.items()},
+                **{f"score.{team}": t.score for team, t in e.teams.items() if t.score is not None},
+                **{f"outcome.{team}": str(o) for team, o in (e.outcome or {}).items()},
+            }
+
+
+def write_table(rows: Iterable[Row], path: Path) -> int:
+    """Write rows as CSV or Parquet, by the file's ending; whole or not at all.
+
+    Args:
+        rows: Plain values; a key that is missing in a row is empty there.
+        path: An existing file is replaced.
+
+    Returns:
+        Rows written.
+
+    Raises:
+        UsageError: The ending is neither, there are no rows, or the file cannot be written.
+        MissingDependencyError: Parquet needs pyarrow, which is not installed.
+    """
+    writers: dict[str, Callable[[list[Row], list[str], Path], None]] = {CSV: _csv, PARQUET: _parquet}
+    write = writers.get(path.suffix.lower())
+    if write is None:
+        raise UsageError(f"{path.name} is neither a .csv nor a .parquet file", fix=f"Write {path.stem}.csv")
+    listed = list(rows)
+    if not listed:
+        raise UsageError("there is nothing to write: no episode is finished yet", fix="Wait until one is")
+    columns = list(dict.fromkeys(key for row in listed for key in row))
+    _whole(path, lambda temporary: write(listed, columns, temporary))
+    return len(listed)
+
+
+def _estimate(name: str, e: Estimate) -> dict[str, Any]:
+    return {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+
+
+def _share(name: str, s: Share | None) -> dict[str, Any]:
+    return {name: s.value if s else None, f"{name}_n": s.n if s else None}
+
+
+def _csv(rows: list[Row], columns: list[str], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, restval="")
+        writer.writeheader()
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return clean(value) if isinstance(value, str) else value
+
+
+def _parquet(rows: list[Row], columns: list[str], path: Path) -> None:
+    try:
+        arrow: Any = import_module("pyarrow")  # it has no types
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingDependencyError("writing Parquet", 'pip install "mosaic-gym-gui[gui]"') from None
+    parquet.write_table(arrow.table({key: [row.get(key) for row in rows] for key in columns}), str(path))
+
+
+def _whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Write beside the file, then replace it."""
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        temporary = Path(name)
+        write(temporary)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+# --------------------------------------------------------------------------- pictures
+
+
+def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
+    """Verdict and plots as one picture on white, with every colour written out.
+
+    Args:
+        summary: What to show.
+        comparison: The pair whose seeds are plotted; by default the first that has pairs.
+    """
+    pair = comparison or next((c for c in summary.comparisons if c.pairs), None)
+    figure = _Figure()
+    for verdict in summary.verdicts:
+        figure.say(str(verdict))
+    for task, operators in by_task(summary).items():
+        _add_operators(figure, task, operators)
+    if pair is not None:
+        names = {o.key: o.name for o in summary.operators}
+        first, second = names.get(pair.first, pair.first), names.get(pair.second, pair.second)
+        figure.plot(f"Same seed, {first} minus {second}", paired_plot(pair))
+        figure.say(paired_caption(pair, shorten(first, 40), shorten(second, 40)))
+    return figure.svg()
+
+
+def write_figure(summary: Summary, path: Path, comparison: Comparison | None = None) -> None:
+    """:func:`figure_svg` as a file.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    content = figure_svg(summary, comparison).encode("utf-8", "replace")
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(content)
+
+    _whole(path, write)
+
+
+def _add_operators(figure: _Figure, task: str, operators: Sequence[OperatorSummary]) -> None:
+    competing = [o for o in operators if len(o.teams) > 1]
+    alone = [o for o in operators if len(o.teams) <= 1]
+    if alone:
+        rows = [IntervalRow(o.name, _kind(o.kinds), o.iqm) for o in alone]
+        figure.plot(f"{task}: IQM return, 95 % interval", interval_plot(rows))
+    for o in competing:
+        figure.plot(f"{o.name}: outcomes", outcome_plot(o.teams))
+
+
+def _kind(kinds: Sequence[str]) -> str:
+    return kinds[0] if kinds and kinds[0] in KINDS else "baseline"
+
+
+class _Figure:
+    """Plots and lines of text under one another."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._y = float(_MARGIN)
+
+    def say(self, text: str) -> None:
+        """A line of text, broken where it is too long."""
+        for line in textwrap.wrap(clean(text), 84):
+            self._y += 17
+            self._parts.append(f'<text x="{_MARGIN}" y="{self._y:.0f}" {_style(_TEXT)}>{safe(line)}</text>')
+        self._y += 10
+
+    def plot(self, title: str, svg: str) -> None:
+        """A plot of :mod:`gym_gui.analysis.plots` under its title."""
+        found = re.match(r'<svg viewBox="0 0 (\d+) (\d+)"[^>]*>(.*)</svg>$', svg, re.DOTALL)
+        self._y += _HEADING - 8
+        heading = f"{_style(_MUTED)} font-weight='600'"
+        self._parts.append(
+            f'<text x="{_MARGIN}" y="{self._y:.0f}" {heading}>{safe(shorten(title, 84))}</text>'
+        )
+        self._y += 8
+        if found is None:  # no plot but a sentence
+            self.say(re.sub(r"<[^>]*>", "", svg))
+            return
+        body = re.sub(r'(<text )class="(\w*)"', _text_style, found[3])
+        body = re.sub(r'class="(\w+)"', _shape_style, body)
+        self._parts.append(f'<g transform="translate({_MARGIN} {self._y:.0f})">{body}</g>')
+        self._y += int(found[2]) + 12
+
+    def svg(self) -> str:
+        """The whole picture."""
+        width, height = WIDTH + 2 * _MARGIN, self._y + _MARGIN
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
+            f'viewBox="0 0 {width} {height:.0f}">'
+            f'<rect width="{width}" height="{height:.0f}" fill="#ffffff"/>{"".join(self._parts)}</svg>\n'
+        )
+
+
+def _style(colour: str) -> str:
+    return f'font-family="{_FONT}" font-size="12" fill="{colour}"'
+
+
+def _text_style(match: re.Match[str]) -> str:
+    return f"{match[1]}{_style(_MUTED if match[2] == 'quiet' else _TEXT)}"
+
+
+def _shape_style(match: re.Match[str]) -> str:
+    name = match[1]
+    if name == "rule":
+        return f'stroke="{_LINE}" stroke-width="1"'
+    if name == "zero":
+        return f'stroke="{_MUTED}" stroke-width="1" stroke-dasharray="3 3"'
+    return f'fill="{_COLOURS.get(name, _MUTED)}"'

@@ -1,0 +1,106 @@
+"""Writes pictures as a video file that any player shows (H.264 in mp4)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
+
+SMALL_SIDE = 480
+"""Pictures with shorter sides are enlarged by a whole factor up to about this, so that cells stay sharp."""
+
+
+class VideoError(MosaicError):
+    """The video could not be written."""
+
+
+def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -> int:
+    """Write a video, whole or not at all.
+
+    Pictures of another size than the first are fitted into its frame.
+
+    Args:
+        path: An ``.mp4`` file; one that is there is replaced.
+        pictures: ``(height, width, 3)``, RGB.
+        fps: Pictures per second.
+
+    Returns:
+        Pictures written.
+
+    Raises:
+        UsageError: The path is no ``.mp4`` or cannot be written; there are no pictures.
+        MissingDependencyError: PyAV is not installed.
+    """
+    if path.suffix.lower() != ".mp4":
+        raise UsageError(f"{path.name} is no .mp4 file", fix=f"Write {path.with_suffix('.mp4').name}")
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no folder {path.parent}", fix="Choose another place for the video")
+    try:
+        import av
+        from av.error import FFmpegError
+    except ImportError:
+        raise MissingDependencyError("writing a video", 'pip install "mosaic-gym-gui[gui]"') from None
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+            written = _encode(container, pictures, fps)
+        if not written:
+            raise UsageError("there is no picture to write", fix="This environment draws none")
+        temporary.replace(path)
+    except (OSError, FFmpegError) as exc:
+        reason = exc.strerror or str(exc)
+        raise VideoError(f"{path} cannot be written: {reason}", fix="Choose another place") from exc
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    return written
+
+
+def _encode(container: Any, pictures: Iterable[NDArray[np.uint8]], fps: float) -> int:
+    """Feed the encoder; the stream is made when the first picture says how big it is."""
+    import av
+
+    stream: Any = None
+    written, factor, size = 0, 1, (0, 0)
+    for picture in pictures:
+        if stream is None:
+            factor = max(1, round(SMALL_SIDE / max(1, min(picture.shape[:2]))))
+            size = _even(picture.shape[0] * factor, picture.shape[1] * factor)
+            stream = _stream(container, size, fps)
+        frame = av.VideoFrame.from_ndarray(_fitted(picture, factor, size), format="rgb24")
+        container.mux(stream.encode(frame))
+        written += 1
+    if stream is not None:
+        container.mux(stream.encode())
+    return written
+
+
+def _stream(container: Any, size: tuple[int, int], fps: float) -> Any:
+    from fractions import Fraction
+
+    rate = Fraction(fps).limit_denominator(1000)
+    stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
+    stream.height, stream.width = size
+    stream.pix_fmt = "yuv420p"  # what every player and browser shows
+    return stream
+
+
+def _even(height: int, width: int) -> tuple[int, int]:
+    return height + height % 2, width + width % 2
+
+
+def _fitted(picture: NDArray[np.uint8], factor: int, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Enlarged by whole pixels, on a black ground of the video's size."""
+    big = picture.repeat(factor, axis=0).repeat(factor, axis=1) if factor > 1 else picture
+    if big.shape[:2] == size:
+        return np.ascontiguousarray(big)
+    canvas = np.zeros((*size, 3), np.uint8)
+    height, width = min(big.shape[0], size[0]), min(big.shape[1], size[1])
+    canvas[:height, :width] = big[:height, :width]
+    return canvas
