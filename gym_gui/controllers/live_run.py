@@ -1,0 +1,204 @@
+"""The run folder of play that is watched: the same as a script's, made as the play goes.
+
+How many episodes there will be is not known when it begins, and most play that is only
+looked at finishes none. So the folder is made with the first episode that ends by itself
+(or the first paid call); what was cut off before that leaves no folder behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gym_gui
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.execution import ExecutionConfig
+from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
+from gym_gui.services.versions import commit, machine
+
+_log = logging.getLogger(__name__)
+
+_Job = Callable[[], None]
+
+
+class LiveRun:
+    """Writes down what operators play side by side while somebody watches.
+
+    Rows are written in another thread, one after the other, so that a slow disk holds up
+    nobody. All methods are called from the event loop.
+
+    Args:
+        out: Folder for the new run folder.
+        operators: Who plays; their ids name the folders.
+        seed: Environment seed of episode 0.
+        header: More for ``run.json``.
+        changed: Called when :attr:`folder`, :attr:`saved` or :attr:`problem` has changed.
+
+    Attributes:
+        folder: The run folder, or ``None`` as long as there is none.
+        saved: Episodes written.
+        problem: Why nothing can be written any more, or ``""``.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        operators: Sequence[OperatorConfig],
+        seed: int,
+        *,
+        header: Mapping[str, Any] | None = None,
+        changed: Callable[[], None] | None = None,
+    ) -> None:
+        self._out, self._seed, self._header = out, seed, dict(header or {})
+        # Live play sits as configured; only a script knows how often seats are to be swapped.
+        self._operators = [replace(operator, seats="fixed") for operator in operators]
+        self._changed = changed
+        self._recorder: Recorder | None = None
+        self._players: dict[str, Any] = {}
+        self._versions: dict[str, str] = {}
+        self._seeds: dict[int, int] = {}
+        self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
+        self._begun: dict[str, int] = {}
+        self._held: list[_Job] = []
+        self._jobs: list[_Job] = []
+        self._writer: asyncio.Task[None] | None = None
+        self._closed = False
+        self.folder: Path | None = None
+        self.saved = self._failures = 0
+        self.problem = ""
+
+    @property
+    def run_id(self) -> str:
+        """Name of the folder; ``""`` as long as there is none."""
+        return self.folder.name if self.folder is not None else ""
+
+    @property
+    def operators(self) -> Sequence[OperatorConfig]:
+        """Who plays."""
+        return self._operators
+
+    def introduce(
+        self, operator_id: str, players: Mapping[str, Mapping[str, str]], versions: Mapping[str, str]
+    ) -> None:
+        """Note who plays for an operator, and the versions of all that acts."""
+        self._players[operator_id] = {slot: dict(player) for slot, player in players.items()}
+        self._versions.update(versions)
+
+    def next_index(self, operator_id: str) -> int:
+        """Index of the episode that an operator has not begun in this run yet."""
+        return self._begun.get(operator_id, 0)
+
+    def begun(self, operator_id: str, index: int) -> None:
+        """An episode begins: its index is taken."""
+        self._begun[operator_id] = max(self._begun.get(operator_id, 0), index + 1)
+
+    def episode(self, operator_id: str, row: Mapping[str, Any], steps: bytes, line: bytes) -> None:
+        """Write an episode.
+
+        Args:
+            operator_id: Who played it.
+            row: ``line``, decoded.
+            steps: Its rows, complete JSON lines.
+            line: Its own line.
+        """
+        if self._closed or self.problem:
+            return
+        aborted = row["status"] == EpisodeStatus.ABORTED
+        if aborted and not row["length"]:
+            return  # nothing was played
+        self._seeds[int(row["episode_index"])] = int(row["seed"])
+        job = partial(self._write, operator_id, row["status"] == EpisodeStatus.FAILED, steps, line)
+        if aborted and self.folder is None and not self._jobs:
+            self._held.append(job)
+            return
+        held, self._held = self._held, []
+        self._enqueue(*held, job)
+
+    def call(self, operator_id: str, line: bytes) -> None:
+        """Write a paid call, at once: what has cost money is never lost."""
+        if not self._closed and not self.problem:
+            self._enqueue(partial(self._write_call, operator_id, line))
+
+    async def close(self) -> None:
+        """End the run: everything on the disk, its figures final."""
+        if not self._closed:
+            self._closed = True
+            self._held.clear()
+            self._enqueue(self._finish)
+        if self._writer is not None:
+            await asyncio.shield(self._writer)
+
+    # -- the writing thread ----------------------------------------------------------
+
+    def _enqueue(self, *jobs: _Job) -> None:
+        self._jobs.extend(jobs)
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._drain())
+
+    async def _drain(self) -> None:
+        """Hand the jobs to a thread, as many at a time as have come together."""
+        while self._jobs:
+            batch = list(self._jobs)
+            try:
+                await asyncio.to_thread(_run_all, batch)
+            except MosaicError as exc:
+                self.problem = str(exc)
+                _log.warning("the run is not recorded any more: %s", exc)
+            del self._jobs[: len(batch)]
+            if self._recorder is not None:
+                self.folder = self._recorder.folder
+            if self._changed is not None:
+                self._changed()
+
+    def _open(self) -> Recorder:
+        if self._recorder is None:
+            about = {
+                "experiment": self._experiment().to_record(),
+                "players": self._players,
+                "versions": self._versions,
+                "machine": machine(),
+                "commit": commit(Path(gym_gui.__file__).parent),
+                "watched": True,
+            }
+            self._recorder = Recorder.create(self._out, list(self._counts), {**about, **self._header})
+        return self._recorder
+
+    def _write(self, operator_id: str, failed: bool, steps: bytes, line: bytes) -> None:
+        self._open().episode(operator_id, steps, line)
+        self._counts[operator_id] += 1
+        self.saved += 1
+        self._failures += failed
+
+    def _write_call(self, operator_id: str, line: bytes) -> None:
+        self._open().call(operator_id, line)
+
+    def _finish(self) -> None:
+        if self._recorder is None:
+            return
+        status = FAILED if self._failures or self.problem else COMPLETED
+        self._recorder.close(
+            status,
+            experiment=self._experiment().to_record(),
+            players=self._players,
+            versions=self._versions,
+            episodes=dict(self._counts),
+            problem=self.problem or None,
+        )
+
+    def _experiment(self) -> Experiment:
+        """What was played, as an experiment that could be run again."""
+        episodes = max(self._seeds, default=0) + 1
+        seeds = [self._seeds.get(i, self._seed + i) for i in range(episodes)]
+        return Experiment(self._operators, ExecutionConfig(episodes, seeds))
+
+
+def _run_all(jobs: Sequence[_Job]) -> None:
+    for job in jobs:
+        job()

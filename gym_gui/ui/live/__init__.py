@@ -1,0 +1,1 @@
+"""Sessions that are watched and played while they run, as Qt objects."""

@@ -1,0 +1,69 @@
+"""The engine as the window uses it: imported in a thread, opened without touching an environment."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig, WorkerAssignment
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.casting import Casting
+    from gym_gui.controllers.sessions import Session, SessionListener, SessionSettings
+    from gym_gui.services.store import Store
+
+    OpenLiveSession = Callable[[OperatorConfig, SessionSettings, SessionListener, Store], Session]
+    """Makes a session for an operator that nobody has checked yet; it is not started."""
+
+
+def _import_all() -> None:
+    for name in ("gym_gui.host.client", "gym_gui.controllers.casting", "gym_gui.controllers.live_run"):
+        importlib.import_module(name)
+
+
+async def load_engine() -> None:
+    """Import what sessions need, in a thread: gRPC and NumPy take half a second."""
+    await asyncio.to_thread(_import_all)
+
+
+def seated_as_written(config: OperatorConfig) -> OperatorConfig:
+    """The operator with its seats fixed: in live play everybody stays where they sit."""
+    return config if config.seats == "fixed" else replace(config, seats="fixed")
+
+
+def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
+    """The operator with somebody else in one slot; a link group that the slot was in goes on without it."""
+    if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:
+        return replace(config, manager={**config.manager, agent.removesuffix(GOAL_SUFFIX): player})
+    workers, groups = {**config.workers, agent: player}, []
+    for group in config.link_groups:
+        rest = tuple(other for other in group.linked_agents if other != agent)
+        if agent != group.primary_agent and rest:
+            groups.append(replace(group, linked_agents=rest))
+        elif agent in group.agents:  # whoever is left plays by itself what the group played
+            slots = config.resolved_slots()
+            workers |= {other: slots[other] for other in group.agents if other != agent}
+    return replace(config, workers=workers, link_groups=groups)
+
+
+def unchecked_casting(config: OperatorConfig) -> Casting:
+    """A casting that carries the configuration alone.
+
+    The session host makes the environment and checks the operator against it; doing the
+    same here first would cost time and bring the environment's packages into the window.
+    """
+    from gym_gui.controllers.casting import Casting
+
+    return Casting(config, {}, (), config.resolved_slots(), {}, config.task, "", 0)
+
+
+def open_host_session(
+    config: OperatorConfig, settings: SessionSettings, listener: SessionListener, store: Store
+) -> Session:
+    """A session in a host process of its own."""
+    from gym_gui.host.client import HostSession
+
+    return HostSession(unchecked_casting(config), settings, listener, store=store)

@@ -1,0 +1,606 @@
+"""One operator that is watched and played: a session host process behind Qt signals."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.ui.live.engine import load_engine, open_host_session, seated_as_written, with_player
+from gym_gui.ui.live.listener import LiveListener
+from gym_gui.ui.live.state import ALIVE, OperatorState, state_words, trouble_sentence
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_run import LiveRun
+    from gym_gui.controllers.sessions import Session, SessionReady
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.live.engine import OpenLiveSession
+
+__all__ = ["LiveOperator", "OperatorState"]
+
+_log = logging.getLogger(__name__)
+
+THINKING_S = 0.6
+"""A step that takes longer is said to be thought about."""
+_WATCH_MS = 200
+_UNBEGUN_S, _DRAIN_S = 0.5, 3.0
+"""Time a session has to end an episode that was aborted; one that hangs is started again."""
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """The episode that is being played: which one of which schedule, and where it is written."""
+
+    plan: EpisodePlan
+    place: int
+    schedule: int
+    run: LiveRun | None
+
+
+class LiveOperator(QObject):
+    """Plays one operator's episodes in a session host process, and says what happens.
+
+    Args:
+        context: The window's services; ``store`` and ``spawn`` are used.
+        config: The operator. What is wrong with it is found by its host and shown as trouble.
+        seeds: Environment seeds in order; by default they count up from the one given to
+            :meth:`start`.
+        run: Where finished episodes are written; ``None`` records nothing.
+        open_session: Makes the session; a host process by default.
+        parent: Qt parent.
+
+    Attributes:
+        config: Who plays, as it is now.
+        trouble: Why it is broken, as a sentence; ``""`` while it is not.
+        last_view: The newest look, or ``None``.
+        last_frame: The newest picture, or ``None``.
+        episodes_done: Lines of the episodes that ended by themselves since the last start or reset.
+        ready_info: What the session said of itself once it was ready, or ``None``.
+    """
+
+    state_changed = pyqtSignal(object)
+    viewed = pyqtSignal(object)
+    framed = pyqtSignal(object)
+    asked = pyqtSignal(object)
+    withdrawn = pyqtSignal(int)
+    episode_over = pyqtSignal(object)
+    broke = pyqtSignal(str)
+    stepped = pyqtSignal()
+    config_changed = pyqtSignal(object)
+
+    def __init__(
+        self,
+        context: AppContext,
+        config: OperatorConfig,
+        *,
+        seeds: Sequence[int] | None = None,
+        run: LiveRun | None = None,
+        open_session: OpenLiveSession | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"operator.{config.operator_id}")
+        self.config = seated_as_written(config)
+        self._context, self._seeds, self._run = context, seeds, run
+        self._open_session = open_session or open_host_session
+        self.trouble = ""
+        self.last_view: LiveView | None = None
+        self.last_frame: Any = None
+        self.episodes_done: list[dict[str, Any]] = []
+        self.ready_info: SessionReady | None = None
+        self._state = OperatorState.IDLE
+        self._session: Session | None = None
+        self._listener: LiveListener | None = None
+        self._work: asyncio.Task[Any] | None = None
+        self._lock = asyncio.Lock()
+        self._look: tuple[str, float] = ("rgb_array", 30.0)
+        self._seed, self._next, self._base, self._schedule = 0, 0, 0, 0
+        self._limit: int | None = 0
+        self._flight: _Flight | None = None
+        self._landed = asyncio.Event()
+        self._begun = False
+        self._counted: LiveRun | None = None
+        self._paused = self._driven = self._stepping = False
+        self._rate: float | None = None
+        self._questions: dict[int, HumanQuestion] = {}
+        self._since = time.monotonic()
+        self._closed = False
+        self._watch = QTimer(self)
+        self._watch.setInterval(_WATCH_MS)
+        self._watch.timeout.connect(self._refresh)
+
+    # -- where it stands -------------------------------------------------------------
+
+    @property
+    def state(self) -> OperatorState:
+        """Where it stands."""
+        return self._state
+
+    @property
+    def words(self) -> str:
+        """Where it stands, as its card says it."""
+        if self._state is OperatorState.BROKEN:
+            return self.trouble
+        return state_words(self._state, thinking_s=self.waiting_s, done=self.done)
+
+    @property
+    def waiting_s(self) -> float:
+        """Seconds since something last happened."""
+        return time.monotonic() - self._since
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a session that answers."""
+        return self._state in ALIVE
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits for :meth:`run` or :meth:`step`."""
+        return self._paused
+
+    @property
+    def stepping(self) -> bool:
+        """Whether a step that was asked for has not been taken yet."""
+        return self._stepping
+
+    @property
+    def done(self) -> bool:
+        """Whether every episode that was asked for has been played."""
+        return self._flight is None and self._left() == 0
+
+    @property
+    def episode_limit(self) -> int | None:
+        """How many episodes it plays; ``None``: for ever."""
+        return self._limit
+
+    @property
+    def questions(self) -> Sequence[HumanQuestion]:
+        """What people have not answered yet, oldest first."""
+        return tuple(self._questions.values())
+
+    @property
+    def recording(self) -> LiveRun | None:
+        """Where finished episodes are written."""
+        return self._run
+
+    @property
+    def host_pid(self) -> int:
+        """Process id of its session host; 0 where there is none."""
+        return int(getattr(self._session, "pid", 0)) if self._session is not None else 0
+
+    def _refresh(self) -> None:
+        """Say the state again where it has changed, or where its words count seconds."""
+        state = self._derive()
+        watching = state in ALIVE and (not self._paused or self._driven or self._stepping)
+        if watching != self._watch.isActive():
+            (self._watch.start if watching else self._watch.stop)()
+        if state is not self._state or state is OperatorState.THINKING:
+            self._state = state
+            self.state_changed.emit(state)
+
+    def _derive(self) -> OperatorState:
+        if self._closed:
+            return OperatorState.CLOSED
+        if self.trouble:
+            return OperatorState.BROKEN
+        if self._listener is None:
+            return OperatorState.STARTING if self._busy else OperatorState.IDLE
+        if self.ready_info is None:
+            return OperatorState.STARTING
+        if self._questions:
+            return OperatorState.YOUR_MOVE
+        if self._flight is None:
+            return OperatorState.READY
+        waits = self._stepping if self._paused else True
+        slow = THINKING_S if not self._rate or self._driven else max(THINKING_S, 1.5 / self._rate)
+        if waits and self.waiting_s > slow:
+            return OperatorState.THINKING
+        if not self._paused or self._driven:
+            return OperatorState.RUNNING
+        fresh = self.last_view is None or self.last_view.step == 0
+        return OperatorState.READY if fresh and not self.episodes_done else OperatorState.PAUSED
+
+    @property
+    def _busy(self) -> bool:
+        return self._work is not None and not self._work.done()
+
+    # -- what people do --------------------------------------------------------------
+
+    def start(
+        self,
+        seed: int,
+        *,
+        episodes: int | None = None,
+        render: str = "rgb_array",
+        fps: float = 30.0,
+        paused: bool = False,
+    ) -> None:
+        """Play from this seed on; starts the session host where there is none.
+
+        Args:
+            seed: Environment seed of the first episode.
+            episodes: How many; ``None``: for ever.
+            render: ``rgb_array``, ``ansi`` or ``none``.
+            fps: Most looks a second.
+            paused: Show the first frame and wait for :meth:`run` or :meth:`step`.
+        """
+        if self._closed:
+            return
+        self._begin(seed, episodes)
+        self._paused = paused
+        look = (render, float(fps))
+        if self._session is not None and self.ready_info is not None and look == self._look:
+            self._spawn(self._play_afresh())
+        else:
+            self._look = look
+            self._spawn(self._open())
+        self._refresh()
+
+    def reset(self, seed: int) -> None:
+        """Leave the running episode and play from this seed on; it stays paused if it was."""
+        if self._closed:
+            return
+        self._begin(seed, self._limit)
+        self._spawn(self._play_afresh() if self.alive else self._open())
+        self._refresh()
+
+    def restart(self) -> None:
+        """After trouble: a new session, which goes on with the episode that was lost or is next."""
+        if self._closed or not self.trouble:
+            return
+        self.trouble = ""
+        self._spawn(self._open())
+        self._refresh()
+
+    def run(self) -> None:
+        """Play on without waiting."""
+        self._paused = False
+        self._touch()
+        if self._session is not None and self.ready_info is not None:
+            self._session.resume()
+            self._feed()
+        self._refresh()
+
+    def pause(self) -> None:
+        """Hold before the next step."""
+        self._paused = True
+        if self._session is not None and self.ready_info is not None:
+            self._session.pause()
+        self._refresh()
+
+    def step(self) -> None:
+        """One environment step; at the end of an episode, the beginning of the next one."""
+        self._one_step(by_agent=False)
+
+    def step_agent(self) -> None:
+        """One agent's move, where agents take turns; else as :meth:`step`."""
+        self._one_step(by_agent=True)
+
+    def _one_step(self, *, by_agent: bool) -> None:
+        if self._session is None or self.ready_info is None or self._stepping:
+            return
+        if not self._paused:
+            self.pause()
+        if self._flight is None and not self._left():
+            return
+        self._stepping = True
+        self._touch()
+        if self._flight is None:
+            self._feed()
+        else:
+            (self._session.step_agent if by_agent else self._session.step)()
+        self._refresh()
+
+    def drive(self, driven: bool) -> None:
+        """Have its state say that it runs although somebody else takes every step (lock-step)."""
+        self._driven = driven
+        self._touch()
+        self._refresh()
+
+    def set_rate(self, steps_per_s: float | None) -> None:
+        """At most so many steps a second; ``None``: as fast as they come."""
+        self._rate = steps_per_s
+        if self._session is not None and self.ready_info is not None:
+            self._session.pace(steps_per_s)
+
+    def record_into(self, run: LiveRun | None) -> None:
+        """Write episodes that end from now on into ``run``."""
+        self._run = run
+        if run is not None and self.ready_info is not None:
+            run.introduce(self.config.operator_id, self.ready_info.players, self.ready_info.versions)
+
+    def answer(self, question: HumanQuestion, action: Any) -> None:
+        """What a person chose; an answer that comes too late changes nothing.
+
+        Args:
+            question: What was asked.
+            action: Plain JSON data of the action.
+        """
+        if self._questions.pop(question.id, None) is None or self._session is None:
+            return
+        self._touch()
+        self._session.answer(question.id, action)
+        self._refresh()
+
+    def rebind(self, agent: str, assignment: WorkerAssignment) -> asyncio.Task[Any]:
+        """Have somebody else play a slot from its next decision on.
+
+        Returns:
+            Done when it is so; a :class:`UsageError` says why it cannot be, and nothing has changed.
+        """
+        return self._context.spawn(self._rebind(agent, assignment), f"changing who plays {agent}")
+
+    async def _rebind(self, agent: str, assignment: WorkerAssignment) -> None:
+        if self._session is not None and self.ready_info is not None:
+            await self._session.rebind(agent, assignment)
+        self.config = with_player(self.config, agent, assignment)
+        self.config_changed.emit(self.config)
+
+    def stop(self) -> None:
+        """End the session host; what was played stays on show, :meth:`start` begins anew."""
+        if self._closed:
+            return
+        self.trouble = ""
+        self._limit = 0
+        self._spawn(self._shut())
+        self._refresh()
+
+    def is_running(self) -> bool:
+        """Whether it has a session, or is about to have one."""
+        return self._session is not None or (self._busy and not self.trouble)
+
+    async def close(self) -> None:
+        """End for good; nothing it started is left."""
+        if not self._closed:
+            self._closed = True
+            self._watch.stop()
+            if self._work is not None:
+                self._work.cancel()
+                await asyncio.gather(self._work, return_exceptions=True)
+            await self._shut()
+            self._refresh()
+
+    # -- the session -----------------------------------------------------------------
+
+    def _begin(self, seed: int, episodes: int | None) -> None:
+        self.trouble = ""
+        self._seed, self._limit, self._next = seed, episodes, 0
+        self._schedule += 1
+        if self._seeds is not None:
+            self._limit = len(self._seeds) if episodes is None else min(episodes, len(self._seeds))
+        self.episodes_done = []
+
+    def _spawn(self, job: Any) -> None:
+        """One piece of work at a time: what was asked last counts."""
+        before, self._work = self._work, None
+        if before is not None:
+            before.cancel()
+        work = self._context.spawn(job, f"playing {self.config.display_name}")
+        self._work = work
+        work.add_done_callback(self._on_work_done)
+
+    def _on_work_done(self, _task: object) -> None:
+        if not self._closed:
+            self._refresh()
+
+    async def _open(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+            self._touch()
+            await load_engine()
+            from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+
+            render, fps = self._look
+            settings = SessionSettings(1, self.config.max_steps, live=LiveSettings(fps, render))  # type: ignore[arg-type]
+            listener = LiveListener(self)
+            session = self._open_session(self.config, settings, listener, self._context.store)
+            self._session, self._listener = session, listener
+            self._refresh()
+            try:
+                ready = await session.start()
+            except MosaicError as exc:
+                self._forget(listener)
+                self._break(str(exc))
+                return
+            except BaseException:
+                self._forget(listener)
+                raise
+            if self._listener is not listener:
+                return
+            self.ready_info = ready
+            self.record_into(self._run)
+            if self._paused:
+                session.pause()
+            if self._rate is not None:
+                session.pace(self._rate)
+            self._feed()
+            self._refresh()
+
+    async def _play_afresh(self) -> None:
+        """Abort what is being played, wait until that is over, play from the beginning."""
+        async with self._lock:
+            if self._session is not None and await self._abort():
+                if self._paused:
+                    self._session.pause()
+                else:
+                    self._session.resume()
+                self._feed()
+                return
+        await self._open()
+
+    async def _abort(self) -> bool:
+        """End the episode in flight; ``False`` when the session does not do it in time."""
+        assert self._session is not None
+        self._questions_gone()
+        self._stepping = False
+        if self._flight is None:
+            return True
+        self._landed.clear()
+        self._session.abort()
+        for patience in (_UNBEGUN_S, _DRAIN_S):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._landed.wait(), patience)
+                break
+            if not self._begun:  # it had not begun: then it is forgotten without a word
+                self._flight = None
+                break
+        return self._session is not None and self._flight is None
+
+    async def _shut(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=True)
+        self._refresh()
+
+    async def _end_session(self, *, farewell: bool) -> None:
+        """End the session; with ``farewell`` the episode in flight is recorded as aborted first."""
+        session, listener = self._session, self._listener
+        if session is None or listener is None:
+            return
+        if farewell and self.ready_info is not None and self._flight is not None:
+            await self._abort()
+        self._forget(listener)
+        await session.close()
+
+    def _forget(self, listener: LiveListener) -> None:
+        if self._listener is not listener:
+            return
+        self._session, self._listener, self.ready_info = None, None, None
+        self._stepping = False
+        if self._flight is not None and self._flight.schedule == self._schedule:
+            self._next = self._flight.place  # it left no trace: it is begun again
+        self._flight = None
+        self._landed.set()
+        self._questions_gone()
+
+    def _questions_gone(self) -> None:
+        gone, self._questions = list(self._questions), {}
+        for question_id in gone:
+            self.withdrawn.emit(question_id)
+
+    def _break(self, sentence: str) -> None:
+        if self._closed:
+            return
+        self.trouble = trouble_sentence(sentence)
+        self._refresh()
+        self.broke.emit(self.trouble)
+
+    # -- what the session says (see LiveListener) ------------------------------------
+
+    def hears(self, listener: LiveListener) -> bool:
+        """Whether that session is still this operator's."""
+        return self._listener is listener
+
+    def log_name(self) -> str:
+        """What the log calls it."""
+        return self.config.display_name
+
+    # -- episodes --------------------------------------------------------------------
+
+    def _left(self) -> int | None:
+        return None if self._limit is None else max(self._limit - self._next, 0)
+
+    def _feed(self) -> None:
+        """Play the next episode, one at a time: the one that is looked at is the one in flight."""
+        if self._session is None or self._flight is not None or self._left() == 0:
+            return
+        run, place = self._run, self._next
+        if place == 0 or run is not self._counted:
+            # An index stands once in a run, however often play begins anew in it.
+            self._base = run.next_index(self.config.operator_id) - place if run is not None else 0
+            self._counted = run
+        self._next += 1
+        seed = self._seeds[place] if self._seeds is not None else self._seed + place
+        plan = EpisodePlan(self._base + place, seed, 0)
+        self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
+        if run is not None:
+            run.begun(self.config.operator_id, plan.index)
+        self._touch()
+        self._session.play([plan])
+
+    def _touch(self) -> None:
+        self._since = time.monotonic()
+
+    def on_started(self, index: int) -> None:
+        if self._flight is not None and self._flight.plan.index == index:
+            self._begun = True
+
+    def on_finished(self, index: int, steps: bytes, line: bytes) -> None:
+        flight = self._flight
+        if flight is None or flight.plan.index != index:
+            return
+        self._flight = None
+        self._touch()
+        row: dict[str, Any] = orjson.loads(line)
+        if flight.run is not None:
+            flight.run.episode(self.config.operator_id, row, steps, line)
+        self._landed.set()
+        if flight.schedule != self._schedule or row["status"] == EpisodeStatus.ABORTED:
+            return  # somebody has asked for something else meanwhile
+        self.episodes_done.append(row)
+        self.episode_over.emit(row)
+        if row["status"] == EpisodeStatus.FAILED:
+            # Another one would most likely fail as fast as this one: have a person look first.
+            self._context.spawn(
+                self._give_up(str(row.get("error") or "the episode failed")), "ending a session"
+            )
+        elif not self._paused:
+            self._feed()
+        self._refresh()
+
+    async def _give_up(self, reason: str) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+        self._break(reason)
+
+    async def settled(self) -> None:
+        """Wait until what was asked for last has been done."""
+        if self._work is not None:
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    def on_view(self, view: LiveView) -> None:
+        last, self.last_view = self.last_view, view
+        moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
+        if moved:
+            self._touch()
+        self.viewed.emit(view)
+        if self._stepping and moved:
+            self._stepping = False
+            self.stepped.emit()
+        self._refresh()
+
+    def on_frame(self, frame: Any) -> None:
+        self.last_frame = frame
+        self.framed.emit(frame)
+
+    def on_question(self, question: HumanQuestion) -> None:
+        self._questions[question.id] = question
+        self.asked.emit(question)
+        self._refresh()
+
+    def on_withdrawn(self, question_id: int) -> None:
+        if self._questions.pop(question_id, None) is not None:
+            self.withdrawn.emit(question_id)
+            self._refresh()
+
+    def on_call(self, line: bytes) -> None:
+        if self._run is not None:
+            self._run.call(self.config.operator_id, line)
+
+    def on_ended(self, listener: LiveListener, reason: str) -> None:
+        session = self._session
+        self._forget(listener)
+        if session is not None:
+            self._context.spawn(session.close(), "ending a session")
+        self._break(reason)

@@ -1,0 +1,85 @@
+"""Where a live operator stands, and the words for it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class OperatorState(StrEnum):
+    """Where a live operator stands."""
+
+    IDLE = "idle"
+    STARTING = "starting"
+    READY = "ready"
+    RUNNING = "running"
+    PAUSED = "paused"
+    YOUR_MOVE = "your_move"
+    THINKING = "thinking"
+    BROKEN = "broken"
+    CLOSED = "closed"
+
+
+ALIVE = frozenset(
+    {
+        OperatorState.READY,
+        OperatorState.RUNNING,
+        OperatorState.PAUSED,
+        OperatorState.YOUR_MOVE,
+        OperatorState.THINKING,
+    }
+)
+"""States in which there is a session that answers."""
+
+_WORDS = {
+    OperatorState.IDLE: "Not started",
+    OperatorState.STARTING: "Starting…",
+    OperatorState.READY: "Ready",
+    OperatorState.RUNNING: "Running",
+    OperatorState.PAUSED: "Paused",
+    OperatorState.YOUR_MOVE: "Your move",
+    OperatorState.BROKEN: "Stopped",
+    OperatorState.CLOSED: "Closed",
+}
+
+_TONES = {
+    OperatorState.RUNNING: "ok",
+    OperatorState.THINKING: "warning",
+    OperatorState.YOUR_MOVE: "accent",
+    OperatorState.BROKEN: "error",
+}
+
+
+def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = False) -> str:
+    """What a card says of a state.
+
+    Args:
+        state: The state.
+        thinking_s: How long the policies have been thinking.
+        done: Every episode that was asked for has been played.
+    """
+    if state is OperatorState.THINKING:
+        return f"Thinking {thinking_s:.1f} s"
+    if done and state in (OperatorState.READY, OperatorState.PAUSED):
+        return "Done"
+    return _WORDS[state]
+
+
+def state_tone(state: OperatorState) -> str:
+    """Which token colours the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
+    return _TONES.get(state, "muted")
+
+
+def trouble_sentence(reason: str) -> str:
+    """What a card says of a session that ended by itself.
+
+    Args:
+        reason: How it ended, for example ``was killed (signal 9, SIGKILL)`` or a sentence.
+    """
+    words = " ".join(reason.split()) or "it ended without a word"
+    if words.startswith("was killed (signal "):
+        number = words.removeprefix("was killed (signal ").partition(",")[0].rstrip(")")
+        return f"Session ended: killed (signal {number})"
+    for verb in ("was ", "ended ", "did not ", "closed "):
+        if words.startswith(verb):
+            return f"The session {words}"
+    return words[0].upper() + words[1:]
