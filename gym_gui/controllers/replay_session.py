@@ -1,0 +1,228 @@
+"""Plays one recorded episode again and gives every look at it.
+
+It runs where environments may be stepped: in a session host process, or in a command. The
+one who asks gives the rows along, so that both need not share a disk.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from gym_gui.controllers.casting import make_environment
+from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.replay import ReplayBackend
+from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import EpisodeError, RunFormatError
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.live import Board
+from gym_gui.core.types import AgentID, Answer, Decision
+from gym_gui.envs import Environment
+from gym_gui.services.recorded_episode import RecordedEpisode
+
+Picture = NDArray[np.uint8]
+"""``(height, width, 3)``, RGB."""
+
+
+@dataclass(frozen=True)
+class ReplayOrder:
+    """What has to be known to play an episode again.
+
+    Attributes:
+        operator: The operator's entry in the experiment.
+        index: Episode index.
+        seed: Its seed.
+        seats: Configured slot by seat.
+        max_steps: Where the engine cut it off, or ``None``.
+        lines: Its rows as JSON lines.
+    """
+
+    operator: Mapping[str, Any]
+    index: int
+    seed: int
+    seats: Mapping[AgentID, AgentID]
+    max_steps: int | None
+    lines: bytes
+
+    @classmethod
+    def of(cls, recorded: RecordedEpisode) -> ReplayOrder:
+        """The order for a recorded episode.
+
+        Raises:
+            RunFormatError: It has no seed, so that nobody can play it again.
+        """
+        episode = recorded.episode
+        if episode.seed is None:
+            where = f"episode {episode.episode_index} of {recorded.name}"
+            raise RunFormatError(where, "no seed is recorded, so it cannot be played again")
+        return cls(
+            recorded.config,
+            episode.episode_index,
+            episode.seed,
+            recorded.seats,
+            recorded.max_steps,
+            recorded.lines,
+        )
+
+    def to_json(self) -> str:
+        """All but the rows, as JSON."""
+        data = (self.operator, self.index, self.seed, self.seats, self.max_steps)
+        return orjson.dumps(data).decode()
+
+    @classmethod
+    def from_json(cls, text: str, lines: bytes) -> ReplayOrder:
+        """The order that :meth:`to_json` wrote."""
+        operator, index, seed, seats, max_steps = json.loads(text)
+        return cls(operator, index, seed, seats, max_steps, lines)
+
+
+@dataclass(frozen=True)
+class ReplayFrame:
+    """One look at the episode.
+
+    Attributes:
+        position: How many rounds of decisions came before: 0 is the state after reset.
+        step: Environment steps taken.
+        rows: Rows of the record that have been played.
+        picture: What the environment draws, ``None`` where it draws nothing.
+        board: The position, in board games.
+        text: The environment's own text rendering, where it draws nothing else.
+        scores: Score by team, as the environment keeps it.
+    """
+
+    position: int
+    step: int
+    rows: int
+    picture: Picture | None = None
+    board: Board | None = None
+    text: str = ""
+    scores: Mapping[str, float] | None = None
+
+
+def _no_words() -> dict[AgentID, tuple[str, ...]]:
+    return {}
+
+
+@dataclass
+class EpisodeReplay:
+    """Steps an environment through the recorded actions of one episode.
+
+    Attributes:
+        order: The episode.
+        render: Whether pictures are wanted.
+        meanings: A word for each discrete action, by seat; known once :meth:`open` was called.
+        departs: How what was played differs from the record, ``""`` where it does not; known
+            once all frames are out.
+    """
+
+    order: ReplayOrder
+    render: bool = True
+    meanings: Mapping[AgentID, tuple[str, ...]] = field(default_factory=_no_words)
+    departs: str = ""
+
+    def open(self) -> None:
+        """Make the environment.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        data = {"operators": [dict(self.order.operator)]}
+        config = experiment_from_data(data, complete=False).operators[0]
+        self._environment = make_environment(config, render_mode="rgb_array" if self.render else None)
+        slots = read_slots(self._environment)
+        seats = {agent: self.order.seats.get(agent, agent) for agent in slots}
+        rows = [orjson.loads(line) for line in self.order.lines.splitlines()]
+        self._recorded: list[Mapping[str, Any]] = rows
+        self._answers: list[Answer] = []
+        self._backend = ReplayBackend(slots, lambda _: rows, self._answers.extend)
+        self._episode = Episode(
+            EpisodePlan(self.order.index, self.order.seed, 0),
+            self._environment,
+            SeatCodecs(slots, seats),
+            self.order.max_steps,
+            count(1).__next__,
+        )
+        self.meanings = {agent: self._environment.action_meanings(agent) for agent in slots}
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._environment.close()
+
+    def frames(self) -> Iterator[ReplayFrame]:
+        """Every look, from the reset to the end of the record; :meth:`open` comes before."""
+        episode, position, played = self._episode, 0, 0
+        self._backend.begin(self.order.index, self.order.seed)
+        error = ""
+        try:
+            decisions = episode.open()
+            yield self._look(position, played)
+            while decisions and played < len(self._recorded):
+                if not self._accept(decisions):
+                    break
+                played += len(decisions)
+                decisions = episode.advance()
+                position += 1
+                yield self._look(position, played)
+        except EpisodeError as exc:
+            error = str(exc)
+        self.departs = self._compare(played, error)
+
+    def _accept(self, decisions: list[Decision]) -> bool:
+        """Take the recorded actions; false where the record ends or cannot be played."""
+        self._answers.clear()
+        self._backend.ask(decisions)
+        if any(answer.failure for answer in self._answers):
+            return False
+        for answer in self._answers:
+            self._episode.accept(answer, "policy")
+        return True
+
+    def _look(self, position: int, played: int) -> ReplayFrame:
+        environment = self._environment
+        picture = environment.picture() if self.render else None
+        board = environment.board()
+        text = environment.ansi() if picture is None and board is None else ""
+        scores = _scores(environment, self._episode.returns)
+        return ReplayFrame(position, self._episode.steps, played, picture, board, text, scores)
+
+    def _compare(self, played: int, error: str) -> str:
+        """Where playing again parted from the record, in words."""
+        nobody: dict[AgentID, Any] = {agent: {} for agent in self._episode.seats.values()}
+        try:
+            lines, _ = self._episode.record("", EpisodeStatus.ABORTED, None, nobody)
+        except EpisodeError as exc:
+            return str(exc)
+        for then, line in zip(self._recorded, lines.splitlines(), strict=False):
+            now = orjson.loads(line)
+            sha = then.get("state_sha")
+            if sha is not None and sha != now["state_sha"]:
+                return _DIFFERS.format(step=then.get("step_index"), agent=then.get("agent_id"))
+        if error:
+            return f"Played again, the environment fails at step {self._episode.steps}: {error}."
+        if played < len(self._recorded):
+            row = self._recorded[played]
+            return f"Played again, the episode ends before step {row.get('step_index')} of the record."
+        return ""
+
+
+_DIFFERS = (
+    "From step {step} ({agent}) on, this is not what was recorded: the environment "
+    "or its version has changed since. Verify says what differs."
+)
+
+
+def _scores(environment: Environment, returns: Mapping[AgentID, float]) -> Mapping[str, float] | None:
+    try:
+        return environment.scores(returns)
+    except Exception:  # the border to an environment's own attributes: a score is no reason to stop
+        return None

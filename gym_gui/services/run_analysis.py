@@ -1,0 +1,132 @@
+"""Summaries, reports and tables of runs, made in a process of its own.
+
+scipy and pyarrow take more memory than the window itself, and a run of a million steps takes
+seconds to read: ``python -m gym_gui.services.run_analysis`` does both and hands back the
+:class:`~gym_gui.analysis.summary.Summary`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.summary import Summary
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_fields import number
+from gym_gui.services.apart import USAGE, ApartError, run_apart
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    """What is said of a run.
+
+    Attributes:
+        summary: Its comparison.
+        costs: What paid calls cost, in US dollars, by operator id; only where calls say it.
+    """
+
+    summary: Summary
+    costs: Mapping[str, float]
+
+
+async def analyse(run: Path) -> RunAnalysis:
+    """Summarise a run.
+
+    Raises:
+        UsageError: There is no run, or it is damaged.
+        ApartError: The process failed.
+    """
+    finished = await run_apart(__name__, "summary", str(run))
+    if finished.status:
+        raise ApartError(finished.complaint or f"{run} cannot be summarised")
+    result = pickle.loads(finished.output)  # our own process wrote it
+    assert isinstance(result, RunAnalysis)
+    return result
+
+
+async def write_report(run: Path) -> Path:
+    """Write ``summary.json`` and ``report.html`` into the run folder; returns the page.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    finished = await run_apart(__name__, "report", str(run))
+    if finished.status:
+        raise ApartError(finished.complaint or f"the report of {run} cannot be written")
+    return Path(os.fsdecode(finished.output))
+
+
+async def write_run_table(run: Path, what: str, path: Path) -> int:
+    """Write a table of a run as CSV or Parquet, by the ending of ``path``.
+
+    Args:
+        run: The run folder.
+        what: ``operators`` or ``episodes``.
+        path: The file.
+
+    Returns:
+        Its rows.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    finished = await run_apart(__name__, what, str(run), "--out", str(path.absolute()))
+    if finished.status:
+        raise ApartError(finished.complaint or f"{path} cannot be written")
+    return int(finished.output)
+
+
+def costs_of(run: Run) -> dict[str, float]:
+    """Sum of ``usd`` over an operator's paid calls, for those that have any."""
+    found: dict[str, float] = {}
+    for key, operator in run.operators.items():
+        prices = [price for call in operator.calls() if (price := number(call.get("usd"))) is not None]
+        if prices:
+            found[key] = sum(prices)
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do one thing with one run; returns the exit status."""
+    parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
+    parser.add_argument("what", choices=("summary", "report", "operators", "episodes"))
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args(argv)
+    try:
+        sys.stdout.buffer.write(_result(args.what, open_run(args.run), args.out))
+    except MosaicError as error:
+        sys.stderr.write(f"{' '.join(str(error).split())}\n")
+        return USAGE if isinstance(error, UsageError) else 1
+    return 0
+
+
+def _result(what: str, run: Run, out: Path | None) -> bytes:
+    from gym_gui.analysis.export import episode_rows, operator_rows, write_table
+    from gym_gui.analysis.reporting import write_html, write_summary
+    from gym_gui.analysis.summary_builder import summarize
+
+    if what == "episodes":
+        assert out is not None
+        return b"%d" % write_table(episode_rows(run), out)
+    summary = summarize(run)
+    if what == "operators":
+        assert out is not None
+        return b"%d" % write_table(operator_rows(summary), out)
+    if what == "report":
+        write_summary(summary, run.path)
+        return os.fsencode(write_html(summary, run.path).absolute())
+    # By its real name: here this module is called __main__.
+    from gym_gui.services.run_analysis import RunAnalysis as Named
+
+    return pickle.dumps(Named(summary, costs_of(run)))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,275 @@
+"""The run folders of a place as a list: what each is about, found, filtered, thrown away.
+
+Reading is meant for a thread of its own: thousands of folders are looked at, but each is
+opened once and then again only when it changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.reader import open_run
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.record_fields import mapping
+from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED, is_being_written
+
+CUT_OFF, DAMAGED = "cut off", "damaged"
+"""Statuses that no ``run.json`` says: its process died; it cannot be read."""
+STATUSES = (RUNNING, COMPLETED, FAILED, STOPPED, CUT_OFF, DAMAGED)
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RunOperator:
+    """One operator of a listed run.
+
+    Attributes:
+        operator_id: Its id.
+        name: What people call it.
+        task: Environment family and id.
+        kinds: Kinds of worker in it, each once.
+    """
+
+    operator_id: str
+    name: str
+    task: str
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One run of the list.
+
+    Attributes:
+        path: Its folder.
+        run_id: Its ULID, which sorts by time.
+        status: One of :data:`STATUSES`.
+        started_at: When, or ``None``.
+        operators: Who played.
+        planned: Episodes in all, ``None`` where ``run.json`` does not say.
+        done: Episodes that are finished.
+        problem: Why it ended early or cannot be read, or ``""``.
+    """
+
+    path: Path
+    run_id: str
+    status: str
+    started_at: datetime | None = None
+    operators: tuple[RunOperator, ...] = ()
+    planned: int | None = None
+    done: int = 0
+    problem: str = ""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Its environments, each once."""
+        return tuple(dict.fromkeys(o.task for o in self.operators if o.task))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of worker in it, each once."""
+        return tuple(dict.fromkeys(kind for o in self.operators for kind in o.kinds))
+
+    @property
+    def title(self) -> str:
+        """What a person recognises it by: who played; the id where nobody is known."""
+        names = [o.name for o in self.operators]
+        if not names:
+            return self.run_id
+        shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+        return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+    @property
+    def environment(self) -> str:
+        """Its environments in a few words, families left out."""
+        ids = [task.rpartition("/")[2] for task in self.tasks]
+        return ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more" if ids else ""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether somebody writes it now."""
+        return self.status == RUNNING
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """What is shown of the list.
+
+    Attributes:
+        words: Each must occur in a run's names, environments, id or status.
+        environment: Only runs in this environment (as :attr:`RunEntry.tasks` has it).
+        status: Only runs that stand so.
+    """
+
+    words: str = ""
+    environment: str = ""
+    status: str = ""
+
+    def accepts(self, run: RunEntry) -> bool:
+        """Whether a run is shown."""
+        if self.environment and self.environment not in run.tasks:
+            return False
+        if self.status and self.status != run.status:
+            return False
+        if not self.words.strip():
+            return True
+        text = " ".join((run.run_id, run.status, *run.tasks, *run.kinds, *(o.name for o in run.operators)))
+        folded = text.casefold()
+        return all(word in folded for word in self.words.casefold().split())
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was read, and the stamps that say whether it changed."""
+
+    stamp: tuple[int, int]
+    entry: RunEntry
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+
+
+class RunLibrary:
+    """The runs of one folder.
+
+    Args:
+        folder: The folder that run folders are in; it need not exist yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known: dict[str, _Known] = {}
+
+    def scan(self) -> Iterator[list[RunEntry]]:
+        """Look at the folder, newest run first, a batch at a time.
+
+        The first batch comes soon however many there are. A generator may be left early.
+        """
+        names = sorted(self._names(), reverse=True)
+        for gone in self._known.keys() - set(names):
+            del self._known[gone]
+        for start in range(0, len(names), _BATCH):
+            batch = (self._entry(name) for name in names[start : start + _BATCH])
+            yield [entry for entry in batch if entry is not None]
+
+    def all(self) -> list[RunEntry]:
+        """Every run, newest first."""
+        return [entry for batch in self.scan() for entry in batch]
+
+    def one(self, path: Path) -> RunEntry | None:
+        """A single run, wherever its folder is; ``None`` where there is none."""
+        if path.parent == self.folder:
+            return self._entry(path.name)
+        return _read(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
+
+    def _names(self) -> Iterable[str]:
+        try:
+            with os.scandir(self.folder) as entries:
+                return [e.name for e in entries if not e.name.startswith(".") and e.is_dir()]
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            return []
+
+    def _entry(self, name: str) -> RunEntry | None:
+        path = self.folder / name
+        try:
+            status = (path / "run.json").stat()
+        except OSError:
+            self._known.pop(name, None)
+            return None  # some other folder, or just deleted
+        stamp = (status.st_mtime_ns, status.st_size)
+        known = self._known.get(name)
+        if known is None or known.stamp != stamp:
+            known = _read(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
+        elif known.entry.status == RUNNING:
+            known = _brought_up_to_date(known)
+        self._known[name] = known
+        return known.entry
+
+
+def _read(path: Path, known: _Known) -> _Known:
+    try:
+        run = open_run(path)
+    except MosaicError as error:
+        return replace(known, entry=RunEntry(path, path.name, DAMAGED, problem=str(error)))
+    planned = mapping(run.record.extra.get("episodes")) or {}
+    players = mapping(run.record.extra.get("players")) or {}
+    totals = [n for n in planned.values() if isinstance(n, int)]
+    entry = RunEntry(
+        path,
+        run.run_id,
+        _status(path, run.record.status),
+        _moment(run.record.started_at),
+        tuple(
+            RunOperator(key, operator.name, operator.task, _kinds(operator.config, players.get(key)))
+            for key, operator in run.operators.items()
+        ),
+        sum(totals) if totals else None,
+        problem=run.record.problem or "",
+    )
+    return _counted(replace(known, entry=entry))
+
+
+def _brought_up_to_date(known: _Known) -> _Known:
+    status = _status(known.entry.path, RUNNING)
+    return _counted(replace(known, entry=replace(known.entry, status=status)))
+
+
+def _status(path: Path, said: str) -> str:
+    try:
+        dead = said == RUNNING and not is_being_written(path)
+    except OSError:
+        dead = False
+    return CUT_OFF if dead else said
+
+
+def _kinds(config: Mapping[str, Any], players: object) -> tuple[str, ...]:
+    """As recorded; before the workers have started, as configured."""
+    recorded = mapping(players) or {}
+    configured = mapping(config.get("workers")) or {}
+    found = [(mapping(player) or {}).get("worker_type") for player in recorded.values()]
+    found = found or [(mapping(slot) or {}).get("type") for slot in configured.values()]
+    return tuple(dict.fromkeys(kind for kind in found if isinstance(kind, str)))
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def _counted(known: _Known) -> _Known:
+    """Count the finished episodes; of a file that grew, only what is new."""
+    counts: dict[str, tuple[int, int]] = {}
+    for operator in known.entry.operators:
+        file = known.entry.path / "operators" / operator.operator_id / "episodes.jsonl"
+        counts[operator.operator_id] = _count_lines(file, *known.counts.get(operator.operator_id, (0, 0)))
+    done = sum(lines for lines, _ in counts.values())
+    return replace(known, entry=replace(known.entry, done=done), counts=counts)
+
+
+def _count_lines(file: Path, lines: int, at: int) -> tuple[int, int]:
+    """Whole lines of a file, and the offset they end at, counting on from there."""
+    try:
+        size = file.stat().st_size
+        if size < at:  # resumed: unfinished episodes were dropped
+            lines = at = 0
+        if size == at:
+            return lines, at
+        with file.open("rb") as handle:
+            handle.seek(at)
+            while data := handle.read(1 << 20):
+                if not (whole := data.rfind(b"\n") + 1):
+                    if len(data) < 1 << 20:
+                        break
+                    whole = len(data)  # one line, longer than the block
+                lines += data.count(b"\n", 0, whole)
+                at += whole
+                handle.seek(at)
+    except OSError:
+        pass
+    return lines, at

@@ -1,0 +1,102 @@
+"""Throws folders away so that they can be had back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
+from gym_gui.services.recorder import is_being_written
+
+
+class TrashError(MosaicError):
+    """A folder could not be thrown away, or not be had back."""
+
+
+def throw_away(folder: Path) -> Path | None:
+    """Move a run folder to the desktop's trash.
+
+    Args:
+        folder: The run folder.
+
+    Returns:
+        Where it lies now, for :func:`put_back`; ``None`` where the system does not say.
+
+    Raises:
+        UsageError: It is being written.
+        TrashError: There is no trash for the disk it is on, or it may not be moved.
+        MissingDependencyError: Send2Trash is not installed.
+    """
+    try:
+        import send2trash
+    except ImportError:
+        raise MissingDependencyError("the trash", 'pip install "mosaic-gym-gui[gui]"') from None
+    try:
+        if is_being_written(folder):
+            raise UsageError(f"the run {folder.name} is being written", fix="Stop it first")
+        send2trash.send2trash(str(folder))
+    except FileNotFoundError:
+        raise UsageError(f"there is no folder {folder} any more", fix="Look at the list again") from None
+    except OSError as exc:  # Send2Trash's own errors are OSErrors too
+        reason = exc.strerror or str(exc)
+        raise TrashError(
+            f"{folder} could not be moved to the trash: {reason}", fix="Open the folder and delete it there"
+        ) from exc
+    return next(_found(folder), None)
+
+
+def put_back(trashed: Path, folder: Path) -> None:
+    """Undo :func:`throw_away`.
+
+    Raises:
+        TrashError: It is not in the trash any more, or its place is taken.
+    """
+    if folder.exists():
+        raise TrashError(f"{folder} is there already", fix="Nothing needs to be put back")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(trashed, folder)
+    except OSError as exc:
+        reason = exc.strerror or str(exc)
+        raise TrashError(f"{folder} could not be put back: {reason}", fix="Look into the trash") from exc
+    with contextlib.suppress(OSError):
+        _info_of(trashed).unlink()
+
+
+def _found(folder: Path) -> Iterator[Path]:
+    """Where the trash (of the freedesktop.org specification) keeps the folder, newest first."""
+    absolute = folder.absolute()
+    listed: list[tuple[str, Path]] = []
+    for trash, base in _trashes(absolute):
+        for info in (trash / "info").glob("*.trashinfo") if (trash / "info").is_dir() else ():
+            fields = _fields(info)
+            origin = base / unquote(fields.get("Path", ""))
+            kept = trash / "files" / info.stem
+            if origin == absolute and kept.is_dir():
+                listed.append((fields.get("DeletionDate", ""), kept))
+    yield from (kept for _, kept in sorted(listed, reverse=True))
+
+
+def _trashes(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """Trash folders that may hold it, each with the folder its relative paths begin at."""
+    home = os.environ.get("XDG_DATA_HOME", "").strip()
+    yield (Path(home) if home else Path.home() / ".local" / "share") / "Trash", Path("/")
+    for top in folder.parents:
+        for trash in (top / ".Trash" / str(os.getuid()), top / f".Trash-{os.getuid()}"):
+            if trash.is_dir():
+                yield trash, top
+
+
+def _fields(info: Path) -> dict[str, str]:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        pairs = (line.partition("=") for line in info.read_text(encoding="utf-8").splitlines())
+        return {key.strip(): value.strip() for key, _, value in pairs}
+    return {}
+
+
+def _info_of(trashed: Path) -> Path:
+    return trashed.parent.parent / "info" / f"{trashed.name}.trashinfo"
