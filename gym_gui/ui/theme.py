@@ -1,0 +1,348 @@
+"""Colours, spacing and type of the window, light and dark. The only place that names a colour.
+
+A widget that paints itself asks :func:`current` when it paints; everything else is done by
+the style sheet (:mod:`gym_gui.ui.style_sheet`) and the palette. Changing the theme restyles
+the application, which repaints every widget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Final, Literal
+
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PyQt6.QtWidgets import QApplication
+
+from gym_gui.ui.style_sheet import style_sheet
+
+Mode = Literal["system", "light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The colours of one theme, as ``#rrggbb``.
+
+    Attributes:
+        window: Behind everything.
+        panel: Cards, bars, the rail.
+        raised: Controls on a panel.
+        line: Borders and dividers.
+        text: What is read first.
+        muted: What is read second; meets WCAG AA on window, panel and raised.
+        faint: Disabled text.
+        accent: The main action, the selection.
+        accent_hover: The main action under the pointer.
+        accent_text: Accent as text (links); readable on panel and wash.
+        on_accent: Text on accent.
+        wash: Background of what is selected or said.
+        ok: Fine (dots and bars; text beside them is ``text``).
+        warning: Needs a look.
+        error: Broken.
+        stage: Around a frame.
+        stage_text: Text on the stage.
+        scroll: Scroll bars' handles.
+    """
+
+    window: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    faint: str
+    accent: str
+    accent_hover: str
+    accent_text: str
+    on_accent: str
+    wash: str
+    ok: str
+    warning: str
+    error: str
+    stage: str
+    stage_text: str
+    scroll: str
+
+
+LIGHT: Final = Tokens(
+    window="#f6f7f9",
+    panel="#ffffff",
+    raised="#f0f2f5",
+    line="#e1e5ea",
+    text="#1b2430",
+    muted="#5f6b7d",
+    faint="#a3adb9",
+    accent="#3b6fe0",
+    accent_hover="#2f60cb",
+    accent_text="#2f60cb",
+    on_accent="#ffffff",
+    wash="#e8effd",
+    ok="#1f9d61",
+    warning="#c77700",
+    error="#d03b3b",
+    stage="#0d1117",
+    stage_text="#c3ccd8",
+    scroll="#c9d0d9",
+)
+DARK: Final = Tokens(
+    window="#14181f",
+    panel="#1b2029",
+    raised="#232a35",
+    line="#2f3845",
+    text="#e6ebf2",
+    muted="#93a0b3",
+    faint="#5a6675",
+    accent="#6b9bff",
+    accent_hover="#86adff",
+    accent_text="#82aaff",
+    on_accent="#0d1420",
+    wash="#24304a",
+    ok="#3ecf8e",
+    warning="#e5a23a",
+    error="#f06a6a",
+    stage="#0d1117",
+    stage_text="#c3ccd8",
+    scroll="#3b4655",
+)
+
+PAGE: Final = 16
+"""Margin of a page, in pixels."""
+GAP: Final = 12
+"""Between cards."""
+ROW: Final = 8
+"""Inside a row."""
+STEP: Final = 4
+"""What every distance is a multiple of."""
+RADIUS_PANEL: Final = 10
+RADIUS_CONTROL: Final = 7
+CONTROL_HEIGHT: Final = 30
+RAIL_WIDTH: Final = 72
+BAR_HEIGHT: Final = 44
+STATUS_HEIGHT: Final = 28
+INSPECTOR_WIDTH: Final = 300
+ICON: Final = 18
+
+TEXT_PX: Final = 13
+TITLE_PX: Final = 15
+SECTION_PX: Final = 12
+SMALL_PX: Final = 11
+
+_KINDS: Final = {
+    "llm": "#3b82f6",
+    "rl": "#8b5cf6",
+    "human": "#f97316",
+    "baseline": "#7c8796",
+    "bdi": "#10a37f",
+    "planner": "#10a37f",
+    "mpc": "#10a37f",
+    "vlm": "#0ea5e9",
+}
+_KIND_WORDS: Final = {
+    "llm": "LLM",
+    "rl": "RL",
+    "human": "Human",
+    "baseline": "Baseline",
+    "bdi": "BDI",
+    "planner": "Planner",
+    "mpc": "MPC",
+    "vlm": "VLM",
+}
+
+
+def kind_colour(kind: str) -> QColor:
+    """The colour of a kind of agent; that of a baseline for a kind that is not known."""
+    return QColor(_KINDS.get(kind.lower(), _KINDS["baseline"]))
+
+
+def kind_word(kind: str) -> str:
+    """What a badge says for a kind of agent."""
+    return _KIND_WORDS.get(kind.lower(), kind.capitalize() or "Agent")
+
+
+def luminance(colour: QColor) -> float:
+    """Relative luminance as WCAG 2 defines it, 0 to 1."""
+
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part) for part in (colour.redF(), colour.greenF(), colour.blueF()))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: QColor | str, other: QColor | str) -> float:
+    """WCAG contrast of two colours, 1 to 21; text needs 4.5."""
+    dark, bright = sorted((luminance(QColor(one)), luminance(QColor(other))))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def fill_for_white(colour: QColor) -> QColor:
+    """The colour, darkened just enough for white text on it to be readable (4.5)."""
+    result = QColor(colour)
+    while contrast(result, "#ffffff") < 4.5:
+        result = result.darker(104)
+    return result
+
+
+def text_on(background: QColor | str, colour: QColor) -> QColor:
+    """The colour, shifted just enough to be readable as text on the background (4.5)."""
+    result = QColor(colour)
+    lighten = luminance(QColor(background)) < 0.2
+    for _ in range(40):
+        if contrast(result, background) >= 4.5:
+            break
+        hue, saturation, lightness, alpha = result.getHslF()
+        lightness = min(1.0, lightness + 0.02) if lighten else max(0.0, lightness - 0.02)
+        result = QColor.fromHslF(max(hue, 0.0), saturation, lightness, alpha)
+    return result
+
+
+class Theme(QObject):
+    """Which tokens are in force; follows the system until told otherwise.
+
+    Args:
+        mode: ``system``, ``light`` or ``dark``.
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal()
+
+    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._mode: Mode = mode
+        self._tokens = self._wanted()
+        hints = QGuiApplication.styleHints()
+        if hints is not None:
+            hints.colorSchemeChanged.connect(self._on_system_scheme_changed)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The colours in force."""
+        return self._tokens
+
+    @property
+    def dark(self) -> bool:
+        """Whether they are the dark ones."""
+        return self._tokens is DARK
+
+    @property
+    def mode(self) -> Mode:
+        """What was asked for."""
+        return self._mode
+
+    def set_mode(self, mode: Mode) -> None:
+        """Follow the system, or stay light or dark."""
+        self._mode = mode
+        self._follow()
+
+    def apply(self) -> None:
+        """Style the whole application with these tokens and emit ``changed``."""
+        global _current
+        _current = self
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.setPalette(_palette(self._tokens))
+            app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))
+        self.changed.emit()
+
+    def colour(self, token: str) -> QColor:
+        """A token by its name."""
+        return QColor(getattr(self._tokens, token))
+
+    def _wanted(self) -> Tokens:
+        dark = self._mode == "dark" or (self._mode == "system" and _system_is_dark())
+        return DARK if dark else LIGHT
+
+    def _follow(self) -> None:
+        tokens = self._wanted()
+        if tokens is not self._tokens:
+            self._tokens = tokens
+            self.apply()
+
+    def _on_system_scheme_changed(self) -> None:
+        self._follow()
+
+
+_current: Theme | None = None
+
+
+def current() -> Theme:
+    """The theme in force; a light one where none was made (a widget on its own, in a test)."""
+    global _current
+    if _current is None:
+        _current = Theme("light")
+    return _current
+
+
+def token_names() -> tuple[str, ...]:
+    """Names of all tokens."""
+    return tuple(field.name for field in fields(Tokens))
+
+
+def use_fonts(app: QApplication) -> None:
+    """Inter where it is installed, else the system's; 13 px, tabular digits."""
+    font = QFont(app.font())
+    if "Inter" in QFontDatabase.families():
+        font.setFamily("Inter")
+    font.setPixelSize(TEXT_PX)
+    app.setFont(tabular(font))
+
+
+def tabular(font: QFont) -> QFont:
+    """The font with digits of one width, so that figures do not dance."""
+    result = QFont(font)
+    set_feature = getattr(result, "setFeature", None)
+    if set_feature is not None:  # Qt 6.7
+        set_feature(QFont.Tag(b"tnum"), 1)
+    return result
+
+
+def font(pixels: int = TEXT_PX, *, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The window's font at another size or weight, for widgets that paint themselves."""
+    result = QFont(QApplication.font())
+    result.setPixelSize(pixels)
+    result.setWeight(weight)
+    return result
+
+
+def mono_font(pixels: int = TEXT_PX) -> QFont:
+    """The system's fixed-width font."""
+    result = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    result.setPixelSize(pixels)
+    return result
+
+
+def _system_is_dark() -> bool:
+    hints = QGuiApplication.styleHints()
+    return hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+
+
+def _palette(tokens: Tokens) -> QPalette:
+    role = QPalette.ColorRole
+    palette = QPalette()
+    for name, colour in {
+        role.Window: tokens.window,
+        role.WindowText: tokens.text,
+        role.Base: tokens.panel,
+        role.AlternateBase: tokens.window,
+        role.Text: tokens.text,
+        role.Button: tokens.raised,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.on_accent,
+        role.Highlight: tokens.accent,
+        role.HighlightedText: tokens.on_accent,
+        role.ToolTipBase: tokens.text,
+        role.ToolTipText: tokens.panel,
+        role.PlaceholderText: tokens.muted,
+        role.Link: tokens.accent,
+        role.LinkVisited: tokens.accent,
+        role.Mid: tokens.line,
+        role.Midlight: tokens.line,
+        role.Dark: tokens.muted,
+        role.Light: tokens.panel,
+        role.Shadow: tokens.line,
+    }.items():
+        palette.setColor(name, QColor(colour))
+    disabled = QPalette.ColorGroup.Disabled
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(disabled, name, QColor(tokens.faint))
+    return palette

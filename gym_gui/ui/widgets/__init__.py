@@ -1,0 +1,44 @@
+"""The window's own building blocks. They know nothing of environments and agents."""
+
+from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
+from gym_gui.ui.widgets.bar import PageBar
+from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
+from gym_gui.ui.widgets.card import Card, Divider, restyle
+from gym_gui.ui.widgets.form import FormRows
+from gym_gui.ui.widgets.inspector import Inspector
+from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
+from gym_gui.ui.widgets.messages import EmptyHint, IconLabel, InlineMessage
+from gym_gui.ui.widgets.picker import PickerButton, PickerItem
+from gym_gui.ui.widgets.seed import SeedBox
+from gym_gui.ui.widgets.segments import SegmentedControl
+from gym_gui.ui.widgets.sparkline import Sparkline
+
+__all__ = [
+    "Card",
+    "Divider",
+    "Dot",
+    "ElidedLabel",
+    "EmptyHint",
+    "FormRows",
+    "IconButton",
+    "IconLabel",
+    "InlineMessage",
+    "Inspector",
+    "KeyCap",
+    "KindBadge",
+    "LinkButton",
+    "PageBar",
+    "PickerButton",
+    "PickerItem",
+    "PrimaryButton",
+    "QuietButton",
+    "SeedBox",
+    "SegmentedControl",
+    "Sparkline",
+    "StatusDot",
+    "label",
+    "muted_label",
+    "restyle",
+    "section_label",
+    "title_label",
+]

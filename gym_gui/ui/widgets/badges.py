@@ -1,0 +1,157 @@
+"""Small marks: the kind of an agent, a state, a key."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
+
+
+class KindBadge(QWidget):
+    """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its colour."""
+
+    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kind = ""
+        self.setObjectName("kind-badge")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.set_kind(kind)
+
+    @property
+    def kind(self) -> str:
+        """The kind it shows."""
+        return self._kind
+
+    def set_kind(self, kind: str) -> None:
+        """Show another kind."""
+        self._kind = kind
+        self.setAccessibleName(f"Kind: {theme.kind_word(kind)}")
+        self.setToolTip(_KIND_TIPS.get(kind.lower(), ""))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As wide as its word."""
+        return QSize(QFontMetrics(self._font()).horizontalAdvance(theme.kind_word(self._kind)) + 16, 19)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw the pill."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.fill_for_white(theme.kind_colour(self._kind)))
+        radius = self.height() / 2
+        painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
+        painter.setPen(QColor("white"))
+        painter.setFont(self._font())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, theme.kind_word(self._kind))
+
+    @staticmethod
+    def _font() -> QFont:
+        return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
+
+
+_KIND_TIPS = {
+    "llm": "A language model decides",
+    "vlm": "A language model that sees the picture decides",
+    "rl": "A trained policy decides",
+    "human": "A person decides",
+    "baseline": "A fixed rule decides",
+    "bdi": "A planner with beliefs, desires and intentions decides",
+}
+
+
+class Dot(QWidget):
+    """A coloured dot, 8 px; of a token (``ok``, ``warning``, …) or of any colour."""
+
+    def __init__(self, colour: str | QColor = "muted", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colour: str | QColor = colour
+        self.setFixedSize(10, 10)
+
+    def set_colour(self, colour: str | QColor) -> None:
+        """Take another token or colour."""
+        if colour != self._colour:
+            self._colour = colour
+            self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        known = isinstance(self._colour, str) and self._colour in theme.token_names()
+        painter.setBrush(theme.current().colour(str(self._colour)) if known else QColor(self._colour))
+        painter.drawEllipse(QRectF(1, 1, 8, 8))
+
+
+class StatusDot(QWidget):
+    """A dot with its word, so that the colour never stands alone.
+
+    Args:
+        state: A token: ``ok``, ``warning``, ``error``, ``accent``, ``muted``.
+        text: The word.
+        parent: Qt owner.
+    """
+
+    def __init__(self, state: str = "muted", text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.dot = Dot(state, self)
+        self.label = QLabel(text, self)
+        self.label.setProperty("role", "muted")
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self.dot)
+        layout.addWidget(self.label)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.set_state(state, text)
+
+    @property
+    def text(self) -> str:
+        """The word."""
+        return self.label.text()
+
+    def set_state(self, state: str, text: str) -> None:
+        """Show another state."""
+        self.dot.set_colour(state)
+        if text != self.label.text():
+            self.label.setText(text)
+        self.setAccessibleName(text)
+
+
+_KEY_SIGNS = {"Up": "↑", "Down": "↓", "Left": "←", "Right": "→", "Return": "Enter"}
+
+
+class KeyCap(QWidget):
+    """A key, drawn as a key. ``"Ctrl+N"`` is shown as written, arrows as arrows."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = ""
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.set_text(text)
+
+    @property
+    def text(self) -> str:
+        """What is drawn."""
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        """Show another key."""
+        self._text = " ".join(_KEY_SIGNS.get(part, part) for part in text.split("+")) if text != "+" else "+"
+        self.setAccessibleName(f"Key {text}")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As wide as its text."""
+        return QSize(keycap_width(self._text), 18)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw it."""
+        paint_keycap(QPainter(self), self.rect(), self._text, enabled=self.isEnabled())

@@ -1,0 +1,192 @@
+"""Buttons: one filled per page, the others quiet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypedDict, Unpack
+
+from PyQt6.QtCore import QPoint, QRect, QSize, Qt
+from PyQt6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
+
+
+class ButtonOptions(TypedDict, total=False):
+    """What every button of ours takes besides its text.
+
+    Attributes:
+        icon_name: Icon before the text.
+        icon_colour: Token of the icon.
+        key: Shortcut shown as a keycap; the shortcut itself belongs to a command.
+        tooltip: What it does, longer.
+        name: ``objectName``; made from the text by default.
+        on_click: Called without arguments.
+        parent: Qt owner.
+    """
+
+    icon_name: str
+    icon_colour: str
+    key: str
+    tooltip: str
+    name: str
+    on_click: Callable[[], object]
+    parent: QWidget | None
+
+
+class _Button(QPushButton):
+    """A button with an icon and, on request, a keycap that tells its shortcut."""
+
+    def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
+        super().__init__(text, options.get("parent"))
+        self._key = options.get("key", "")
+        self._icon_colour = options.get("icon_colour", "")
+        self.setObjectName(options.get("name") or f"button-{_slug(text)}")
+        self.setAccessibleName(text)
+        if icon_name := options.get("icon_name"):
+            self.set_icon(icon_name)
+        tooltip = options.get("tooltip", "")
+        self.setToolTip(f"{tooltip or text} ({self._key})" if self._key else tooltip)
+        if on_click := options.get("on_click"):
+            self.clicked.connect(_Click(on_click))
+
+    def set_icon(self, name: str) -> None:
+        """Show another icon of :mod:`gym_gui.ui.icons`."""
+        self.setIcon(icon(name, self._icon_colour))
+        self.setIconSize(QSize(14, 14))
+
+    def set_text(self, text: str, icon_name: str = "") -> None:
+        """Say another thing (Run becomes Pause)."""
+        self.setText(text)
+        self.setAccessibleName(text)
+        if icon_name:
+            self.set_icon(icon_name)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for the keycap."""
+        hint = super().sizeHint()
+        return hint + QSize(self._cap_width() + theme.ROW, 0) if self._key else hint
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as it wants to be: buttons are not cut."""
+        return self.sizeHint()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw the button, then the keycap at its right end."""
+        super().paintEvent(a0)
+        if not self._key:
+            return
+        width = self._cap_width()
+        rect = QRect(self.width() - width - 10, (self.height() - 18) // 2, width, 18)
+        painter = QPainter(self)
+        paint_keycap(painter, rect, self._key, enabled=self.isEnabled())
+
+    def _cap_width(self) -> int:
+        return keycap_width(self._key)
+
+
+class PrimaryButton(_Button):
+    """The page's main action, filled."""
+
+    def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
+        options.setdefault("icon_colour", "on_accent")
+        super().__init__(text, **options)
+        self.setProperty("role", "primary")
+
+
+class QuietButton(_Button):
+    """Any other action; with a menu, a caret tells that it opens one."""
+
+    def __init__(self, text: str, *, menu: QMenu | None = None, **options: Unpack[ButtonOptions]) -> None:
+        super().__init__(text, **options)
+        self._caret = menu is not None
+        if menu is not None:
+            self.setMenu(menu)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for the caret."""
+        return super().sizeHint() + QSize(18 if self._caret else 0, 0)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw the button, then the caret of its menu."""
+        super().paintEvent(a0)
+        if self._caret:
+            paint_caret(self)
+
+
+class LinkButton(_Button):
+    """An action that reads like a link, in a line of text."""
+
+    def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
+        super().__init__(text, **options)
+        self.setProperty("role", "link")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+
+class IconButton(QToolButton):
+    """A square button with an icon alone; its tooltip and accessible name say what it does."""
+
+    def __init__(
+        self,
+        icon_name: str,
+        tooltip: str,
+        *,
+        name: str = "",
+        on_click: Callable[[], object] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "bare")
+        self.setObjectName(name or f"button-{_slug(tooltip)}")
+        self.setIcon(icon(icon_name))
+        self.setIconSize(QSize(theme.ICON, theme.ICON))
+        self.setFixedSize(30, 30)
+        self.setToolTip(tooltip)
+        self.setAccessibleName(tooltip)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        if on_click is not None:
+            self.clicked.connect(_Click(on_click))
+
+    def set_icon(self, name: str) -> None:
+        """Show another icon."""
+        self.setIcon(icon(name))
+
+
+class _Click:
+    """Drops the ``checked`` argument of ``clicked``, which our handlers do not take."""
+
+    def __init__(self, handler: Callable[[], object]) -> None:
+        self._handler = handler
+
+    def __call__(self, *_: object) -> None:
+        self._handler()
+
+
+def keycap_width(text: str) -> int:
+    """Width of a keycap with this text."""
+    return max(QFontMetrics(theme.font(theme.SMALL_PX)).horizontalAdvance(text) + 12, 20)
+
+
+def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = True) -> None:
+    """Draw a key as a small rounded rectangle."""
+    current = theme.current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(current.colour("line"))
+    painter.setBrush(current.colour("panel"))
+    painter.drawRoundedRect(rect.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+    painter.setFont(theme.font(theme.SMALL_PX))
+    painter.setPen(current.colour("muted" if enabled else "faint"))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def paint_caret(widget: QWidget) -> None:
+    """Draw the caret of a control that opens a list, at its right end."""
+    painter = QPainter(widget)
+    size = 12
+    corner = QPoint(widget.width() - size - 9, (widget.height() - size) // 2)
+    icon("down").paint(painter, QRect(corner, QSize(size, size)))
+
+
+def _slug(text: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in text.lower()).split())

@@ -1,0 +1,84 @@
+"""Rows of a form: label left, control right."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets.labels import muted_label
+
+_W = TypeVar("_W", bound=QWidget)
+
+
+class FormRows(QWidget):
+    """A form of two columns, as in the inspector.
+
+    Args:
+        label_width: Width of the labels; longer ones wrap.
+        parent: Qt owner.
+    """
+
+    def __init__(self, *, label_width: int = 92, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(theme.ROW)
+        self._grid.setVerticalSpacing(theme.ROW)
+        self._grid.setColumnStretch(1, 1)
+        self._label_width = label_width
+        self._labels: dict[QWidget, QLabel] = {}
+
+    def add_row(self, text: str, control: _W, *, tooltip: str = "") -> _W:
+        """Add a control with its label; returns the control.
+
+        The label is the control's accessible name and buddy, the tooltip is on both.
+        """
+        label = muted_label(text, wrap=True)
+        label.setFixedWidth(self._label_width)
+        label.setBuddy(control)
+        row = self._grid.rowCount()
+        top = control.sizeHint().height() > 2 * theme.CONTROL_HEIGHT
+        align = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
+        self._grid.addWidget(label, row, 0, align)
+        self._grid.addWidget(control, row, 1)
+        if not control.accessibleName():
+            control.setAccessibleName(text)
+        if tooltip:
+            label.setToolTip(tooltip)
+            if not control.toolTip():
+                control.setToolTip(tooltip)
+        policy = control.sizePolicy()
+        if policy.horizontalPolicy() == QSizePolicy.Policy.Preferred:
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Expanding)
+            control.setSizePolicy(policy)
+        control.setMinimumWidth(0)
+        self._labels[control] = label
+        return control
+
+    def add_wide(self, widget: _W) -> _W:
+        """Add a widget over both columns."""
+        self._grid.addWidget(widget, self._grid.rowCount(), 0, 1, 2)
+        return widget
+
+    def label_of(self, control: QWidget) -> QLabel | None:
+        """The label of a control."""
+        return self._labels.get(control)
+
+    def set_row_visible(self, control: QWidget, visible: bool) -> None:
+        """Show or hide a row."""
+        control.setVisible(visible)
+        label = self._labels.get(control)
+        if label is not None:
+            label.setVisible(visible)
+
+    def clear(self) -> None:
+        """Take all rows out and delete them."""
+        self._labels.clear()
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()

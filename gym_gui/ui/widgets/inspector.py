@@ -1,0 +1,81 @@
+"""The column at the right: what is selected, and its settings."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets.labels import section_label
+
+
+class Inspector(QFrame):
+    """300 px that scroll when there is more to say. Content goes through :meth:`add`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "inspector")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setObjectName("inspector")
+        self.setAccessibleName("Inspector")
+        self.setFixedWidth(theme.INSPECTOR_WIDTH)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.content = QWidget(scroll)
+        self.content.setProperty("role", "scrolled")
+        self.body = QVBoxLayout(self.content)
+        self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        self.body.setSpacing(theme.ROW)
+        self.body.addStretch(1)
+        scroll.setWidget(self.content)
+        _see_through(scroll)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll)
+
+    def add(self, item: QWidget | QLayout) -> None:
+        """Put a widget or layout below the others."""
+        place = self.body.count() - 1
+        if isinstance(item, QWidget):
+            self.body.insertWidget(place, item)
+        else:
+            self.body.insertLayout(place, item)
+
+    def add_section(self, text: str) -> QLabel:
+        """Put a heading below the others, with room above it."""
+        place = self.body.count() - 1
+        if place > 0:
+            self.body.insertSpacing(place, theme.GAP)
+        heading = section_label(text)
+        self.add(heading)
+        return heading
+
+    def clear(self) -> None:
+        """Take everything out and delete it."""
+        while self.body.count() > 1:
+            item = self.body.takeAt(0)
+            if item is not None:
+                _dispose(item.widget(), item.layout())
+
+
+def _dispose(widget: QWidget | None, layout: QLayout | None) -> None:
+    if widget is not None:
+        widget.hide()
+        widget.deleteLater()
+    if layout is not None:
+        while (item := layout.takeAt(0)) is not None:
+            _dispose(item.widget(), item.layout())
+        layout.deleteLater()
+
+
+def _see_through(scroll: QScrollArea) -> None:
+    """Let what is behind a scroll area show."""
+    viewport = scroll.viewport()
+    if viewport is not None:
+        viewport.setAutoFillBackground(False)
+    widget = scroll.widget()
+    if widget is not None:
+        widget.setAutoFillBackground(False)

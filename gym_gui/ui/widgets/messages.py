@@ -1,0 +1,164 @@
+"""What is said inside a page: a message with a way out, and what to do with an empty panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
+from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
+from gym_gui.ui.widgets.labels import label, muted_label
+
+MessageKind = Literal["info", "ok", "warning", "error"]
+Action = tuple[str, Callable[[], object]]
+"""What a button says, and what it does."""
+
+
+class IconLabel(QLabel):
+    """An icon of one token's colour that follows the theme."""
+
+    def __init__(self, name: str, colour: str, size: int = 18, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name, self._colour, self._size = name, colour, size
+        self.setFixedSize(size, size)
+        theme.current().changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def _on_theme_changed(self) -> None:
+        pixmap = icon(self._name, self._colour).pixmap(
+            QSize(self._size, self._size), self.devicePixelRatioF()
+        )
+        self.setPixmap(pixmap)
+
+
+class InlineMessage(QFrame):
+    """A sentence in a page, with an action and, on request, a way to close it.
+
+    Args:
+        kind: ``info``, ``ok``, ``warning`` or ``error``; has an icon and a word for readers.
+        text: The thing and the way out.
+        action: What the button says and what it does.
+        closable: Whether it has a button that closes it.
+        parent: Qt owner.
+    """
+
+    dismissed = pyqtSignal()
+    action_triggered = pyqtSignal()
+
+    def __init__(
+        self,
+        kind: MessageKind,
+        text: str,
+        action: Action | None = None,
+        *,
+        closable: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.kind = kind
+        self._handler = action[1] if action else None
+        self.setObjectName(f"message-{kind}")
+        self.setProperty("role", "wash")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self._label = label(text, wrap=True)
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 8, 10, 8)
+        layout.setSpacing(theme.ROW)
+        layout.addWidget(IconLabel(kind, "accent" if kind == "info" else kind), 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._label, 1)
+        self.button: LinkButton | None = None
+        if action is not None:
+            self.button = LinkButton(action[0], name="message-action", on_click=self._on_action)
+            layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        if closable:
+            close = IconButton("close", "Close this message", name="message-close", on_click=self._on_close)
+            close.setFixedSize(20, 20)
+            close.setIconSize(QSize(12, 12))
+            layout.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        self.set_text(text)
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._label.text()
+
+    def set_text(self, text: str) -> None:
+        """Say another sentence."""
+        self._label.setText(text)
+        self.setAccessibleName(f"{self.kind.capitalize()}: {text}")
+
+    def _on_action(self) -> None:
+        self.action_triggered.emit()
+        if self._handler is not None:
+            self._handler()
+
+    def _on_close(self) -> None:
+        self.hide()
+        self.dismissed.emit()
+
+
+class EmptyHint(QWidget):
+    """What an empty panel says: what belongs here and how it gets here.
+
+    Args:
+        title: What is not there yet.
+        text: What to do next.
+        action: The main way, as a button.
+        icon_name: An icon above the title.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        text: str = "",
+        action: Action | None = None,
+        *,
+        icon_name: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("empty-hint")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.ROW)
+        layout.addStretch(1)
+        centre = Qt.AlignmentFlag.AlignHCenter
+        if icon_name:
+            layout.addWidget(IconLabel(icon_name, "muted", 28), 0, centre)
+        self.title = label(title, "title", wrap=True)
+        self.title.setAlignment(centre)
+        self.text = muted_label(text, wrap=True)
+        self.text.setAlignment(centre)
+        self.text.setMaximumWidth(420)
+        self.text.setMinimumWidth(min(420, self.text.fontMetrics().horizontalAdvance(text) + 4))
+        self.text.setVisible(bool(text))
+        layout.addWidget(self.title)
+        layout.addWidget(self.text, 0, centre)
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(theme.ROW)
+        self._buttons.addStretch(1)
+        self._buttons.addStretch(1)
+        layout.addSpacing(theme.STEP)
+        layout.addLayout(self._buttons)
+        layout.addStretch(1)
+        if action is not None:
+            self.add_action(*action, primary=True)
+
+    def add_action(self, text: str, on_click: Callable[[], object], *, primary: bool = False) -> None:
+        """Offer one more way."""
+        made = PrimaryButton(text, on_click=on_click) if primary else QuietButton(text, on_click=on_click)
+        self._buttons.insertWidget(self._buttons.count() - 1, made)
+
+    def set_text(self, title: str, text: str) -> None:
+        """Say another thing."""
+        self.title.setText(title)
+        self.text.setText(text)
+        self.text.setMinimumWidth(min(420, self.text.fontMetrics().horizontalAdvance(text) + 4))
+        self.text.setVisible(bool(text))

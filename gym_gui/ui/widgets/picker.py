@@ -1,0 +1,395 @@
+"""A button that opens a list with a search field: for choices too many for a combo box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PyQt6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    pyqtSignal,
+)
+from PyQt6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QListView,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.ui import matching, theme
+from gym_gui.ui.icons import icon
+from gym_gui.ui.widgets.buttons import paint_caret
+from gym_gui.ui.widgets.labels import muted_label
+
+
+@dataclass(frozen=True, slots=True)
+class PickerItem:
+    """One thing to choose.
+
+    Attributes:
+        value: What :attr:`PickerButton.chosen` hands out.
+        label: What people read.
+        detail: Said beside it, in muted text.
+        group: Heading it stands under.
+        reason: Why it cannot be chosen; empty when it can.
+        keywords: Further words it is found by.
+    """
+
+    value: object
+    label: str
+    detail: str = ""
+    group: str = ""
+    reason: str = ""
+    keywords: str = ""
+
+    @property
+    def searched(self) -> str:
+        """All words it is found by."""
+        return " ".join((self.label, self.detail, self.group, self.keywords))
+
+
+class PickerButton(QPushButton):
+    """Shows the chosen item; a click, Space or the down key opens the list.
+
+    Args:
+        items: What there is to choose; :meth:`set_items` replaces it.
+        placeholder: Said while nothing is chosen.
+        search_hint: Said in the empty search field.
+        name: ``objectName``.
+        searchable: Shows a magnifying glass, as the drawing does for environments.
+        parent: Qt owner.
+    """
+
+    chosen = pyqtSignal(object)
+
+    def __init__(
+        self,
+        items: Sequence[PickerItem] = (),
+        *,
+        placeholder: str = "Choose…",
+        search_hint: str = "Search",
+        name: str = "picker",
+        searchable: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(placeholder, parent)
+        self.setObjectName(name)
+        self.setProperty("role", "picker")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._placeholder = placeholder
+        self._search_hint = search_hint
+        self._items: tuple[PickerItem, ...] = ()
+        self._value: object = None
+        self._popup: PickerPopup | None = None
+        if searchable:
+            self.setIcon(icon("search"))
+            self.setIconSize(QSize(14, 14))
+        self.set_items(items)
+        self.clicked.connect(self.open)
+
+    @property
+    def items(self) -> tuple[PickerItem, ...]:
+        """What there is to choose."""
+        return self._items
+
+    @property
+    def value(self) -> object:
+        """The chosen item's value, ``None`` before."""
+        return self._value
+
+    def set_items(self, items: Sequence[PickerItem]) -> None:
+        """Offer other things; what is chosen stays chosen where it is still there."""
+        self._items = tuple(items)
+        self._show_chosen()
+        if self._popup is not None and self._popup.isVisible():
+            self._popup.set_items(self._items)
+
+    def set_value(self, value: object) -> None:
+        """Choose without a signal."""
+        self._value = value
+        self._show_chosen()
+
+    def open(self) -> None:
+        """Show the list below the button."""
+        if self._popup is None:
+            self._popup = PickerPopup(self._search_hint, self)
+            self._popup.picked.connect(self._on_picked)
+        self._popup.set_items(self._items)
+        self._popup.open_below(self, self._value)
+
+    @property
+    def popup(self) -> PickerPopup | None:
+        """The list, once it has been open."""
+        return self._popup
+
+    def sizeHint(self) -> QSize:
+        """Room for the caret, and not wider than a bar can bear."""
+        hint = super().sizeHint()
+        return QSize(min(hint.width() + 16, 320), hint.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """May be cut: a form has the last word about the width."""
+        return QSize(80, super().minimumSizeHint().height())
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """The down key opens the list."""
+        if a0 is not None and a0.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.open()
+            return
+        super().keyPressEvent(a0)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw the button, then its caret."""
+        super().paintEvent(a0)
+        paint_caret(self)
+
+    def _show_chosen(self) -> None:
+        item = next((i for i in self._items if i.value == self._value), None)
+        text = item.label if item is not None else str(self._value or self._placeholder)
+        self.setText(text)
+        self.setAccessibleDescription(text)
+        if not self.property("fixed-tip"):
+            self.setToolTip(item.detail if item is not None else "")
+
+    def _on_picked(self, value: object) -> None:
+        self.set_value(value)
+        self.chosen.emit(value)
+
+
+class PickerPopup(QFrame):
+    """The search field and the list; keyboard: type, arrows, Enter, Escape."""
+
+    picked = pyqtSignal(object)
+
+    def __init__(self, search_hint: str, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setObjectName("picker-popup")
+        self.setProperty("role", "popup")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.search = QLineEdit(self)
+        self.search.setObjectName("picker-search")
+        self.search.setPlaceholderText(search_hint)
+        self.search.setAccessibleName(search_hint)
+        self.search.textChanged.connect(self._on_text_changed)
+        self.search.installEventFilter(self)
+        self.model = ItemsModel(self)
+        self.list = QListView(self)
+        self.list.setObjectName("picker-list")
+        self.list.setAccessibleName("Choices")
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(ItemDelegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.list.setMouseTracking(True)
+        self.list.clicked.connect(self._on_clicked)
+        self.nothing = muted_label("Nothing fits. Try fewer letters.")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self.search)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.nothing, 1)
+        self._items: tuple[PickerItem, ...] = ()
+
+    def set_items(self, items: Sequence[PickerItem]) -> None:
+        """Show these, as far as they fit what is typed."""
+        self._items = tuple(items)
+        self._filter()
+
+    def open_below(self, button: QWidget, value: object) -> None:
+        """Show it under a button, on its screen, with the chosen item in view."""
+        self.search.clear()
+        self._filter()
+        rows = min(max(self.model.rowCount(), 4), 12)
+        size = QSize(max(button.width(), 320), 60 + rows * ItemDelegate.HEIGHT)
+        place = button.mapToGlobal(QPoint(0, button.height() + 4))
+        screen = button.screen()
+        if screen is not None:
+            area = screen.availableGeometry()
+            if place.y() + size.height() > area.bottom():
+                above = button.mapToGlobal(QPoint(0, 0)).y() - size.height() - 4
+                place.setY(max(above, area.top()))
+            place.setX(max(area.left(), min(place.x(), area.right() - size.width())))
+        self.setGeometry(QRect(place, size))
+        self.show()
+        self.search.setFocus()
+        self._select(self.model.row_of(value))
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Arrows, Enter and Escape in the search field act on the list."""
+        if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a1.key()):
+            return True
+        return super().eventFilter(a0, a1)
+
+    def _on_key(self, key: int) -> bool:
+        moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
+        if key in moves:
+            self._select(self.model.next_item(self.list.currentIndex().row(), moves[Qt.Key(key)]))
+            return True
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._on_clicked(self.list.currentIndex())
+            return True
+        if key == Qt.Key.Key_Escape:
+            self.hide()
+            return True
+        return False
+
+    def _filter(self) -> None:
+        query = self.search.text()
+        self.model.show(matching.best(query, self._items, _searched), grouped=not query.strip())
+        empty = self.model.rowCount() == 0
+        self.list.setVisible(not empty)
+        self.nothing.setVisible(empty)
+        self._select(self.model.next_item(-1, 1))
+
+    def _select(self, row: int) -> None:
+        if row >= 0:
+            index = self.model.index(row)
+            self.list.setCurrentIndex(index)
+            self.list.scrollTo(index)
+
+    def _on_text_changed(self, _text: str) -> None:
+        self._filter()
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        row = self.model.row(index.row())
+        if isinstance(row, PickerItem) and not row.reason:
+            self.hide()
+            self.picked.emit(row.value)
+
+
+def _searched(item: PickerItem) -> str:
+    return item.searched
+
+
+class ItemsModel(QAbstractListModel):
+    """Items under their headings; a heading is a row that is a plain text."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[PickerItem | str] = []
+
+    def show(self, items: Sequence[PickerItem], *, grouped: bool) -> None:
+        """Show these; with headings where they belong to groups."""
+        self.beginResetModel()
+        self._rows = []
+        if grouped:
+            groups: dict[str, list[PickerItem]] = {}
+            for item in items:
+                groups.setdefault(item.group, []).append(item)
+            for group, members in groups.items():
+                self._rows.extend([group, *members] if group else members)
+        else:
+            self._rows.extend(items)
+        self.endResetModel()
+
+    def row(self, number: int) -> PickerItem | str | None:
+        """An item, a heading, or ``None`` where there is no such row."""
+        return self._rows[number] if 0 <= number < len(self._rows) else None
+
+    def row_of(self, value: object) -> int:
+        """The row of a value; that of the first item where it is not there."""
+        for number, row in enumerate(self._rows):
+            if isinstance(row, PickerItem) and row.value == value:
+                return number
+        return self.next_item(-1, 1)
+
+    def next_item(self, row: int, step: int) -> int:
+        """The item ``step`` rows on that can be chosen, or the last one that way."""
+        choosable = [n for n, r in enumerate(self._rows) if isinstance(r, PickerItem) and not r.reason]
+        if not choosable:
+            return -1
+        if step > 0:
+            after = [n for n in choosable if n > row]
+            return after[min(step, len(after)) - 1] if after else choosable[-1]
+        before = [n for n in choosable if n < row]
+        return before[max(step, -len(before))] if before else choosable[0]
+
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Headings and items."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What people read, and why an item cannot be chosen."""
+        row = self.row(index.row())
+        if row is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row if isinstance(row, str) else row.label
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, PickerItem):
+            return row.reason or row.detail or None
+        return None
+
+    def flags(self, index: QModelIndex) -> Qt.ItemFlag:
+        """Headings and items with a reason against them cannot be chosen."""
+        row = self.row(index.row())
+        if isinstance(row, PickerItem) and not row.reason:
+            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return Qt.ItemFlag.NoItemFlags
+
+
+class ItemDelegate(QStyledItemDelegate):
+    """Paints a heading, or an item with its detail at the right."""
+
+    HEIGHT: ClassVar[int] = 30
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+        """All rows are equally high."""
+        return QSize(100, self.HEIGHT)
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """Draw one row."""
+        model = index.model()
+        row = model.row(index.row()) if isinstance(model, ItemsModel) else None
+        if painter is None or row is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        current = theme.current()
+        rect = option.rect.adjusted(4, 1, -4, -1)
+        if isinstance(row, str):
+            painter.setFont(theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold))
+            painter.setPen(current.colour("muted"))
+            painter.drawText(rect.adjusted(6, 6, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.upper())
+        else:
+            chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+            over = bool(option.state & QStyle.StateFlag.State_MouseOver) and not row.reason
+            if chosen or over:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(current.colour("wash" if chosen else "raised"))
+                painter.drawRoundedRect(rect, 6, 6)
+            self._paint_item(painter, rect.adjusted(8, 0, -8, 0), row)
+        painter.restore()
+
+    @staticmethod
+    def _paint_item(painter: QPainter, rect: QRect, item: PickerItem) -> None:
+        current = theme.current()
+        metrics = painter.fontMetrics()
+        detail = item.reason or item.detail
+        width = min(metrics.horizontalAdvance(detail), rect.width() // 2) if detail else 0
+        painter.setPen(current.colour("faint" if item.reason else "text"))
+        room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)
+        text = metrics.elidedText(item.label, Qt.TextElideMode.ElideMiddle, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+        if detail:
+            painter.setPen(current.colour("muted"))
+            text = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, width)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)

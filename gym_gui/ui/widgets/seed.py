@@ -1,0 +1,64 @@
+"""The seed, and a way to another one."""
+
+from __future__ import annotations
+
+import random
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QAbstractSpinBox, QFrame, QHBoxLayout, QSizePolicy, QSpinBox, QWidget
+
+from gym_gui.ui.widgets.buttons import IconButton
+from gym_gui.ui.widgets.labels import muted_label
+
+HIGHEST = 2**31 - 1
+
+
+class SeedBox(QFrame):
+    """``Seed 42 ⟳``: type one, or draw one. Emits when the person is done, not at every digit."""
+
+    seed_changed = pyqtSignal(int)
+
+    def __init__(self, seed: int = 0, *, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("seed-box")
+        self.setProperty("role", "box")
+        self.setFixedHeight(30)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.spin = QSpinBox(self)
+        self.spin.setObjectName("seed")
+        self.spin.setProperty("role", "bare")
+        self.spin.setRange(0, HIGHEST)
+        self.spin.setValue(seed)
+        self.spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+        self.spin.setAccessibleName("Seed")
+        self.spin.setToolTip("The first episode's seed: the same seed gives the same episode")
+        self.spin.setFixedWidth(self.spin.fontMetrics().horizontalAdvance("0000000000") + 8)
+        self.spin.setKeyboardTracking(False)
+        self.spin.valueChanged.connect(self._on_value_changed)
+        again = IconButton("seed", "Another seed", name="seed-again", on_click=self.draw)
+        again.setFixedSize(24, 24)
+        again.setParent(self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 0, 3, 0)
+        layout.setSpacing(6)
+        layout.addWidget(muted_label("Seed"))
+        layout.addWidget(self.spin, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.addWidget(again)
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.spin.value()
+
+    def set_seed(self, seed: int) -> None:
+        """Show another seed without a signal."""
+        blocked = self.spin.blockSignals(True)
+        self.spin.setValue(seed)
+        self.spin.blockSignals(blocked)
+
+    def draw(self) -> None:
+        """Take another one at random, short enough to be told to somebody."""
+        self.spin.setValue(random.randrange(10_000))
+
+    def _on_value_changed(self, seed: int) -> None:
+        self.seed_changed.emit(seed)

@@ -1,0 +1,86 @@
+"""A choice of few, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+
+class SegmentedControl(QWidget):
+    """One of a few options, all of them visible; arrow keys move along.
+
+    Args:
+        options: (value, what people read) or just the words.
+        value: The one chosen at first; the first by default. Says nothing.
+        name: ``objectName``.
+        parent: Qt owner.
+    """
+
+    chosen = pyqtSignal(str)
+
+    def __init__(
+        self,
+        options: Sequence[tuple[str, str] | str],
+        value: str = "",
+        *,
+        name: str = "segments",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setProperty("role", "segments")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._group = QButtonGroup(self)
+        self._buttons: dict[str, QPushButton] = {}
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(1, 1, 1, 1)
+        layout.setSpacing(0)
+        for option in options:
+            key, text = (option, option) if isinstance(option, str) else option
+            button = QPushButton(text, self)
+            button.setProperty("role", "segment")
+            button.setCheckable(True)
+            button.setObjectName(f"{name}-{key}")
+            button.setProperty("value", key)
+            self._group.addButton(button)
+            self._buttons[key] = button
+            layout.addWidget(button)
+        self.set_value(value or next(iter(self._buttons)))
+        self._group.buttonClicked.connect(self._on_button_clicked)
+
+    @property
+    def value(self) -> str:
+        """The chosen option."""
+        checked = self._group.checkedButton()
+        return str(checked.property("value")) if checked is not None else ""
+
+    def set_value(self, value: str) -> None:
+        """Choose an option without a signal."""
+        button = self._buttons.get(value)
+        if button is not None:
+            button.setChecked(True)
+
+    def set_enabled(self, value: str, enabled: bool, reason: str = "") -> None:
+        """Offer an option or not; the reason is its tooltip."""
+        self._buttons[value].setEnabled(enabled)
+        self._buttons[value].setToolTip(reason)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Left and right choose the neighbour."""
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        if a0 is None or a0.key() not in steps:
+            super().keyPressEvent(a0)
+            return
+        values = [key for key, button in self._buttons.items() if button.isEnabled()]
+        if self.value in values:
+            place = values.index(self.value) + steps[Qt.Key(a0.key())]
+            if 0 <= place < len(values):
+                self._buttons[values[place]].setFocus()
+                self._buttons[values[place]].click()
+
+    def _on_button_clicked(self, button: QAbstractButton) -> None:
+        self.chosen.emit(str(button.property("value")))

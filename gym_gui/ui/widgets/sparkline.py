@@ -1,0 +1,97 @@
+"""A line of past values, small enough for a card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QPointF, QSize, Qt
+from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from gym_gui.ui import theme
+
+
+class Sparkline(QWidget):
+    """Draws the last values as a line, scaled to their own range.
+
+    Args:
+        colour: Of the line.
+        limit: How many values are shown at most.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self, colour: QColor | None = None, *, limit: int = 60, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._colour = colour
+        self._limit = limit
+        self._values: list[float] = []
+        self.setObjectName("sparkline")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Past returns: none yet")
+
+    @property
+    def values(self) -> list[float]:
+        """What is drawn."""
+        return list(self._values)
+
+    def set_values(self, values: Sequence[float]) -> None:
+        """Show these; values that are not finite are left out."""
+        self._values = [float(v) for v in values if math.isfinite(v)][-self._limit :]
+        self._describe()
+
+    def add(self, value: float) -> None:
+        """Show one more at the right."""
+        self.set_values([*self._values, value])
+
+    def set_colour(self, colour: QColor) -> None:
+        """Draw in another colour."""
+        self._colour = colour
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """A small strip."""
+        return QSize(90, 26)
+
+    def minimumSizeHint(self) -> QSize:
+        """Half of it."""
+        return QSize(40, 20)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw the line, and a dot at its end."""
+        if not self._values:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = theme.current().colour("muted") if self._colour is None else self._colour
+        pen = QPen(colour, 1.5)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        points = self._points()
+        if len(points) > 1:
+            painter.drawPolyline(QPolygonF(points))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(points[-1], 2.2, 2.2)
+
+    def _points(self) -> list[QPointF]:
+        low, high = min(self._values), max(self._values)
+        width, height = self.width() - 6, self.height() - 6
+        across = width / max(len(self._values) - 1, 1)
+
+        def y(value: float) -> float:
+            return 3 + height / 2 if high == low else 3 + height * (high - value) / (high - low)
+
+        return [QPointF(3 + i * across, y(value)) for i, value in enumerate(self._values)]
+
+    def _describe(self) -> None:
+        if self._values:
+            low, high, last = min(self._values), max(self._values), self._values[-1]
+            text = f"Past returns: {len(self._values)}, from {low:.4g} to {high:.4g}, last {last:.4g}"
+        else:
+            text = "Past returns: none yet"
+        self.setAccessibleName(text)
+        self.setToolTip(text)
+        self.update()
