@@ -73,6 +73,9 @@ class ReplayBackend:
     def result(self, outcome: StepOutcome) -> None:
         """Nobody listens."""
 
+    def pump(self) -> None:
+        """Answers are given at once; none is on its way."""
+
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)
 

@@ -78,6 +78,10 @@ class PolicyBackend(Protocol):
         """Tell what an earlier answer led to."""
         ...
 
+    def pump(self) -> None:
+        """Hand over answers that have arrived without being noticed yet; never blocks."""
+        ...
+
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over."""
         ...
@@ -198,6 +202,9 @@ class ActorBackend:
         except Exception as exc:  # the border to a person's own policy; the episode is over
             episode = summary.episode_index
             _log.warning("%s, episode %d: on_episode_end raised %s", self.agent_id, episode, _words(exc))
+
+    def pump(self) -> None:
+        """Answers are given at once; none is on its way."""
 
     def settle(self) -> None:
         """Answers are given at once; nothing is ever pending."""

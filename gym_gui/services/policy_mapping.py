@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -15,6 +17,9 @@ from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOu
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import ActorBackend, PolicyBackend, SlotInfo
 from gym_gui.services.builtin_actors import default_actor_service
+
+_AT_ONCE_S = 0.0003
+_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 def _no_config() -> dict[str, Any]:
@@ -236,6 +241,8 @@ class PolicyMappingService:
         for agent, asked in self._by_slot(decisions).items():
             self._backend(agent).ask(self._finite(agent, asked))
         if not self._answers and self._owed:
+            self._look()
+        if not self._answers and self._owed:
             self._wakeup = asyncio.get_running_loop().create_future()
             await self._wakeup
             self._wakeup = None
@@ -243,6 +250,17 @@ class PolicyMappingService:
         for answer in answers:
             self._owed.pop(answer.decision.id, None)
         return answers
+
+    def _look(self) -> None:
+        """Wait a moment for policies that answer at once: cheaper than a trip through the event loop."""
+        backends, answers = list(self._backends.values()), self._answers
+        until = time.perf_counter() + _AT_ONCE_S
+        while True:
+            for backend in backends:
+                backend.pump()
+            if answers or time.perf_counter() > until:
+                return
+            _let_others_run()
 
     @staticmethod
     def _by_slot(decisions: Sequence[Decision]) -> dict[AgentID, list[Decision]]:

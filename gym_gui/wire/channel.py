@@ -28,6 +28,7 @@ OnClosed = Callable[[str], None]
 """Called once when the channel ends; the argument says what was wrong, ``""`` for a plain end."""
 
 _SIZE = struct.Struct("<I")
+_READ = 1 << 18
 
 
 class Channel(Protocol):
@@ -35,6 +36,10 @@ class Channel(Protocol):
 
     def send(self, message: pb.ToWorker) -> None:
         """Queue a message; never blocks. After the channel ended it is dropped."""
+        ...
+
+    def pump(self) -> None:
+        """Take what has arrived already, where the carrier can tell; never blocks."""
         ...
 
     def close(self) -> None:
@@ -134,25 +139,88 @@ class _Lines(_Receiver):
 
 
 class SocketChannel:
-    """Frames on a socket: ``u32`` little-endian size, then one message."""
+    """Frames on a socket: ``u32`` little-endian size, then one message.
 
-    def __init__(self, transport: asyncio.WriteTransport, receiver: _Receiver) -> None:
-        self._transport, self._receiver = transport, receiver
+    On the socket itself and not on an asyncio transport, so that :meth:`pump` can look
+    for an answer at once: the way through the event loop costs more than the message.
+    """
+
+    def __init__(self, sock: socket.socket, frames: _Frames) -> None:
+        self._sock, self._frames = sock, frames
+        self._loop = asyncio.get_running_loop()
+        self._backlog = bytearray()
+        self._closed = False
+        self._loop.add_reader(sock, self._on_readable)
 
     @classmethod
     async def open(cls, sock: socket.socket, on_message: OnMessage, on_closed: OnClosed) -> SocketChannel:
         """Wrap a connected, non-blocking stream socket."""
-        loop = asyncio.get_running_loop()
-        transport, receiver = await loop.create_connection(lambda: _Frames(on_message, on_closed), sock=sock)
-        return cls(transport, receiver)
+        sock.setblocking(False)
+        return cls(sock, _Frames(on_message, on_closed))
 
     def send(self, message: pb.ToWorker) -> None:
+        if self._closed:
+            return
         data = message.SerializeToString()
-        self._transport.write(_SIZE.pack(len(data)) + data)
+        data = _SIZE.pack(len(data)) + data
+        if self._backlog:
+            self._backlog += data
+            return
+        try:
+            sent = self._sock.send(data)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError:
+            return  # the peer is gone: the reader is about to notice
+        if sent < len(data):
+            self._backlog += data[sent:]
+            self._loop.add_writer(self._sock, self._on_writable)
+
+    def pump(self) -> None:
+        """Take what has arrived, without waiting for the event loop to see it."""
+        if self._closed:
+            return
+        try:
+            data = self._sock.recv(_READ)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as exc:
+            self._end(exc)
+            return
+        if data:
+            self._frames.data_received(data)
+        else:
+            self._end(None)
+
+    def _on_readable(self) -> None:
+        self.pump()
+
+    def _on_writable(self) -> None:
+        try:
+            sent = self._sock.send(self._backlog)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._backlog.clear()
+        else:
+            del self._backlog[:sent]
+        if not self._backlog:
+            self._loop.remove_writer(self._sock)
+
+    def _end(self, exc: Exception | None) -> None:
+        self._hang_up()
+        self._frames.connection_lost(exc)
+
+    def _hang_up(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._loop.remove_reader(self._sock)
+            self._loop.remove_writer(self._sock)
+            self._sock.close()
 
     def close(self) -> None:
-        self._receiver.close()
-        self._transport.close()
+        self._frames.close()
+        self._hang_up()
 
 
 class JsonChannel:
@@ -176,6 +244,9 @@ class JsonChannel:
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )
         self._writer.write(text.encode() + b"\n")
+
+    def pump(self) -> None:
+        """The event loop reads the pipe."""
 
     def close(self) -> None:
         self._lines.close()

@@ -100,6 +100,9 @@ class GrpcChannel:
         if not self._over:
             self._outgoing.put_nowait(message)
 
+    def pump(self) -> None:
+        """The stream's task takes what arrives."""
+
     def close(self) -> None:
         """End the stream: in good order if the worker hangs up too, else after a second."""
         self._over = True

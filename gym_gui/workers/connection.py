@@ -140,6 +140,11 @@ class WorkerConnection:
         if self._channel is not None and self.outcome is None:
             self._channel.send(message)
 
+    def pump(self) -> None:
+        """Take what the worker has said already, ahead of the event loop; never blocks."""
+        if self._channel is not None and self.outcome is None:
+            self._channel.pump()
+
     async def load(self, load: pb.Load) -> str:
         """Fill a slot.
 

@@ -100,6 +100,10 @@ class WorkerSlot:
         self._queue.extend(decisions)
         self._flush()
 
+    def pump(self) -> None:
+        """Take answers that have arrived, ahead of the event loop."""
+        self.process.pump()
+
     def settle(self) -> None:
         """Send what is pending although there is no question to go with it."""
         if (self._ends or self._results) and not self._away:

@@ -202,6 +202,8 @@ class Patient:
     def end(self, summary: EpisodeSummary) -> None:
         self.ended.append(summary)
 
+    def pump(self) -> None: ...
+
     def settle(self) -> None:
         self.settles += 1
 

@@ -53,6 +53,8 @@ class Box:
     def end(self, summary: EpisodeSummary) -> None:
         self.ends.append(summary)
 
+    def pump(self) -> None: ...
+
     def settle(self) -> None:
         self.settles += 1
 
