@@ -6,20 +6,22 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Command(_message.Message):
-    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop")
+    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "replay")
     LAUNCH_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     STOP_FIELD_NUMBER: _ClassVar[int]
+    REPLAY_FIELD_NUMBER: _ClassVar[int]
     launch: Launch
     episodes: Episodes
     pause: Pause
     resume: Resume
     step: Step
     stop: Stop
-    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ...) -> None: ...
+    replay: Replay
+    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
 
 class Launch(_message.Message):
     __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets")
@@ -75,20 +77,22 @@ class Stop(_message.Message):
     def __init__(self) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended")
+    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "looks")
     READY_FIELD_NUMBER: _ClassVar[int]
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
     BROKEN_FIELD_NUMBER: _ClassVar[int]
     ENDED_FIELD_NUMBER: _ClassVar[int]
+    LOOKS_FIELD_NUMBER: _ClassVar[int]
     ready: Ready
     news: News
     call: PaidCall
     log: LogLine
     broken: Broken
     ended: Ended
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ...) -> None: ...
+    looks: Looks
+    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
 
 class Ready(_message.Message):
     __slots__ = ("pid", "players", "concurrency", "versions")
@@ -149,3 +153,45 @@ class Broken(_message.Message):
 class Ended(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class Replay(_message.Message):
+    __slots__ = ("order", "lines")
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    order: str
+    lines: bytes
+    def __init__(self, order: _Optional[str] = ..., lines: _Optional[bytes] = ...) -> None: ...
+
+class Looks(_message.Message):
+    __slots__ = ("looks", "meanings", "over", "departs")
+    LOOKS_FIELD_NUMBER: _ClassVar[int]
+    MEANINGS_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    DEPARTS_FIELD_NUMBER: _ClassVar[int]
+    looks: _containers.RepeatedCompositeFieldContainer[Look]
+    meanings: str
+    over: bool
+    departs: str
+    def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[str] = ..., over: bool = ..., departs: _Optional[str] = ...) -> None: ...
+
+class Look(_message.Message):
+    __slots__ = ("position", "step", "rows", "pixels", "height", "width", "board", "text", "scores")
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    PIXELS_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    BOARD_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    position: int
+    step: int
+    rows: int
+    pixels: bytes
+    height: int
+    width: int
+    board: str
+    text: str
+    scores: str
+    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., pixels: _Optional[bytes] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., board: _Optional[str] = ..., text: _Optional[str] = ..., scores: _Optional[str] = ...) -> None: ...
