@@ -84,6 +84,12 @@ class LiveRun:
         """Who plays."""
         return self._operators
 
+    def describe(self, config: OperatorConfig) -> None:
+        """An operator goes by another configuration: its name, or who plays since a rebinding."""
+        fixed = replace(config, seats="fixed")
+        same = config.operator_id
+        self._operators = [fixed if o.operator_id == same else o for o in self._operators]
+
     def introduce(
         self, operator_id: str, players: Mapping[str, Mapping[str, str]], versions: Mapping[str, str]
     ) -> None:

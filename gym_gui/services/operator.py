@@ -111,7 +111,7 @@ class OperatorHandle(Protocol):
         ...
 
     def stop(self) -> None:
-        """End it and wait until it has ended; safe to call twice."""
+        """End it; safe to call twice. Where ending takes time, it goes on after the return."""
         ...
 
 

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -106,6 +106,7 @@ class LiveOperator(QObject):
         self._work: asyncio.Task[Any] | None = None
         self._lock = asyncio.Lock()
         self._look: tuple[str, float] = ("rgb_array", 30.0)
+        self._opened: tuple[OperatorConfig, tuple[str, float]] | None = None
         self._seed, self._next, self._base, self._schedule = 0, 0, 0, 0
         self._limit: int | None = 0
         self._flight: _Flight | None = None
@@ -196,7 +197,7 @@ class LiveOperator(QObject):
         if self.trouble:
             return OperatorState.BROKEN
         if self._listener is None:
-            return OperatorState.STARTING if self._busy else OperatorState.IDLE
+            return OperatorState.STARTING if self.busy else OperatorState.IDLE
         if self.ready_info is None:
             return OperatorState.STARTING
         if self._questions:
@@ -213,7 +214,8 @@ class LiveOperator(QObject):
         return OperatorState.READY if fresh and not self.episodes_done else OperatorState.PAUSED
 
     @property
-    def _busy(self) -> bool:
+    def busy(self) -> bool:
+        """Whether a session is being opened, ended, or told to begin anew."""
         return self._work is not None and not self._work.done()
 
     # -- what people do --------------------------------------------------------------
@@ -240,20 +242,36 @@ class LiveOperator(QObject):
             return
         self._begin(seed, episodes)
         self._paused = paused
-        look = (render, float(fps))
-        if self._session is not None and self.ready_info is not None and look == self._look:
-            self._spawn(self._play_afresh())
-        else:
-            self._look = look
-            self._spawn(self._open())
+        self._look = (render, float(fps))
+        self._spawn(self._play_afresh() if self._suits else self._open())
         self._refresh()
+
+    @property
+    def _suits(self) -> bool:
+        """Whether the session that is open plays what is wanted."""
+        return self.ready_info is not None and self._opened == (self.config, self._look)
+
+    def configure(self, config: OperatorConfig) -> None:
+        """Be another operator of the same id from the next start on.
+
+        A new name alone changes nothing else.
+        """
+        config = seated_as_written(config)
+        before, self.config = self.config, config
+        if config == replace(before, display_name=config.display_name):
+            if self._opened is not None and self._opened[0] == before:
+                self._opened = (config, self._opened[1])
+        else:
+            self.last_view = self.last_frame = None
+            self.stop()
+        self.config_changed.emit(config)
 
     def reset(self, seed: int) -> None:
         """Leave the running episode and play from this seed on; it stays paused if it was."""
         if self._closed:
             return
         self._begin(seed, self._limit)
-        self._spawn(self._play_afresh() if self.alive else self._open())
+        self._spawn(self._play_afresh() if self._suits else self._open())
         self._refresh()
 
     def restart(self) -> None:
@@ -345,7 +363,11 @@ class LiveOperator(QObject):
     async def _rebind(self, agent: str, assignment: WorkerAssignment) -> None:
         if self._session is not None and self.ready_info is not None:
             await self._session.rebind(agent, assignment)
-        self.config = with_player(self.config, agent, assignment)
+        before, self.config = self.config, with_player(self.config, agent, assignment)
+        if self._opened is not None and self._opened[0] == before:
+            self._opened = (self.config, self._opened[1])
+        if self._run is not None:
+            self._run.describe(self.config)
         self.config_changed.emit(self.config)
 
     def stop(self) -> None:
@@ -359,7 +381,7 @@ class LiveOperator(QObject):
 
     def is_running(self) -> bool:
         """Whether it has a session, or is about to have one."""
-        return self._session is not None or (self._busy and not self.trouble)
+        return self._session is not None or (self.busy and not self.trouble)
 
     async def close(self) -> None:
         """End for good; nothing it started is left."""
@@ -391,9 +413,10 @@ class LiveOperator(QObject):
         self._work = work
         work.add_done_callback(self._on_work_done)
 
-    def _on_work_done(self, _task: object) -> None:
-        if not self._closed:
+    def _on_work_done(self, task: object) -> None:
+        if not self._closed and task is self._work:
             self._refresh()
+            self.state_changed.emit(self._state)
 
     async def _open(self) -> None:
         async with self._lock:
@@ -407,6 +430,7 @@ class LiveOperator(QObject):
             listener = LiveListener(self)
             session = self._open_session(self.config, settings, listener, self._context.store)
             self._session, self._listener = session, listener
+            self._opened = (self.config, self._look)
             self._refresh()
             try:
                 ready = await session.start()
