@@ -27,6 +27,7 @@ from gym_gui.controllers.sessions import SessionSettings, default_concurrency
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.host.replay_server import serve_replay
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.workers.tree import adopt_orphans
 from mosaic_worker.launch import die_with_parent
@@ -59,6 +60,10 @@ class _Outbox:
         """Queue an event, behind what was told before."""
         self.flush()
         self._queue.put_nowait(event)
+
+    def waiting(self) -> int:
+        """Events that the client has not taken yet."""
+        return self._queue.qsize()
 
     def close(self) -> None:
         """Nothing more will come."""
@@ -169,6 +174,8 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: _Outbox) -> None:
                 session = await _launch(command.launch, outbox)
                 if session is None:
                     return
+            elif body == "replay":
+                await serve_replay(command.replay, outbox.put, outbox.waiting)
             elif session is None:
                 raise UsageError("the session has not been launched")
             elif body == "episodes":
