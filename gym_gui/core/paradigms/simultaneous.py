@@ -8,25 +8,22 @@ from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
-from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
-    AgentNames,
     as_mask,
     failure,
-    frame,
     split_mask,
-    without_mask,
     wrong_agents,
 )
+from gym_gui.core.paradigms.wrapped import NamedAgentsAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 ALL = "__all__"
 """RLlib's key for "the episode is over for everybody"; accepted in flags."""
 
 
-class SimultaneousAdapter(ParadigmAdapter):
+class SimultaneousAdapter(NamedAgentsAdapter):
     """Adapts an environment with one action per living agent and step.
 
     Who acts next is what the environment says (``env.agents``), else, where it does
@@ -40,28 +37,10 @@ class SimultaneousAdapter(ParadigmAdapter):
     """
 
     def __init__(self, env: Any, *, rename: Callable[[Any], AgentID] | None = None) -> None:
-        self._env = env
         self._by_dict = not callable(getattr(env, "observation_space", None))
-        self._names = AgentNames(self._possible(), rename)
-        self.possible_agents = self._names.all
-        self._spaces: dict[AgentID, tuple[Any, str | None]] = {}
+        super().__init__(env, list(env.action_space.spaces) if self._by_dict else None, rename=rename)
         self._action_spaces: dict[AgentID, Any] = {}
-        self._infos: dict[AgentID, Mapping[str, Any]] = {}
         self._masks: dict[AgentID, Any] = {}
-        self._current: tuple[AgentID, ...] = ()
-        self._closed = False
-
-    def _possible(self) -> list[Any]:
-        if self._by_dict:
-            return list(self._env.action_space.spaces)
-        known = getattr(self._env, "possible_agents", None)
-        if known is None:
-            try:
-                self._env.reset()
-                known = self._env.agents
-            except Exception as error:
-                raise failure("reset()", error) from error
-        return list(known)
 
     @property
     def paradigm(self) -> SteppingParadigm:
@@ -149,13 +128,6 @@ class SimultaneousAdapter(ParadigmAdapter):
         keys.pop(ALL, None)
         return keys
 
-    def _name(self, raw: Any) -> AgentID:
-        known = self._names.of.get(raw)
-        if known is None:
-            known = self._names.add(raw)
-            self.possible_agents = self._names.all
-        return known
-
     def _take(self, name: AgentID, observation: Any) -> Any:
         rule = self._space(name)[1]
         if rule is None:
@@ -163,21 +135,9 @@ class SimultaneousAdapter(ParadigmAdapter):
         observation, self._masks[name] = split_mask(observation, rule)
         return observation
 
-    def _space(self, agent: AgentID) -> tuple[Any, str | None]:
-        found = self._spaces.get(agent)
-        if found is None:
-            raw, space = self._names.raw[agent], self._env.observation_space
-            found = self._spaces[agent] = without_mask(space[raw] if self._by_dict else space(raw))
-        return found
-
-    def get_current_agents(self) -> Sequence[AgentID]:
-        return self._current
-
-    def is_episode_done(self) -> bool:
-        return not self._current
-
-    def observation_space(self, agent: AgentID) -> Any:
-        return self._space(agent)[0]
+    def _raw_observation_space(self, raw: Any) -> Any:
+        space = self._env.observation_space
+        return space[raw] if self._by_dict else space(raw)
 
     def action_space(self, agent: AgentID) -> Any:
         found = self._action_spaces.get(agent)
@@ -190,18 +150,3 @@ class SimultaneousAdapter(ParadigmAdapter):
         if agent in self._masks:
             return as_mask(self._masks[agent])
         return as_mask(self._infos.get(agent, NO_INFO).get(MASK_KEY))
-
-    def info(self, agent: AgentID) -> Mapping[str, Any]:
-        return self._infos.get(agent, NO_INFO)
-
-    def render(self) -> Any:
-        return frame(self._env)
-
-    def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._env.close()
-
-    @property
-    def env(self) -> Any:
-        return self._env

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.border import (
     MASK_KEY,
     NO_INFO,
     as_mask,
     failure,
-    frame,
     split_mask,
     without_mask,
     wrong_agents,
 )
+from gym_gui.core.paradigms.wrapped import WrappedAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 AGENT: AgentID = "agent_0"
 
 
-class SingleAgentAdapter(ParadigmAdapter):
+class SingleAgentAdapter(WrappedAdapter):
     """Adapts a ``gymnasium.Env`` with one agent, named ``agent_0``.
 
     Args:
@@ -34,16 +33,14 @@ class SingleAgentAdapter(ParadigmAdapter):
     possible_agents = (AGENT,)
 
     def __init__(self, env: Any, *, info_mask: bool = True) -> None:
-        self._env = env
+        super().__init__(env)
         self._env_step = env.step  # bound once: step() is the hot path
         self._space, self._mask_rule = without_mask(env.observation_space)
         self._info_mask = info_mask
         self._mask: Any = None
         self._info: Mapping[str, Any] = NO_INFO
-        self._current: tuple[AgentID, ...] = ()
         self.last_step: tuple[float, bool] = (0.0, False)
         """Reward and ``terminated`` of the step that ended the episode, for the family's success hook."""
-        self._closed = False
 
     @property
     def paradigm(self) -> SteppingParadigm:
@@ -85,12 +82,6 @@ class SingleAgentAdapter(ParadigmAdapter):
             {AGENT: info},
         )
 
-    def get_current_agents(self) -> Sequence[AgentID]:
-        return self._current
-
-    def is_episode_done(self) -> bool:
-        return not self._current
-
     def observation_space(self, agent: AgentID) -> Any:
         return self._space
 
@@ -104,15 +95,3 @@ class SingleAgentAdapter(ParadigmAdapter):
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
         return self._info
-
-    def render(self) -> Any:
-        return frame(self._env)
-
-    def close(self) -> None:
-        if not self._closed:
-            self._closed = True
-            self._env.close()
-
-    @property
-    def env(self) -> Any:
-        return self._env

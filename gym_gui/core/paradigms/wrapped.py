@@ -1,0 +1,100 @@
+"""What the adapters of one environment have in common: its life, its picture, its agents' names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.core.paradigms.base import ParadigmAdapter
+from gym_gui.core.paradigms.border import NO_INFO, AgentNames, failure, frame, without_mask
+from gym_gui.core.types import AgentID
+
+
+class WrappedAdapter(ParadigmAdapter):
+    """Adapts one environment object; says who acts now from ``_current``.
+
+    Args:
+        env: The environment.
+    """
+
+    def __init__(self, env: Any) -> None:
+        self._env = env
+        self._current: tuple[AgentID, ...] = ()
+        self._closed = False
+
+    def get_current_agents(self) -> Sequence[AgentID]:
+        return self._current
+
+    def is_episode_done(self) -> bool:
+        return not self._current
+
+    def render(self) -> Any:
+        return frame(self._env)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._env.close()
+
+    @property
+    def env(self) -> Any:
+        return self._env
+
+
+class NamedAgentsAdapter(WrappedAdapter):
+    """Adapts an environment that has its own keys for its agents.
+
+    Args:
+        env: The environment.
+        listed: Keys of all its agents; by default what it says, and one that does not
+            say in advance is reset to find out.
+        rename: Name of an agent given the environment's key for it.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        listed: Sequence[Any] | None = None,
+        *,
+        rename: Callable[[Any], AgentID] | None = None,
+    ) -> None:
+        super().__init__(env)
+        self._names = AgentNames(_possible(env) if listed is None else listed, rename)
+        self.possible_agents = self._names.all
+        self._spaces: dict[AgentID, tuple[Any, str | None]] = {}
+        self._infos: dict[AgentID, Mapping[str, Any]] = {}
+
+    def _name(self, raw: Any) -> AgentID:
+        """Name of an agent; one that joins in mid-episode is remembered."""
+        known = self._names.of.get(raw)
+        if known is None:
+            known = self._names.add(raw)
+            self.possible_agents = self._names.all
+        return known
+
+    def _space(self, agent: AgentID) -> tuple[Any, str | None]:
+        """What the agent observes without its mask, and how the mask is taken out."""
+        found = self._spaces.get(agent)
+        if found is None:
+            found = self._spaces[agent] = without_mask(self._raw_observation_space(self._names.raw[agent]))
+        return found
+
+    def _raw_observation_space(self, raw: Any) -> Any:
+        return self._env.observation_space(raw)
+
+    def observation_space(self, agent: AgentID) -> Any:
+        return self._space(agent)[0]
+
+    def info(self, agent: AgentID) -> Mapping[str, Any]:
+        return self._infos.get(agent, NO_INFO)
+
+
+def _possible(env: Any) -> list[Any]:
+    known = getattr(env, "possible_agents", None)
+    if known is None:
+        try:
+            env.reset()
+            known = env.agents
+        except Exception as error:
+            raise failure("reset()", error) from error
+    return list(known)
