@@ -8,7 +8,7 @@ the application, which repaints every widget.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Final, Literal
+from typing import Final
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
@@ -16,7 +16,7 @@ from PyQt6.QtWidgets import QApplication
 
 from gym_gui.ui.style_sheet import style_sheet
 
-Mode = Literal["system", "light", "dark"]
+MODES: Final = ("system", "light", "dark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +206,9 @@ class Theme(QObject):
 
     changed = pyqtSignal()
 
-    def __init__(self, mode: Mode = "system", parent: QObject | None = None) -> None:
+    def __init__(self, mode: str = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._mode: Mode = mode
+        self._mode = mode
         self._tokens = self._wanted()
         hints = QGuiApplication.styleHints()
         if hints is not None:
@@ -225,11 +225,11 @@ class Theme(QObject):
         return self._tokens is DARK
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> str:
         """What was asked for."""
         return self._mode
 
-    def set_mode(self, mode: Mode) -> None:
+    def set_mode(self, mode: str) -> None:
         """Follow the system, or stay light or dark."""
         self._mode = mode
         self._follow()

@@ -1,0 +1,140 @@
+"""API keys by provider: in the system's keyring, or in memory where there is none.
+
+A key never travels through settings, logs or run folders: what is handed out is a
+reference (``keyring:openrouter``, ``env:OPENROUTER_API_KEY``) that the engine looks up
+when it starts a worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.secrets import KEYRING_SERVICE
+from gym_gui.workers.environment import withhold
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A service that asks for a key.
+
+    Attributes:
+        id: Its name in the keyring.
+        title: What people call it.
+        variable: The environment variable its own tools read.
+        url: Where a key is made.
+    """
+
+    id: str
+    title: str
+    variable: str
+    url: str
+
+
+PROVIDERS: Final = (
+    Provider("openai", "OpenAI", "OPENAI_API_KEY", "https://platform.openai.com/api-keys"),
+    Provider("anthropic", "Anthropic", "ANTHROPIC_API_KEY", "https://console.anthropic.com/settings/keys"),
+    Provider("google", "Google", "GOOGLE_API_KEY", "https://aistudio.google.com/apikey"),
+    Provider("openrouter", "OpenRouter", "OPENROUTER_API_KEY", "https://openrouter.ai/keys"),
+    Provider("huggingface", "Hugging Face", "HF_TOKEN", "https://huggingface.co/settings/tokens"),
+    Provider("custom", "Own server", "MOSAIC_LLM_API_KEY", ""),
+)
+
+
+class ApiKeys:
+    """Keeps keys. Its methods may wait for the keyring: call them in a thread."""
+
+    def __init__(self) -> None:
+        self._here: set[str] = set()
+
+    def trouble(self) -> str:
+        """Why keys are kept in memory only; empty where the system's keyring is used."""
+        try:
+            import keyring
+            import keyring.backends.fail
+
+            backend = keyring.get_keyring()
+        except ImportError:
+            return "The keyring package is not installed (pip install keyring)"
+        except Exception as error:
+            # A backend may raise anything (D-Bus, a locked wallet) while it is being chosen.
+            return f"The system's keyring does not answer ({error})"
+        if isinstance(backend, keyring.backends.fail.Keyring) or backend.priority <= 0:
+            return "This system has no keyring"
+        return ""
+
+    def where(self, provider: Provider) -> str:
+        """Where the key is: ``keyring``, ``memory``, ``environment``, or empty where there is none."""
+        if provider.id in self._here:
+            return "memory"
+        if not self.trouble() and self._read(provider):
+            return "keyring"
+        return "environment" if os.environ.get(provider.variable) else ""
+
+    def reference(self, provider: Provider) -> str:
+        """What to write in a slot's settings; empty where there is no key."""
+        where = self.where(provider)
+        if not where:
+            return ""
+        return f"keyring:{provider.id}" if where == "keyring" else f"env:{provider.variable}"
+
+    def save(self, provider: Provider, key: str) -> str:
+        """Keep a key; returns where (``keyring`` or ``memory``).
+
+        Raises:
+            UsageError: The key is empty or holds what no key holds.
+        """
+        key = key.strip()
+        if not key or any(c.isspace() or not c.isprintable() for c in key):
+            raise UsageError("this is not a key", fix="Paste it without spaces and line ends")
+        if not self.trouble():
+            import keyring
+            import keyring.errors
+
+            try:
+                keyring.set_password(KEYRING_SERVICE, provider.id, key)
+            except keyring.errors.KeyringError as error:
+                _log.warning("the keyring did not take the key of %s (%s)", provider.title, error)
+            else:
+                self._drop_from_memory(provider)
+                return "keyring"
+        # Read here when a session is launched; no child process inherits it.
+        withhold(provider.variable)
+        os.environ[provider.variable] = key
+        self._here.add(provider.id)
+        return "memory"
+
+    def forget(self, provider: Provider) -> None:
+        """Delete a key from the keyring and from memory."""
+        self._drop_from_memory(provider)
+        if not self.trouble() and self._read(provider):
+            import keyring
+            import keyring.errors
+
+            try:
+                keyring.delete_password(KEYRING_SERVICE, provider.id)
+            except keyring.errors.KeyringError as error:
+                raise UsageError(
+                    f"the keyring did not delete the key of {provider.title} ({error})",
+                    fix="Delete it in the system's password program",
+                ) from None
+
+    def _drop_from_memory(self, provider: Provider) -> None:
+        if provider.id in self._here:
+            self._here.discard(provider.id)
+            os.environ.pop(provider.variable, None)
+
+    @staticmethod
+    def _read(provider: Provider) -> bool:
+        import keyring
+        import keyring.errors
+
+        try:
+            return bool(keyring.get_password(KEYRING_SERVICE, provider.id))
+        except keyring.errors.KeyringError:
+            return False

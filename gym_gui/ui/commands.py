@@ -1,0 +1,76 @@
+"""Everything the window can be told to do, once: menus, shortcuts and the palette show the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing to do.
+
+    Attributes:
+        id: Unique, ``page.verb`` (``operators.run``).
+        title: What menus and the palette say.
+        run: Does it; called without arguments in the GUI thread.
+        shortcut: As Qt writes it (``Ctrl+N``), or empty.
+        menu: ``File``, ``View``, ``Run``, ``Help``, or empty for the palette alone.
+        icon: Name in :mod:`gym_gui.ui.icons`.
+        enabled: Asked when a menu or the palette opens.
+        detail: Said beside it in the palette.
+    """
+
+    id: str
+    title: str
+    run: Callable[[], object]
+    shortcut: str = ""
+    menu: str = ""
+    icon: str = ""
+    enabled: Callable[[], bool] = _always
+    detail: str = ""
+
+
+class CommandRegistry(QObject):
+    """The commands that are available now: the window's, and those of the page that is shown."""
+
+    changed = pyqtSignal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._commands: dict[str, Command] = {}
+
+    def add(self, *commands: Command) -> None:
+        """Make commands available; one of the same id is replaced."""
+        for command in commands:
+            self._commands[command.id] = command
+        if commands:
+            self.changed.emit()
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take commands away; unknown ids are passed over."""
+        gone = [self._commands.pop(each, None) for each in ids]
+        if any(gone):
+            self.changed.emit()
+
+    def get(self, command_id: str) -> Command | None:
+        """A command by its id."""
+        return self._commands.get(command_id)
+
+    def all(self) -> tuple[Command, ...]:
+        """All of them, in the order they were added."""
+        return tuple(self._commands.values())
+
+    def run(self, command_id: str) -> bool:
+        """Do one; ``False`` where there is none or it is not enabled."""
+        command = self._commands.get(command_id)
+        if command is None or not command.enabled():
+            return False
+        command.run()
+        return True

@@ -1,0 +1,171 @@
+"""What the parts of the window share: theme, settings, folders, commands, work in the background.
+
+One is made per window and handed to every page. It knows no page and no widget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+
+from PyQt6.QtCore import QObject, QSettings, pyqtSignal
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.store import Store
+from gym_gui.ui.commands import CommandRegistry
+from gym_gui.ui.settings import SettingsStore
+from gym_gui.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from gym_gui.ui.api_keys import ApiKeys
+    from gym_gui.workers.registry import WorkerTypeDefinition
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+NoticeKind = Literal["info", "ok", "warning", "error"]
+CLOSING_S: Final = 10.0
+"""Time the cancelled tasks have to end when the window closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something to tell the person, shown inline below the page.
+
+    Attributes:
+        text: The thing and the way out.
+        kind: ``info`` and ``ok`` go by themselves after a while.
+        action: What a button says, and what it does.
+    """
+
+    text: str
+    kind: NoticeKind = "info"
+    action: tuple[str, Callable[[], object]] | None = None
+
+
+class AppContext(QObject):
+    """See the module.
+
+    Args:
+        store: The folders.
+        theme: The theme in force; made from the settings by default.
+        parent: Qt owner.
+    """
+
+    requested = pyqtSignal(str, object)
+    """A page's name and the request (a dict) it is opened with."""
+    noticed = pyqtSignal(object)
+    """A :class:`Notice`."""
+    run_changed = pyqtSignal(str, str)
+    """Run id and what is said beside it; both empty when no run is on."""
+
+    def __init__(self, store: Store, theme: Theme | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.store = store
+        self.settings = SettingsStore(store.data, self)
+        self.theme = theme or Theme(self.settings.values.theme, self)
+        self.commands = CommandRegistry(self)
+        self.layout = QSettings(str(store.data / "window.ini"), QSettings.Format.IniFormat, self)
+        self._tasks: dict[asyncio.Task[Any], str] = {}
+        self._keys: ApiKeys | None = None
+        self._closing = False
+        self.settings.changed.connect(self._on_setting_changed)
+
+    # ------------------------------------------------------------------ going places, telling
+
+    def go(self, page: str, **request: object) -> None:
+        """Show a page and hand it a request (``go("play", task="CartPole-v1")``)."""
+        self.requested.emit(page, request)
+
+    def notify(
+        self,
+        text: str,
+        kind: NoticeKind = "info",
+        action: tuple[str, Callable[[], object]] | None = None,
+    ) -> None:
+        """Tell the person something inline; also written to the log."""
+        level = {"warning": logging.WARNING, "error": logging.ERROR}.get(kind, logging.INFO)
+        _log.log(level, "%s", text)
+        self.noticed.emit(Notice(text, kind, action))
+
+    def set_run(self, run_id: str, note: str = "every step recorded") -> None:
+        """Say in the status line which run is on; an empty id takes it away."""
+        self.run_changed.emit(run_id, note if run_id else "")
+
+    # ------------------------------------------------------------------ work in the background
+
+    def spawn(self, work: Coroutine[Any, Any, _T], what: str) -> asyncio.Task[_T]:
+        """Run a coroutine in the window's event loop.
+
+        Its error becomes an inline message and a line in the log. It is cancelled, and
+        waited for, when the window closes.
+
+        Args:
+            work: The coroutine.
+            what: What it is, to be put before "failed": ``"Starting the operator"``.
+        """
+        task = asyncio.get_running_loop().create_task(work, name=what)
+        self._tasks[task] = what
+        task.add_done_callback(self._on_task_done)
+        return task
+
+    @property
+    def busy(self) -> tuple[str, ...]:
+        """What is being done in the background."""
+        return tuple(self._tasks.values())
+
+    async def close(self) -> None:
+        """Cancel all background work and wait for it to end."""
+        self._closing = True
+        own = asyncio.current_task()
+        tasks = [task for task in self._tasks if task is not own]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=CLOSING_S)
+            for task in late:
+                _log.warning("%s did not end in time", self._tasks.get(task, task.get_name()))
+        self.layout.sync()
+
+    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
+        what = self._tasks.pop(task, task.get_name())
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            return
+        if isinstance(error, MosaicError):
+            _log.info("%s failed: %s", what, error)
+            message = str(error)
+        else:
+            _log.error("%s failed: %s", what, error, exc_info=error)
+            message = f"{what} failed: {error or type(error).__name__}. The log has the details"
+        if not self._closing:
+            self.noticed.emit(Notice(message[:1].upper() + message[1:], "error"))
+
+    # ------------------------------------------------------------------ what there is
+
+    def workers(self) -> tuple[WorkerTypeDefinition, ...]:
+        """All types of worker that are registered; found on the first call, which reads files."""
+        from gym_gui.workers.discovery import discover
+        from gym_gui.workers.registry import WorkerTypeRegistry
+
+        if not WorkerTypeRegistry.all():
+            discover()
+        return tuple(WorkerTypeRegistry.all())
+
+    @property
+    def api_keys(self) -> ApiKeys:
+        """API keys by provider: the system's keyring, or memory where there is none."""
+        if self._keys is None:
+            from gym_gui.ui.api_keys import ApiKeys
+
+            self._keys = ApiKeys()
+        return self._keys
+
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "theme":
+            self.theme.set_mode(self.settings.values.theme)

@@ -1,0 +1,56 @@
+"""The places of the window. A page's module is imported on its first visit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from gym_gui.ui.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One entry of the rail.
+
+    Attributes:
+        name: What :meth:`AppContext.go` calls it.
+        title: What people read.
+        icon: Name in :mod:`gym_gui.ui.icons`.
+        target: ``module:Class`` below this package.
+        foot: Stands at the foot of the rail.
+    """
+
+    name: str
+    title: str
+    icon: str
+    target: str
+    foot: bool = False
+
+    @property
+    def there(self) -> bool:
+        """Whether its module exists."""
+        return find_spec(f"{__name__}.{self.target.partition(':')[0]}") is not None
+
+    def load(self) -> type[Page]:
+        """Import its class."""
+        module, _, name = self.target.partition(":")
+        return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+PLACES: Final = (
+    Place("home", "Home", "home", "home:HomePage"),
+    Place("play", "Play", "play", "play:PlayPage"),
+    Place("operators", "Operators", "operators", "operators:OperatorsPage"),
+    Place("agents", "Agents", "agents", "agents:AgentsPage"),
+    Place("train", "Train", "train", "train:TrainPage"),
+    Place("results", "Results", "results", "results:ResultsPage"),
+    Place("settings", "Settings", "settings", "settings:SettingsPage", foot=True),
+)
+
+
+def places() -> tuple[Place, ...]:
+    """Those that are there."""
+    return tuple(place for place in PLACES if place.there)

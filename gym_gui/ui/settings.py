@@ -1,0 +1,229 @@
+"""The settings of the window: declared once, with their words and limits; the page is made from this.
+
+Saved as ``settings.json`` in the data folder at every change. Only what differs from the
+default is written, so that a better default reaches everybody who did not choose.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.errors import UsageError
+
+_log = logging.getLogger(__name__)
+
+FILE: Final = "settings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the settings page says about one setting.
+
+    Attributes:
+        section: Heading it stands under.
+        title: Its name.
+        text: What it does, in a sentence.
+        choices: (value, words) where it is one of a few.
+        low: Least number.
+        high: Largest number.
+        unit: Of a number, for example ``steps/s``.
+    """
+
+    section: str
+    title: str
+    text: str
+    choices: tuple[tuple[str, str], ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    unit: str = ""
+
+
+def _setting(default: Any, about: About) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, with their defaults. See :func:`about` for what each one is."""
+
+    theme: str = _setting(
+        "system",
+        About(
+            "Appearance",
+            "Theme",
+            "Light or dark; the system's choice is followed while it runs.",
+            (("system", "As the system"), ("light", "Light"), ("dark", "Dark")),
+        ),
+    )
+    frame_scaling: str = _setting(
+        "auto",
+        About(
+            "Appearance",
+            "Frames",
+            "How a frame is brought to the size of its card. Automatic keeps big pixels sharp.",
+            (("auto", "Automatic"), ("sharp", "Sharp"), ("smooth", "Smooth")),
+        ),
+    )
+    menu_bar: bool = _setting(
+        False,
+        About("Appearance", "Menu bar", "Always show the menus. Otherwise the Alt key shows them."),
+    )
+    play_rate: float = _setting(
+        10.0,
+        About(
+            "Play",
+            "Speed",
+            "Steps a second where the environment has no speed of its own.",
+            low=0.5,
+            high=60.0,
+            unit="steps/s",
+        ),
+    )
+    key_repeat: bool = _setting(
+        True,
+        About("Play", "Held keys repeat", "A key that is held down acts at every step in real-time play."),
+    )
+    spectator_overlay: bool = _setting(
+        True,
+        About("Play", "Names on the frame", "Shows each agent's name and last action below the frame."),
+    )
+    frame_rate: int = _setting(
+        30,
+        About(
+            "Performance",
+            "Frames",
+            "How many frames a second are drawn for one operator at most. Fewer need less of the processor.",
+            low=1,
+            high=60,
+            unit="frames/s",
+        ),
+    )
+    sample_processes: bool = _setting(
+        True,
+        About("Performance", "Processor and memory", "Shows in the status line what all our processes use."),
+    )
+
+
+def about(name: str) -> About:
+    """What there is to say about a setting."""
+    return _FIELDS[name].metadata["about"]
+
+
+def names() -> tuple[str, ...]:
+    """All settings in the order of the page."""
+    return tuple(_FIELDS)
+
+
+def default(name: str) -> Any:
+    """What a setting is where nobody chose."""
+    return _FIELDS[name].default
+
+
+_FIELDS: Final[dict[str, Field[Any]]] = {item.name: item for item in fields(Settings)}
+
+
+def checked(name: str, value: object) -> Any:
+    """The value in the setting's own type.
+
+    Raises:
+        UsageError: It is not one that this setting takes.
+    """
+    if name not in _FIELDS:
+        raise UsageError(f"there is no setting {name!r}", fix=f"There are: {', '.join(_FIELDS)}")
+    says, kind = about(name), type(default(name))
+    if says.choices:
+        allowed = [choice for choice, _ in says.choices]
+        if value in allowed:
+            return value
+        raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"Choose one of: {', '.join(allowed)}")
+    if kind is bool and isinstance(value, bool):
+        return value
+    if kind in (int, float) and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if says.low <= value <= says.high:
+            return kind(value)
+        raise UsageError(
+            f"setting {name!r} cannot be {value:g}",
+            fix=f"Choose a number from {says.low:g} to {says.high:g}",
+        )
+    raise UsageError(f"setting {name!r} cannot be {value!r}", fix=f"It takes a {kind.__name__}")
+
+
+class SettingsStore(QObject):
+    """Holds the settings, saves each change, tells who listens.
+
+    Args:
+        folder: Where ``settings.json`` lies.
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal(str)
+    """A setting's name."""
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = folder / FILE
+        self._values = _read(self.path)
+
+    @property
+    def values(self) -> Settings:
+        """All of them: ``settings.values.play_rate``."""
+        return self._values
+
+    def set(self, name: str, value: object) -> None:
+        """Change one.
+
+        Raises:
+            UsageError: The value does not fit, or the file cannot be written; the setting
+                holds until the window closes in the second case.
+        """
+        fitting = checked(name, value)
+        if getattr(self._values, name) == fitting:
+            return
+        self._values = replace(self._values, **{name: fitting})
+        self.changed.emit(name)
+        self._save()
+
+    def reset(self, name: str) -> None:
+        """Go back to the default."""
+        self.set(name, default(name))
+
+    def is_default(self, name: str) -> bool:
+        """Whether nobody chose."""
+        return getattr(self._values, name) == default(name)
+
+    def _save(self) -> None:
+        chosen = {name: getattr(self._values, name) for name in names() if not self.is_default(name)}
+        part = self.path.with_suffix(".part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(chosen, indent=2) + "\n", encoding="utf-8")
+            part.replace(self.path)
+        except OSError as error:
+            raise UsageError(
+                f"settings could not be saved in {self.path}: {error.strerror or error}",
+                fix="They hold until the window closes. Set MOSAIC_DATA_DIR to a folder of your own",
+            ) from error
+
+
+def _read(path: Path) -> Settings:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, ValueError) as error:
+        _log.warning("settings in %s cannot be read (%s): the defaults are used", path, error)
+        return Settings()
+    chosen: dict[str, Any] = {}
+    for name, value in data.items() if isinstance(data, Mapping) else ():
+        try:
+            chosen[name] = checked(name, value)
+        except UsageError as error:
+            _log.warning("%s is not used: %s", path, error)
+    return Settings(**chosen)

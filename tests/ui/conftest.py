@@ -1,0 +1,149 @@
+"""A real window without a screen, and a check that nothing is left behind.
+
+``context`` is an :class:`AppContext` over folders of its own, with asyncio and Qt joined by
+qasync; coroutines run while ``qtbot`` waits. ``window`` is a main window over it.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import asyncio
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import qasync
+from PyQt6 import sip
+from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
+from PyQt6.QtWidgets import QApplication, QWidget
+
+from gym_gui.services.store import Store
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+
+if TYPE_CHECKING:
+    from gym_gui.ui.main_window import MainWindow
+
+PATIENCE_MS = 20_000
+"""How long a test waits for work in the background before it fails."""
+
+
+@pytest.fixture(scope="session")
+def qapp_args() -> list[str]:
+    return ["mosaic-tests"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Threads, timers and windows that a test leaves behind fail it."""
+    app = request.getfixturevalue("qapp")
+    threads, windows, timers = set(threading.enumerate()), _windows(), _timers()
+    yield
+    deadline = time.monotonic() + 5.0
+    while True:
+        _settle(app)
+        left = _describe(set(threading.enumerate()) - threads, _windows() - windows, _timers() - timers)
+        if not left or time.monotonic() > deadline:
+            break
+        QThread.msleep(10)
+    assert not left, f"left behind: {', '.join(left)}"
+
+
+def _describe(threads: set[threading.Thread], windows: set[QWidget], timers: set[QTimer]) -> list[str]:
+    return [
+        *(f"thread {thread.name}" for thread in threads if thread.is_alive()),
+        *(f"window {window!r} {window.objectName()}" for window in windows if not sip.isdeleted(window)),
+        *(f"timer {timer!r} of {timer.parent()!r}" for timer in timers if not sip.isdeleted(timer)),
+    ]
+
+
+def _settle(app: QApplication) -> None:
+    """Let deletions happen that were asked for."""
+    for _ in range(2):
+        app.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _windows() -> set[QWidget]:
+    return {widget for widget in QApplication.topLevelWidgets() if not _tooltip(widget)}
+
+
+def _tooltip(widget: QWidget) -> bool:
+    return widget.metaObject().className() == "QTipLabel"  # type: ignore[union-attr]
+
+
+def _timers() -> set[QTimer]:
+    return {
+        item
+        for item in gc.get_objects()
+        if type(item) is QTimer and not sip.isdeleted(item) and item.isActive()
+    }
+
+
+@pytest.fixture
+def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
+    """asyncio over Qt: coroutines run whenever Qt's events are processed."""
+    result = qasync.QEventLoop(qapp, already_running=True)
+    result.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="test-work"))
+    asyncio.set_event_loop(result)
+    yield result
+    qapp.aboutToQuit.disconnect(result._after_run_forever)
+    result.stop()
+    asyncio.events._set_running_loop(None)
+    result.close()
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Folders of its own; sockets stay in the system's place, whose paths are short."""
+    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=tmp_path / "cache")
+
+
+@pytest.fixture
+def finish(loop: asyncio.AbstractEventLoop, qtbot: object) -> Callable[[object], object]:
+    """``finish(coroutine)`` runs it to its end and returns its result."""
+
+    def run(work: object) -> object:
+        task = loop.create_task(work)  # type: ignore[arg-type]
+        qtbot.waitUntil(task.done, timeout=PATIENCE_MS)  # type: ignore[attr-defined]
+        return task.result()
+
+    return run
+
+
+@pytest.fixture
+def context(
+    loop: asyncio.AbstractEventLoop, store: Store, qapp: QApplication, finish: Callable[[object], object]
+) -> Iterator[AppContext]:
+    """The shared part of a window, light theme, everything it started ended at the end."""
+    result = AppContext(store, theme.Theme("light"))
+    if theme.current() is not result.theme:
+        theme.use_fonts(qapp)
+        result.theme.apply()
+    yield result
+    finish(result.close())
+    result.deleteLater()
+
+
+@pytest.fixture
+def window(context: AppContext, qtbot: object, finish: Callable[[object], object]) -> Iterator[MainWindow]:
+    """The main window at its smallest size, shown; pages are closed at the end."""
+    from gym_gui.ui.main_window import MainWindow
+
+    result = MainWindow(context)
+    result.resize(1280, 800)
+    result.show()
+    qtbot.waitExposed(result)  # type: ignore[attr-defined]
+    yield result
+    finish(result.shut_down())
+    result.close()
+    result.deleteLater()
