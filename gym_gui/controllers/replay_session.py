@@ -7,10 +7,11 @@ one who asks gives the rows along, so that both need not share a disk.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -27,8 +28,11 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
 from gym_gui.core.types import AgentID, Answer, Decision
-from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import RecordedEpisode
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 Picture = NDArray[np.uint8]
 """``(height, width, 3)``, RGB."""
@@ -120,7 +124,7 @@ class EpisodeReplay:
     Attributes:
         order: The episode.
         render: Whether pictures are wanted.
-        meanings: A word for each discrete action, by seat; known once :meth:`open` was called.
+        meanings: A word for each discrete action from 0 on, by seat; known once :meth:`open` was called.
         departs: How what was played differs from the record, ``""`` where it does not; known
             once all frames are out.
     """
@@ -152,7 +156,7 @@ class EpisodeReplay:
             self.order.max_steps,
             count(1).__next__,
         )
-        self.meanings = {agent: self._environment.action_meanings(agent) for agent in slots}
+        self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
     def close(self) -> None:
         """Release the environment."""
@@ -189,10 +193,10 @@ class EpisodeReplay:
 
     def _look(self, position: int, played: int) -> ReplayFrame:
         environment = self._environment
-        picture = environment.picture() if self.render else None
-        board = environment.board()
-        text = environment.ansi() if picture is None and board is None else ""
-        scores = _scores(environment, self._episode.returns)
+        picture = _tried(environment.picture) if self.render else None
+        board = _tried(environment.board) if self.render else None
+        text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
+        scores = _tried(lambda: environment.scores(self._episode.returns))
         return ReplayFrame(position, self._episode.steps, played, picture, board, text, scores)
 
     def _compare(self, played: int, error: str) -> str:
@@ -221,8 +225,16 @@ _DIFFERS = (
 )
 
 
-def _scores(environment: Environment, returns: Mapping[AgentID, float]) -> Mapping[str, float] | None:
+def _words_from_0(slot: SlotInfo) -> tuple[str, ...]:
+    """Words by the action's number, also where actions do not begin at 0."""
+    start = slot.does.space.start
+    return ("",) * start + tuple(slot.action_meanings) if start > 0 else tuple(slot.action_meanings)
+
+
+def _tried(ask: Callable[[], _T]) -> _T | None:
+    """What the environment says; where it raises, nothing: what was played stands without a picture."""
     try:
-        return environment.scores(returns)
-    except Exception:  # the border to an environment's own attributes: a score is no reason to stop
+        return ask()
+    except Exception:  # the border to foreign code
+        _log.debug("the environment shows nothing", exc_info=True)
         return None

@@ -1,0 +1,128 @@
+"""What the agents of a recorded episode had done by each of its positions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from gym_gui.controllers.replay_reel import Look
+from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.record_fields import number
+from gym_gui.core.records import StepRecord
+from gym_gui.core.types import AgentID
+from gym_gui.services.recorded_episode import RecordedEpisode
+
+Meanings = Mapping[AgentID, Sequence[str]]
+_TEXT = 80
+"""Longest an action is written out."""
+_DIGITS = 3
+
+
+class ReplayTrack:
+    """The rows of an episode, ready to be asked for any position.
+
+    Args:
+        recorded: The episode.
+
+    Attributes:
+        recorded: The same.
+        steps: Its rows.
+        agents: Its seats, in the order of their first row.
+    """
+
+    def __init__(self, recorded: RecordedEpisode) -> None:
+        self.recorded = recorded
+        self.steps: list[StepRecord] = recorded.steps()
+        self.agents = tuple(dict.fromkeys([step.agent_id for step in self.steps]))
+        self._of: dict[AgentID, list[int]] = {agent: [] for agent in self.agents}
+        for i, step in enumerate(self.steps):
+            self._of[step.agent_id].append(i)
+        self._totals = {
+            agent: list(accumulate(self.steps[i].reward or 0.0 for i in rows))
+            for agent, rows in self._of.items()
+        }
+
+    @property
+    def kinds(self) -> dict[AgentID, str]:
+        """Kind of worker by seat."""
+        return {agent: record.worker_type for agent, record in self.recorded.episode.agents.items()}
+
+    def total(self, agent: AgentID, rows: int) -> float:
+        """An agent's return once so many rows were played."""
+        played = bisect_left(self._of.get(agent, []), rows)
+        return self._totals[agent][played - 1] if played else 0.0
+
+    def view(self, look: Look, meanings: Meanings, *, last: bool = False) -> LiveView:
+        """A look as the renderers show it.
+
+        Args:
+            look: The position.
+            meanings: A word for each discrete action, by seat.
+            last: Whether it is the episode's end.
+        """
+        episode = self.recorded.episode
+        return LiveView(
+            episode=episode.episode_index,
+            seed=episode.seed or 0,
+            step=look.step,
+            agents=tuple(self._agent(agent, look.rows, meanings) for agent in self.agents),
+            turn=() if last else self._turn(look.rows),
+            over=str(episode.status) if last else "",
+            error=(episode.error or "") if last else "",
+            scores=look.scores,
+            outcome={t: str(o) for t, o in episode.outcome.items()} if last and episode.outcome else None,
+            board=look.board,
+            text=look.text,
+            frame=look.position + 1,
+        )
+
+    def words(self, step: StepRecord, meanings: Meanings) -> str:
+        """An action as a word, or as short text."""
+        words = meanings.get(step.agent_id, ())
+        action = step.action
+        if isinstance(action, int) and not isinstance(action, bool) and 0 <= action < len(words):
+            return words[action] or str(action)
+        text = str(_rounded(action))
+        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+    def _turn(self, rows: int) -> tuple[AgentID, ...]:
+        """Who acts next: the agents of the rows that follow, up to the next step."""
+        if rows >= len(self.steps):
+            return ()
+        step, found = self.steps[rows].step_index, list[AgentID]()
+        for row in self.steps[rows:]:
+            if row.step_index != step or row.agent_id in found:
+                break
+            found.append(row.agent_id)
+        return tuple(found)
+
+    def _agent(self, agent: AgentID, rows: int, meanings: Meanings) -> AgentView:
+        record = self.recorded.episode.agents.get(agent)
+        slot = record.slot if record is not None else agent
+        played = bisect_left(self._of[agent], rows)
+        if not played:
+            return AgentView(agent, slot)
+        step = self.steps[self._of[agent][played - 1]]
+        action = step.action
+        return AgentView(
+            agent=agent,
+            slot=slot,
+            action=self.words(step, meanings),
+            number=action if isinstance(action, int) and not isinstance(action, bool) else None,
+            source=str(step.action_source),
+            reward=step.reward or 0.0,
+            total=self._totals[agent][played - 1],
+            value=number(step.value),
+            option="" if step.option is None else str(step.option),
+            latency_ms=step.latency_ms or 0.0,
+        )
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]  # pyright: ignore[reportUnknownVariableType]  # JSON
+    return value
