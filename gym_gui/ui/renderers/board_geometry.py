@@ -1,0 +1,86 @@
+"""Where the squares of a board lie in a widget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PyQt6.QtCore import QPointF, QRectF
+
+from gym_gui.core.live import Board
+
+LABELLED = frozenset({"chess", "checkers", "go", "connect_four"})
+"""Boards with coordinates at their edge."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardGeometry:
+    """Squares in widget coordinates.
+
+    Attributes:
+        rows: Rows of squares.
+        columns: Columns of them.
+        side: Edge of a square in logical pixels; a whole number, so that edges are sharp.
+        left: Left edge of the leftmost square.
+        top: Top edge of the topmost one.
+        flipped: Seen from the other side.
+        edge: Room around the squares for the board's rim and coordinates.
+    """
+
+    rows: int
+    columns: int
+    side: int
+    left: int
+    top: int
+    flipped: bool
+    edge: int
+
+    @classmethod
+    def fitted(cls, board: Board, room: QRectF, *, flipped: bool) -> BoardGeometry:
+        """The largest board that fits into the room, in its middle."""
+        margin = 0.62 if board.kind in LABELLED else 0.35
+        side = int(
+            min(room.width() / (board.columns + 2 * margin), room.height() / (board.rows + 2 * margin))
+        )
+        # Letters at the edge have to be readable on small boards, and need no more on large ones.
+        edge = min(max(int(margin * side), 8), 26)
+        side = int(min((room.width() - 2 * edge) / board.columns, (room.height() - 2 * edge) / board.rows))
+        side = max(side, 4)
+        left = int(room.center().x() - board.columns * side / 2)
+        top = int(room.center().y() - board.rows * side / 2)
+        return cls(board.rows, board.columns, side, left, top, flipped, edge)
+
+    def rect(self, square: tuple[int, int]) -> QRectF:
+        """A square's place."""
+        row, column = self._shown(square)
+        return QRectF(self.left + column * self.side, self.top + row * self.side, self.side, self.side)
+
+    def centre(self, square: tuple[int, int]) -> QPointF:
+        """A square's middle."""
+        return self.rect(square).center()
+
+    def at(self, point: QPointF) -> tuple[int, int] | None:
+        """The square under a point, ``None`` beside the board."""
+        column = int((point.x() - self.left) // self.side)
+        row = int((point.y() - self.top) // self.side)
+        if 0 <= row < self.rows and 0 <= column < self.columns:
+            return self._shown((row, column))
+        return None
+
+    def squares(self) -> QRectF:
+        """All squares together."""
+        return QRectF(self.left, self.top, self.columns * self.side, self.rows * self.side)
+
+    def board(self) -> QRectF:
+        """The squares and the rim around them."""
+        return self.squares().adjusted(-self.edge, -self.edge, self.edge, self.edge)
+
+    def moved(self, square: tuple[int, int], down: int, right: int) -> tuple[int, int]:
+        """The neighbour as seen on the screen; the square itself at the board's end."""
+        row, column = self._shown(square)
+        row = min(max(row + down, 0), self.rows - 1)
+        column = min(max(column + right, 0), self.columns - 1)
+        return self._shown((row, column))
+
+    def _shown(self, square: tuple[int, int]) -> tuple[int, int]:
+        row, column = square
+        return (self.rows - 1 - row, self.columns - 1 - column) if self.flipped else (row, column)

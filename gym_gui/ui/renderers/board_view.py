@@ -1,0 +1,408 @@
+"""A board game as vectors, played by mouse or keyboard."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, pyqtSignal
+from PyQt6.QtGui import (
+    QFocusEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
+
+from gym_gui.core.live import Board, Move
+from gym_gui.ui import theme as themes
+from gym_gui.ui.renderers.board_choice import (
+    Ambiguous,
+    Answer,
+    BoardChoice,
+    Chosen,
+    Refused,
+    Square,
+)
+from gym_gui.ui.renderers.board_geometry import BoardGeometry
+from gym_gui.ui.renderers.board_painters import Marks, paint_any_piece, paint_board
+from gym_gui.ui.renderers.board_words import game_word, occupied_word
+from gym_gui.ui.renderers.move_chooser import MoveChooser
+from gym_gui.ui.renderers.surface import Surface
+from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, Theme
+
+FOOT: Final = CONTROL_HEIGHT + 2 * STEP
+"""Room under the board for moves that end nowhere on it."""
+_ARROWS: Final = {
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+}
+_CHOOSE: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Select})
+
+
+class BoardView(Surface):
+    """Shows a position; takes a move where it is a person's turn.
+
+    Click a piece and then where it goes, drag it, or use the keyboard: arrows move a cursor,
+    Enter chooses, Esc puts the piece back. What cannot be done is answered with a sentence
+    on the board and changes nothing.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+        backdrop: Token of what lies behind the rounded corners.
+    """
+
+    move_chosen = pyqtSignal(int)
+    hinted = pyqtSignal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
+        super().__init__(theme, parent, backdrop=backdrop)
+        self.setObjectName("boardView")
+        self.setAccessibleName("Board")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self._choice: BoardChoice | None = None
+        self._place: BoardGeometry | None = None
+        self._interactive = False
+        self._turned: bool | None = None
+        self._cursor: Square | None = None
+        self._by_keys = False
+        self._hover: Square | None = None
+        self._pressed: Square | None = None
+        self._press_point = QPointF()
+        self._fresh = False
+        self._drag: QPointF | None = None
+        self._note = ""
+        self._chooser = MoveChooser(self)
+        self._chooser.chosen.connect(self._on_chosen)
+        self._chooser.given_up.connect(self._on_given_up)
+        self._elsewhere: list[QPushButton] = []
+        self.set_hint("No board yet", "It appears when the game begins.")
+
+    # ------------------------------------------------------------------------------ what is shown
+
+    @property
+    def board(self) -> Board | None:
+        """The position that is shown."""
+        return self._choice.board if self._choice is not None else None
+
+    def show_board(self, board: Board | None) -> None:
+        """Show a position; a piece that was taken up is put back if it is another one."""
+        if board == self.board:
+            return
+        self._chooser.dismiss()
+        self._drag = self._pressed = self._hover = None
+        self._note = ""
+        self._choice = BoardChoice(board, self._interactive) if board is not None else None
+        if board is not None:
+            self.setAccessibleName(game_word(board.kind))
+            if self._cursor is None or not self._choice_of().on_board(self._cursor):
+                self._cursor = (board.rows - 1, board.columns // 2)
+        self._lay_out()
+        self._offer_elsewhere()
+        self._speak()
+        self.update()
+
+    def clear(self) -> None:
+        """Show the hint again."""
+        self.show_board(None)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether moves are taken."""
+        return self._choice.interactive if self._choice is not None else self._interactive
+
+    def set_interactive(self, interactive: bool) -> None:
+        """Take moves, or only show. After a move none is taken until this, or a new position."""
+        self._interactive = interactive
+        if self._choice is not None:
+            self._choice.interactive = interactive
+            if not interactive:
+                self._choice.release()
+                self._chooser.dismiss()
+        self._drag = None
+        self._note = ""
+        self._offer_elsewhere()
+        self._speak()
+        self.update()
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the board is seen from the other side."""
+        board = self.board
+        return self._turned if self._turned is not None else bool(board and board.flipped)
+
+    def set_flipped(self, flipped: bool | None) -> None:
+        """Turn the board; ``None`` as the position says."""
+        self._turned = flipped
+        self._lay_out()
+        self.update()
+
+    @property
+    def note(self) -> str:
+        """The sentence that stands on the board, ``""`` for none."""
+        return self._note
+
+    @property
+    def cursor_square(self) -> Square | None:
+        """Where the keyboard's cursor is."""
+        return self._cursor
+
+    @property
+    def selected(self) -> Square | None:
+        """Square of the piece that was taken up."""
+        return self._choice.selected if self._choice is not None else None
+
+    @property
+    def chooser(self) -> MoveChooser:
+        """Asks which of several moves is meant."""
+        return self._chooser
+
+    def square_rect(self, square: Square) -> QRect:
+        """Where a square lies, in this widget's coordinates; empty without a board."""
+        return self._place.rect(square).toRect() if self._place is not None else QRect()
+
+    # -------------------------------------------------------------------------------------- mouse
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """Take a piece up."""
+        if a0 is None or self._choice is None or self._place is None:
+            return
+        self._by_keys = False
+        if a0.button() == Qt.MouseButton.RightButton:
+            self._put_back()
+            return
+        if a0.button() != Qt.MouseButton.LeftButton:
+            return
+        if self._chooser.isVisible():
+            self._on_given_up()
+        square = self._place.at(a0.position())
+        self._pressed, self._press_point, self._fresh = square, a0.position(), False
+        if square is not None and square != self._choice.selected and self._choice.own(square):
+            self._fresh = True
+            self._act(self._choice.choose(square))
+
+    def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
+        """Drag the piece, or show where one would come to lie."""
+        if a0 is None or self._choice is None or self._place is None:
+            return
+        point = a0.position()
+        if a0.buttons() & Qt.MouseButton.LeftButton and self._pressed is not None:
+            far = (point - self._press_point).manhattanLength() >= QApplication.startDragDistance()
+            if self._pressed == self._choice.selected and (self._drag is not None or far):
+                self._drag = point
+                self.update()
+            return
+        square = self._place.at(point)
+        if square != self._hover:
+            self._hover = square
+            hand = square is not None and self._choice.choosable(square)
+            self.setCursor(Qt.CursorShape.PointingHandCursor if hand else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """Put the piece down, or choose the square."""
+        if a0 is None or self._choice is None or self._place is None:
+            return
+        if a0.button() != Qt.MouseButton.LeftButton or self._pressed is None:
+            return
+        square, pressed = self._place.at(a0.position()), self._pressed
+        dragged, self._drag, self._pressed = self._drag is not None, None, None
+        if dragged and square is not None:
+            self._act(self._choice.drop(square))
+        elif square == pressed and not self._fresh:
+            self._act(self._choice.choose(pressed))
+        self.update()
+
+    def leaveEvent(self, a0: QEvent | None) -> None:
+        """No piece hovers outside."""
+        self._hover = None
+        self.update()
+
+    # ----------------------------------------------------------------------------------- keyboard
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Arrows move the cursor, Enter chooses, Esc puts back."""
+        if a0 is None:
+            return
+        key = Qt.Key(a0.key())
+        if self._choice is None or self._place is None or self._cursor is None:
+            a0.ignore()
+        elif key in _ARROWS:
+            self._by_keys = True
+            self._cursor = self._place.moved(self._cursor, *_ARROWS[key])
+            self._speak()
+            self.update()
+        elif key in _CHOOSE:
+            self._by_keys = True
+            self._act(self._choice.choose(self._cursor))
+        elif key == Qt.Key.Key_Escape and (self._choice.selected is not None or self._note):
+            self._put_back()
+        else:
+            a0.ignore()
+
+    def focusInEvent(self, a0: QFocusEvent | None) -> None:
+        """Whoever comes by Tab sees the cursor."""
+        super().focusInEvent(a0)
+        reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self._by_keys = a0 is not None and a0.reason() in reasons
+        self._speak()
+
+    # --------------------------------------------------------------------------------------- moves
+
+    def _choice_of(self) -> BoardChoice:
+        assert self._choice is not None
+        return self._choice
+
+    def _act(self, answer: Answer) -> None:
+        """Do what the choice came to."""
+        self._note = ""
+        match answer:
+            case Chosen(move):
+                self._commit(move.action)
+            case Ambiguous(moves):
+                self._ask(moves)
+            case Refused(sentence):
+                self._note = sentence
+                self.hinted.emit(sentence)
+            case _:
+                pass
+        self._speak()
+        self.update()
+
+    def _ask(self, moves: tuple[Move, ...]) -> None:
+        choice = self._choice_of()
+        source = moves[0].source
+        white = choice.piece(source).isupper() if source is not None else True
+        near = self.square_rect(moves[0].target).center()
+        self._chooser.ask(moves, white, near, self.rect())
+
+    def _commit(self, action: int) -> None:
+        """Hand the move on; the board takes no other until it is asked again."""
+        choice = self._choice_of()
+        choice.release()
+        choice.interactive = False
+        self._chooser.dismiss()
+        self._offer_elsewhere()
+        self.move_chosen.emit(action)
+
+    def _on_chosen(self, action: int) -> None:
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._commit(action)
+        self.update()
+
+    def _on_given_up(self) -> None:
+        self._chooser.dismiss()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.update()
+
+    def _put_back(self) -> None:
+        self._drag = self._pressed = None
+        self._note = ""
+        if self._choice is not None:
+            self._choice.release()
+        self._speak()
+        self.update()
+
+    def _offer_elsewhere(self) -> None:
+        """Buttons for moves that end nowhere on the board (go's pass)."""
+        for button in self._elsewhere:
+            button.hide()
+            button.deleteLater()
+        self._elsewhere = []
+        if self._choice is None or not self._choice.interactive:
+            return
+        right = self.width() - GAP
+        for move in self._choice.elsewhere():
+            word = (move.label or f"move {move.action}").capitalize()
+            button = QPushButton(word, self)
+            button.setObjectName(f"move_{move.action}")
+            button.setToolTip(f"{word}: make a move without a place on the board.")
+            button.clicked.connect(partial(self._commit, move.action))
+            button.adjustSize()
+            button.move(right - button.width(), self.height() - button.height() - STEP)
+            right -= button.width() + ROW
+            button.show()
+            self._elsewhere.append(button)
+
+    # ------------------------------------------------------------------------------------ painting
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Fit the board again."""
+        super().resizeEvent(a0)
+        self._chooser.dismiss()
+        self._lay_out()
+        self._offer_elsewhere()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Ground, board, the piece in the hand, the sentence."""
+        painter = QPainter(self)
+        self.paint_ground(painter)
+        if self._choice is None or self._place is None:
+            self.paint_hint(painter)
+        else:
+            board = self._choice.board
+            colour = self.theme.colour("stage_text")
+            paint_board(painter, board, self._place, self._marks(self._choice), colour)
+            if self._drag is not None and self._choice.selected is not None:
+                side = self._place.side * 1.08
+                held = QRectF(0, 0, side, side)
+                held.moveCenter(self._drag)
+                paint_any_piece(painter, board.kind, self._choice.piece(self._choice.selected), held)
+            if self._note:
+                self._paint_note(painter)
+        self.paint_corners(painter)
+
+    def _marks(self, choice: BoardChoice) -> Marks:
+        selected = choice.selected
+        targets = {move.target for move in choice.targets(selected)} if selected is not None else set()
+        pointed = self._cursor if self._by_keys and self.hasFocus() else self._hover
+        ghost = None
+        if choice.interactive and selected is None and pointed is not None:
+            landing = choice.landing(pointed)
+            ghost = (landing, choice.hand()) if landing is not None else None
+        cursor = self._cursor if self._by_keys and self.hasFocus() else None
+        return Marks(
+            selected, frozenset(targets), ghost, cursor, selected if self._drag is not None else None
+        )
+
+    def _paint_note(self, painter: QPainter) -> None:
+        font = themes.font(SECTION_PX)
+        room = self.width() - 4 * GAP
+        flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
+        words = QFontMetrics(font).boundingRect(QRect(0, 0, room, self.height()), flags, self._note)
+        box = words.adjusted(-GAP, -ROW, GAP, ROW)
+        box.moveCenter(self.rect().center())
+        box.moveBottom(self.height() - ROW)
+        painter.setPen(self.theme.colour("line"))
+        painter.setBrush(self.theme.colour("panel"))
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
+        painter.setPen(self.theme.colour("text"))
+        painter.setFont(font)
+        painter.drawText(box, flags, self._note)
+
+    def _lay_out(self) -> None:
+        board = self.board
+        if board is None:
+            self._place = None
+            return
+        foot = FOOT if board.kind == "go" or self._choice_of().elsewhere() else 0
+        room = QRectF(self.rect()).adjusted(STEP, STEP, -STEP, -STEP - foot)
+        self._place = BoardGeometry.fitted(board, room, flipped=self.flipped)
+
+    def _speak(self) -> None:
+        """Say what the cursor is on, for people who hear the board."""
+        if self._choice is None or self._cursor is None:
+            return
+        board = self._choice.board
+        words = [occupied_word(board, self._cursor)]
+        if self._choice.selected is not None:
+            words.append(f"taken up: {occupied_word(board, self._choice.selected)}")
+        words.append(self._note or ("your move" if self._choice.interactive else "not your move"))
+        self.setAccessibleDescription(". ".join(words))

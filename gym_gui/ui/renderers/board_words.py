@@ -1,0 +1,71 @@
+"""What squares and pieces are called, for people who hear the board and for hints."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gym_gui.core.live import Board
+
+GO_LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+"""Go leaves out the I, which reads as a 1."""
+
+_CHESS: Final = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
+_PIECES: Final = {
+    "connect_four": {"X": "red disc", "O": "yellow disc"},
+    "tic_tac_toe": {"X": "cross", "O": "nought"},
+    "go": {"X": "black stone", "O": "white stone"},
+    "checkers": {"X": "red man", "O": "white man", "XX": "red king", "OO": "white king"},
+}
+_GAMES: Final = {
+    "chess": "Chess board",
+    "connect_four": "Connect four board",
+    "tic_tac_toe": "Tic-tac-toe board",
+    "go": "Go board",
+    "checkers": "Checkers board",
+}
+
+
+def game_word(kind: str) -> str:
+    """The board's name."""
+    return _GAMES.get(kind, "Board")
+
+
+def piece_word(kind: str, piece: str) -> str:
+    """``white knight``, ``red disc``; ``piece`` for one that is not known."""
+    if kind == "chess" and piece.lower() in _CHESS:
+        return f"{'white' if piece.isupper() else 'black'} {_CHESS[piece.lower()]}"
+    return _PIECES.get(kind, {}).get(piece, "piece")
+
+
+def chess_word(letter: str) -> str:
+    """``queen`` for q, the letter itself where it is no piece."""
+    return _CHESS.get(letter.lower(), letter)
+
+
+def column_label(board: Board, column: int) -> str:
+    """What stands under a column."""
+    if board.kind == "connect_four":
+        return str(column + 1)
+    letters = GO_LETTERS if board.kind == "go" else "abcdefghijklmnopqrstuvwxyz"
+    return letters[column % len(letters)]
+
+
+def row_label(board: Board, row: int) -> str:
+    """What stands beside a row; ``""`` where rows have no name."""
+    return "" if board.kind == "connect_four" else str(board.rows - row)
+
+
+def square_word(board: Board, square: tuple[int, int]) -> str:
+    """``e4``, ``column 3, row 1``."""
+    row, column = square
+    if board.kind == "connect_four":
+        return f"column {column + 1}, row {board.rows - row} from below"
+    if board.kind == "tic_tac_toe":
+        return f"row {row + 1}, column {column + 1}"
+    return column_label(board, column) + row_label(board, row)
+
+
+def occupied_word(board: Board, square: tuple[int, int]) -> str:
+    """``e2, white pawn``; ``e4, empty``."""
+    piece = board.cells[square[0] * board.columns + square[1]]
+    return f"{square_word(board, square)}, {piece_word(board.kind, piece) if piece else 'empty'}"

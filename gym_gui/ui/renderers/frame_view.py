@@ -1,0 +1,131 @@
+"""A picture of the environment, as crisp as its pixels allow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtCore import QPoint, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui.renderers.surface import Surface
+from gym_gui.ui.theme import Theme
+
+CRISP_FROM: Final = 2.0
+"""From this many screen pixels for one of the frame on, pixels are big and keep their edges."""
+WHOLE_FROM: Final = 0.93
+"""A whole number of screen pixels per frame pixel is taken if it fills this much of the room."""
+
+
+class FrameView(Surface):
+    """Shows the newest frame; at most one paint for each.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+        backdrop: Token of what lies behind the rounded corners.
+    """
+
+    painted = pyqtSignal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
+        super().__init__(theme, parent, backdrop=backdrop)
+        self.setObjectName("frameView")
+        self.setAccessibleName("Picture of the environment")
+        self._frame: QImage | None = None
+        self._scaled: QImage | None = None
+        self._number = 0
+        self._painted = 0
+        self.set_hint("No picture yet", "It appears with the first step.")
+
+    def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
+        """Show a frame instead of the one before.
+
+        Args:
+            frame: (height, width, 3) RGB, 0 to 255. It is copied: the memory may be used again.
+            number: Its sequence number, handed out by :attr:`painted`; without one they are counted.
+
+        Raises:
+            ValueError: It is no such array.
+        """
+        if frame.ndim != 3 or frame.shape[2] != 3 or frame.dtype != np.uint8 or not frame.size:
+            raise ValueError(
+                f"A frame is an array of bytes (height, width, 3), this one is {frame.dtype} "
+                f"{frame.shape}: convert it to RGB first."
+            )
+        rows = np.ascontiguousarray(frame)
+        height, width, _ = rows.shape
+        image = QImage(rows.data, width, height, 3 * width, QImage.Format.Format_RGB888)  # type: ignore[call-overload]
+        # The conversion is the copy, and gives the format that paints without another one.
+        self._frame = image.convertToFormat(QImage.Format.Format_RGB32)
+        self._scaled = None
+        self._number = self._number + 1 if number is None else number
+        self.update()
+
+    def clear(self) -> None:
+        """Forget the frame; the hint is shown again."""
+        self._frame = self._scaled = None
+        self.update()
+
+    def image(self) -> QImage | None:
+        """The frame as it came, for a picture file or the clipboard."""
+        return self._frame
+
+    def picture_rect(self) -> QRect:
+        """Where the frame lies in this widget, in its own coordinates; empty without a frame."""
+        if self._frame is None:
+            return QRect()
+        ratio = self.devicePixelRatioF()
+        size = self._fitted(self._frame.size(), ratio)
+        shown = QSize(round(size.width() / ratio), round(size.height() / ratio))
+        corner = QPoint((self.width() - shown.width()) // 2, (self.height() - shown.height()) // 2)
+        return QRect(corner, shown)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Scale anew."""
+        super().resizeEvent(a0)
+        self._scaled = None
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Ground, frame in one blit, corners."""
+        painter = QPainter(self)
+        self.paint_ground(painter)
+        if self._frame is None:
+            self.paint_hint(painter)
+        else:
+            painter.drawImage(self.picture_rect().topLeft(), self._fit(self._frame))
+        self.paint_corners(painter)
+        painter.end()
+        if self._frame is not None and self._number != self._painted:
+            self._painted = self._number
+            self.painted.emit(self._number)
+
+    def _fit(self, frame: QImage) -> QImage:
+        """The frame in screen pixels; scaled once, then kept for further paints."""
+        ratio = self.devicePixelRatioF()
+        if self._scaled is None or self._scaled.devicePixelRatio() != ratio:
+            size = self._fitted(frame.size(), ratio)
+            crisp = size.width() >= CRISP_FROM * frame.width()
+            mode = Qt.TransformationMode
+            self._scaled = (
+                QImage(frame)
+                if size == frame.size()
+                else frame.scaled(
+                    size,
+                    Qt.AspectRatioMode.IgnoreAspectRatio,
+                    mode.FastTransformation if crisp else mode.SmoothTransformation,
+                )
+            )
+            self._scaled.setDevicePixelRatio(ratio)
+        return self._scaled
+
+    def _fitted(self, frame: QSize, ratio: float) -> QSize:
+        """Size in screen pixels that fills the widget and keeps the shape."""
+        room = QSize(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
+        scale = min(room.width() / frame.width(), room.height() / frame.height())
+        whole = int(scale)
+        if whole >= CRISP_FROM and whole >= WHOLE_FROM * scale:
+            scale = whole
+        return QSize(max(1, round(frame.width() * scale)), max(1, round(frame.height() * scale)))

@@ -1,0 +1,103 @@
+"""The dark, rounded surface that frames, boards and texts stand on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PyQt6.QtGui import QFont, QFontMetrics, QPainter, QPainterPath, QResizeEvent
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui import theme as themes
+from gym_gui.ui.theme import RADIUS_CONTROL, SECTION_PX, STEP, TEXT_PX, Theme
+
+SMALLEST: Final = QSize(96, 72)
+"""Smaller than this nothing can be made out."""
+
+
+class Surface(QWidget):
+    """A widget that paints all of its area itself, with rounded corners.
+
+    It is opaque to Qt: a new frame does not repaint the card behind it, which would cost
+    more than the frame. The corners are therefore filled with the colour of that card.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+        backdrop: Token of what lies behind the corners.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._backdrop = backdrop
+        self._hint = ("", "")
+        self._corners: QPainterPath | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMinimumSize(SMALLEST)
+        theme.changed.connect(self._on_theme_changed)
+
+    def set_backdrop(self, token: str) -> None:
+        """Say which token's colour lies behind the corners."""
+        self._backdrop = token
+        self.update()
+
+    def set_hint(self, title: str, text: str = "") -> None:
+        """What stands here while there is nothing to show: the thing, and the way out."""
+        self._hint = (title, text)
+        self.setAccessibleDescription(" ".join(part for part in self._hint if part))
+        self.update()
+
+    @property
+    def hint(self) -> tuple[str, str]:
+        """Title and text shown while there is nothing else."""
+        return self._hint
+
+    def sizeHint(self) -> QSize:
+        """Room for a small frame; layouts give more."""
+        return QSize(320, 240)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """The corners lie elsewhere now."""
+        super().resizeEvent(a0)
+        self._corners = None
+
+    def changeEvent(self, a0: QEvent | None) -> None:
+        """Repaint in another font."""
+        super().changeEvent(a0)
+        if a0 is not None and a0.type() == QEvent.Type.FontChange:
+            self.update()
+
+    def paint_ground(self, painter: QPainter) -> None:
+        """Fill everything with the stage's colour."""
+        painter.fillRect(self.rect(), self.theme.colour("stage"))
+
+    def paint_corners(self, painter: QPainter) -> None:
+        """Round the corners off; the last thing to be painted."""
+        if self._corners is None:
+            square, rounded = QPainterPath(), QPainterPath()
+            square.addRect(QRectF(self.rect()))
+            rounded.addRoundedRect(QRectF(self.rect()), RADIUS_CONTROL, RADIUS_CONTROL)
+            self._corners = square.subtracted(rounded)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillPath(self._corners, self.theme.colour(self._backdrop))
+
+    def paint_hint(self, painter: QPainter) -> None:
+        """Write the hint into the middle."""
+        title, text = self._hint
+        area = self.rect().adjusted(4 * STEP, 4 * STEP, -4 * STEP, -4 * STEP)
+        centred = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
+        strong = themes.font(TEXT_PX, weight=QFont.Weight.DemiBold)
+        quiet = themes.font(SECTION_PX)
+        upper = QFontMetrics(strong).boundingRect(area, centred, title)
+        lower = QFontMetrics(quiet).boundingRect(area, centred, text) if text else QRect()
+        upper.moveTop(area.center().y() - (upper.height() + STEP + lower.height()) // 2)
+        lower.moveTop(upper.bottom() + STEP)
+        colour = self.theme.colour("stage_text")
+        for font, box, line in ((strong, upper, title), (quiet, lower, text)):
+            painter.setFont(font)
+            painter.setPen(colour)
+            painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centred, line)
+
+    def _on_theme_changed(self) -> None:
+        self.update()

@@ -1,0 +1,181 @@
+"""What an environment writes: a terminal's text, in its colours, as large as fits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QRect, Qt
+from PyQt6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+)
+from PyQt6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from gym_gui.ui import theme as themes
+from gym_gui.ui.renderers import artwork
+from gym_gui.ui.renderers.ansi import Style, parse
+from gym_gui.ui.renderers.surface import SMALLEST, Surface
+from gym_gui.ui.theme import STEP, Theme
+
+SMALLEST_PX: Final = 11
+LARGEST_PX: Final = 30
+MARGIN: Final = 3 * STEP
+
+
+class _Screen(QPlainTextEdit):
+    """The text itself: read, selected, copied, scrolled; never written to."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("environmentText")
+        self.setAccessibleName("Text of the environment")
+        self.setToolTip("What the environment writes. Select with the mouse or the keyboard to copy.")
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        document = self.document()
+        if document is not None:
+            document.setDocumentMargin(0)
+
+
+class TextView(Surface):
+    """Monospaced text with colours, in the middle of the stage.
+
+    Lines keep their length while they can be read; longer ones wrap. A selection stays as
+    long as the text it belongs to.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+        backdrop: Token of what lies behind the rounded corners.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
+        super().__init__(theme, parent, backdrop=backdrop)
+        self.setObjectName("textView")
+        self._text = ""
+        self._screen = _Screen(self)
+        self._screen.hide()
+        self.setFocusProxy(self._screen)
+        self.set_hint("No text yet", "It appears with the first step.")
+        self._dress()
+
+    @property
+    def screen_widget(self) -> QPlainTextEdit:
+        """The text's own widget."""
+        return self._screen
+
+    def text(self) -> str:
+        """What is shown, without colours."""
+        return self._screen.toPlainText()
+
+    def show_text(self, text: str) -> None:
+        """Show this instead of what was there; nothing happens if it is the same."""
+        if text == self._text:
+            return
+        self._text = text
+        runs = parse(text.strip("\n"))
+        document = self._screen.document()
+        self._screen.clear()
+        cursor = QTextCursor(document)
+        cursor.beginEditBlock()
+        for run in runs:
+            cursor.insertText(run.text, self._format(run.style))
+        cursor.endEditBlock()
+        self._screen.setVisible(bool(text))
+        self._fit()
+        self.update()
+
+    def clear(self) -> None:
+        """Show the hint again."""
+        self.show_text("")
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Larger room, larger letters."""
+        super().resizeEvent(a0)
+        self._fit()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Ground and corners; the text paints itself."""
+        painter = QPainter(self)
+        self.paint_ground(painter)
+        if not self._text:
+            self.paint_hint(painter)
+        self.paint_corners(painter)
+
+    def _fit(self) -> None:
+        """Choose the letters' size, and put the text into the middle."""
+        lines = self._screen.toPlainText().split("\n")
+        room = self.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
+        unit = QFontMetricsF(themes.mono_font(100))
+        widest = max((unit.horizontalAdvance(line) for line in lines), default=0.0) / 100
+        tall = unit.lineSpacing() * len(lines) / 100
+        pixels = int(min(room.width() / max(widest, 0.1), room.height() / max(tall, 0.1), LARGEST_PX))
+        wraps = pixels < SMALLEST_PX
+        font = themes.mono_font(max(pixels, SMALLEST_PX))
+        self._screen.setFont(font)
+        mode = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere if wraps else QTextOption.WrapMode.NoWrap
+        self._screen.setWordWrapMode(mode)
+        self._screen.setGeometry(room if wraps else self._centred(room, font, lines))
+
+    def _centred(self, room: QRect, font: QFont, lines: list[str]) -> QRect:
+        metrics = QFontMetricsF(font)
+        width = min(room.width(), int(max(metrics.horizontalAdvance(line) for line in lines)) + 2)
+        height = min(room.height(), int(metrics.lineSpacing() * len(lines)) + 2)
+        box = QRect(0, 0, max(width, SMALLEST.width() // 4), height)
+        box.moveCenter(room.center())
+        return box
+
+    def _format(self, style: Style) -> QTextCharFormat:
+        look = QTextCharFormat()
+        fore = _colour(style.foreground, style.bold)
+        back = _colour(style.background, False)
+        if style.inverse:
+            usual, stage = self.theme.colour("stage_text"), self.theme.colour("stage")
+            fore, back = back or stage, fore or usual
+        elif fore is None and back is not None:
+            # The usual light letters would not be read on a bright background.
+            bright = themes.luminance(back) > 0.3
+            fore = self.theme.colour("stage" if bright else "stage_text")
+        if fore is not None:
+            look.setForeground(fore)
+        if back is not None:
+            look.setBackground(back)
+        if style.bold:
+            look.setFontWeight(QFont.Weight.Bold)
+        look.setFontUnderline(style.underline)
+        look.setFontItalic(style.italic)
+        return look
+
+    def _dress(self) -> None:
+        stage, text, accent = (self.theme.colour(name).name() for name in ("stage", "stage_text", "accent"))
+        self._screen.setStyleSheet(
+            f"QPlainTextEdit {{ background: {stage}; color: {text}; border: none; padding: 0;"
+            f" selection-background-color: {accent}; }}"
+        )
+
+    def _on_theme_changed(self) -> None:
+        super()._on_theme_changed()
+        self._dress()
+        again, self._text = self._text, ""
+        self.show_text(again)
+
+
+def _colour(value: int | str | None, bold: bool) -> QColor | None:
+    if value is None:
+        return None
+    if isinstance(value, int):
+        # Terminals show bold text in the bright half of their colours.
+        return QColor(artwork.ANSI[value + 8 if bold and value < 8 else value])
+    return QColor(value)
