@@ -192,11 +192,12 @@ def workers_install(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Install what a worker needs."""
     from gym_gui.cli.install import install_worker
 
-    raise typer.Exit(install_worker(worker, gpu=gpu, dry_run=dry_run))
+    raise typer.Exit(install_worker(worker, gpu=gpu, dry_run=dry_run, as_json=as_json))
 
 
 @envs_app.command("list")
@@ -260,7 +261,7 @@ def run(arguments: Sequence[str]) -> int:
         sys.path.append(str(Path.cwd()))
     command = typer.main.get_command(app)
     try:
-        with reported():
+        with reported(as_json="--json" in arguments):
             result = command.main(list(arguments), prog_name="mosaic", standalone_mode=False)
     except _CLICK_ERROR as exc:
         return _refuse(exc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Generator
@@ -17,9 +18,21 @@ def tell(text: str) -> None:
     sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
 
 
+def tell_error(error: MosaicError, *, as_json: bool) -> None:
+    """Say what went wrong; to a program as ``{"event": "error", "message": …, "fix": …}``."""
+    if as_json:
+        row = {"event": "error", "message": error.message, "fix": error.fix}
+        sys.stderr.write(json.dumps(row, ensure_ascii=False) + "\n")
+    else:
+        tell(str(error))
+
+
 @contextmanager
-def reported() -> Generator[None]:
+def reported(*, as_json: bool = False) -> Generator[None]:
     """Turn our own errors into one line on stderr and an exit status.
+
+    Args:
+        as_json: The line is a JSON object.
 
     Raises:
         SystemExit: 2 for what the person can fix, 1 for other work that failed.
@@ -33,7 +46,7 @@ def reported() -> Generator[None]:
         yield
         sys.stdout.flush()
     except MosaicError as exc:
-        tell(str(exc))
+        tell_error(exc, as_json=as_json)
         raise SystemExit(USAGE if isinstance(exc, UsageError) else WORK_FAILED) from None
     except BrokenPipeError:
         # The reader of our output is gone (`mosaic … | head`); nothing is left to say.

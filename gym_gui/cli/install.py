@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.installer import InstallationError, Installer, cuda_packages, pinned
-from gym_gui.cli.output import write_line
+from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -49,13 +49,15 @@ class _Plan:
     packages: Mapping[str, str]
 
 
-def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False) -> int:
+def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False) -> int:
     """Install what a worker lacks; may be repeated, also after it was cut off.
 
     Args:
         worker: The worker, under any of its names.
         gpu: Allow torch's CUDA build.
         dry_run: Only say what would be installed.
+        as_json: Write one JSON object: ``worker``, ``state`` (``installed``, or ``planned``
+            after a dry run), ``new`` (version by package) and ``versions`` (what it runs with).
 
     Returns:
         Exit status.
@@ -66,40 +68,69 @@ def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False) -> 
     """
     definition = WorkerCatalog().registry.require(worker)
     status = check_installed(definition)
-    if status.state == "installed":
-        write_line(f"{definition.type_id}: nothing is missing.")
-        _say_versions(definition)
-        return DONE
     if status.state == "broken":
         raise UsageError(f"worker {definition.type_id} is broken: {status.reason}")
-    python = definition.launch.python
-    if python is not None and not python.exists():
-        if dry_run:
-            write_line(f"Would make {python.parent.parent}, then install into it: {_wishes(definition)}")
-            return DONE
-        _tell(f"Making {python.parent.parent}")
-        Installer.of(python).make_environment(python.parent.parent)
-        status = check_installed(definition)
-    if status.state == "missing":
-        _refuse_programs(definition, status)
-        _carry_out(definition, status, gpu=gpu, dry_run=dry_run)
-        if dry_run:
-            return DONE
-    return _conclude(definition)
+    new: Mapping[str, str] = {}
+    complete = status.state == "installed"
+    if not complete:
+        python = definition.launch.python
+        if python is not None and not python.exists():
+            if dry_run:
+                line = f"Would make {python.parent.parent}, then install into it: {_wishes(definition)}"
+                _answer(definition, "planned", new, [line], as_json=as_json)
+                return DONE
+            _tell(f"Making {python.parent.parent}")
+            Installer.of(python).make_environment(python.parent.parent)
+            status = check_installed(definition)
+        if status.state == "missing":
+            _refuse_programs(definition, status)
+            new = _carry_out(definition, status, gpu=gpu, dry_run=dry_run)
+            if dry_run:
+                _answer(definition, "planned", new, [f"Would install {_counted(new)}"], as_json=as_json)
+                return DONE
+        _check_complete(definition)
+    versions = _versions(definition)
+    first = "nothing is missing." if complete else "is installed."
+    lines = [f"{definition.type_id}{':' if complete else ''} {first}"]
+    lines += [f"  {name} {version}" for name, version in versions.items()]
+    _answer(definition, "installed", new, lines, as_json=as_json, versions=versions)
+    return DONE
 
 
-def _carry_out(definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool) -> None:
+def _answer(
+    definition: WorkerTypeDefinition,
+    state: str,
+    new: Mapping[str, str],
+    lines: Sequence[str],
+    *,
+    as_json: bool,
+    versions: Mapping[str, str] | None = None,
+) -> None:
+    if as_json:
+        row = {"worker": definition.type_id, "state": state, "new": dict(new)}
+        write_json(row if versions is None else {**row, "versions": dict(versions)})
+        return
+    for line in lines:
+        write_line(line)
+
+
+def _carry_out(
+    definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool
+) -> Mapping[str, str]:
+    """Install what is missing, or only look it up; gives the version of each new package."""
     _tell(f"Looking up what {definition.type_id} needs")
     plan = _plan(definition, status, gpu=gpu)
-    listed = ", ".join(f"{name} {version}" for name, version in sorted(plan.packages.items()))
-    count = f"{len(plan.packages)} package{'s' * (len(plan.packages) != 1)}"
-    if dry_run:
-        write_line(f"Would install {count}: {listed}")
-        return
-    _tell(f"Installing {count}: {listed}")
-    if plan.torch:
-        plan.installer.install([plan.torch])
-    plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
+    if not dry_run:
+        _tell(f"Installing {_counted(plan.packages)}")
+        if plan.torch:
+            plan.installer.install([plan.torch])
+        plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
+    return plan.packages
+
+
+def _counted(packages: Mapping[str, str]) -> str:
+    listed = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
+    return f"{len(packages)} package{'s' * (len(packages) != 1)}: {listed}"
 
 
 def _wishes(definition: WorkerTypeDefinition) -> str:
@@ -165,17 +196,14 @@ def _with_cpu_torch(
     )
 
 
-def _conclude(definition: WorkerTypeDefinition) -> int:
+def _check_complete(definition: WorkerTypeDefinition) -> None:
     status = check_installed(definition)
     if status.state != "installed":
         fix = f"Run: {status.install}" if status.install else ""
         raise UsageError(f"{definition.type_id} is still not complete: {status.reason}", fix=fix)
-    write_line(f"{definition.type_id} is installed.")
-    _say_versions(definition)
-    return DONE
 
 
-def _say_versions(definition: WorkerTypeDefinition) -> None:
+def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
     """The exact versions it runs with, asked of the interpreter it runs in."""
     python = definition.launch.python or Path(sys.executable)
     names = dict.fromkeys(
@@ -184,8 +212,7 @@ def _say_versions(definition: WorkerTypeDefinition) -> None:
     done = subprocess.run(
         [str(python), "-I", "-c", _VERSIONS, *names], capture_output=True, text=True, check=False
     )
-    for line in done.stdout.splitlines():
-        write_line(f"  {line}")
+    return dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
 
 
 def _tell(text: str) -> None:

@@ -39,9 +39,12 @@ class UnknownNameError(UsageError, KeyError):
         name: The name that was not found.
         known: All valid names.
         hint: A sentence to use when nothing is near.
+        where: In what it was named.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], *, hint: str = "", where: str = ""
+    ) -> None:
         choices = sorted(set(known))
         near = difflib.get_close_matches(name, choices, n=1, cutoff=0.6)
         if near:
@@ -53,7 +56,7 @@ class UnknownNameError(UsageError, KeyError):
             fix = f"Known: {shown}"
         else:
             fix = ""
-        super().__init__(f"unknown {kind} {name!r}", fix=fix)
+        super().__init__(f"{where}{': ' * bool(where)}unknown {kind} {name!r}", fix=fix)
         self.name = name
 
 

@@ -122,6 +122,27 @@ def test_an_installation_that_fails_can_be_repeated(
     assert "late_thing" in _installed(folder)
 
 
+def test_a_program_reads_what_was_installed(mosaic: Mosaic, offline: dict[str, str]) -> None:
+    _worker(mosaic, "tiny-thing>=1")
+    install = ("workers", "install", "little_worker", "--json")
+    plan = json.loads(mosaic(*install, "--dry-run", **offline).out)
+    assert plan == {"worker": "little_worker", "state": "planned", "new": {}}
+    done = json.loads(mosaic(*install, **offline).out)
+    assert done["state"] == "installed"
+    assert done["new"] == {"numpy": "1.26.4", "protobuf": "6.30.0", "tiny-part": "2.1", "tiny-thing": "1.5"}
+    assert done["versions"] == {"tiny-thing": "1.5", "numpy": "1.26.4", "protobuf": "6.30.0"}
+
+
+def test_a_program_reads_what_went_wrong(mosaic: Mosaic) -> None:
+    done = mosaic("workers", "install", "operator_worker", "--json")
+    assert done.status == 2
+    assert json.loads(done.err) == {
+        "event": "error",
+        "message": "unknown worker 'operator_worker'",
+        "fix": "Did you mean 'operators_worker'?",
+    }
+
+
 def test_nothing_is_missing(mosaic: Mosaic) -> None:
     done = mosaic("workers", "install", "operators")
     assert done.status == 0
