@@ -108,6 +108,32 @@ def verify(run: RunFolder, as_json: Json = False) -> None:
 
 
 @app.command()
+def replay(
+    run: RunFolder,
+    operator: Annotated[
+        str, typer.Option(metavar="ID", help="Whose episode.  [default: the first operator]")
+    ] = "",
+    episode: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Which episode.  [default: the first]")
+    ] = None,
+    video: Annotated[
+        Path | None, typer.Option(metavar="FILE.mp4", help="Write it as a video; no window opens.")
+    ] = None,
+    fps: Annotated[float, typer.Option(metavar="N", min=0.5, max=240, help="Steps per second.")] = 10.0,
+    as_json: Json = False,
+) -> None:
+    """Watch a recorded episode again, step by step.
+
+    With --json and no video, its actions are played without pictures.
+    """
+    from gym_gui.cli.replay import replay_episode
+
+    raise typer.Exit(
+        replay_episode(run, operator=operator, episode=episode, video=video, fps=fps, as_json=as_json)
+    )
+
+
+@app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")],
     out: Annotated[
