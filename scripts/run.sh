@@ -33,9 +33,5 @@ if ((headless)); then
     "$mosaic" run "$ROOT/docs/examples/quickstart.py" "$@"
     printf '\nNext: . %q, then: mosaic run FILE\n' "${VENV#"$PWD/"}/bin/activate"
     exit 0
-elif (($#)) || [[ -d $ROOT/gym_gui/ui ]]; then
-    exec "$mosaic" "$@"
 fi
-echo "The window comes with the next release; until then: ./scripts/run.sh --headless, or one of these."
-echo
-exec "$mosaic" --help
+exec "$mosaic" "$@"

@@ -44,7 +44,7 @@ _set_up() {
     _uv_install -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
         "See above; when the cause is gone, start again: what is done is kept."
     _refuse_cuda "$gpu"
-    install_system_libraries 9>&-
+    install_system_libraries "$profile" 9>&-
     _warm 9>&-
     [[ $extras == "$DEV_EXTRAS" ]] && : >"$STATE/has-dev" && _stamp dev "$gpu" >"$STATE/dev.stamp"
     _stamp run "$gpu" >"$STATE/run.stamp"
@@ -124,9 +124,18 @@ _refuse_cuda() {
     [[ -z $found ]] || die "CUDA packages were installed without --gpu: $found" "rm -r $VENV, and start again."
 }
 
-# name of the library -> Debian's package. What Qt's and SDL's offscreen platforms load.
-_LIBRARIES="libEGL.so.1:libegl1 libGL.so.1:libgl1 libxkbcommon.so.0:libxkbcommon0 libdbus-1.so.3:libdbus-1-3 libfontconfig.so.1:libfontconfig1"
+# What is looked for -> Debian's package. Libraries that Qt's and SDL's platforms load, and a font: a bare
+# system has none at all.
+_LIBRARIES="libEGL.so.1:libegl1 libGL.so.1:libgl1 libxkbcommon.so.0:libxkbcommon0 libdbus-1.so.3:libdbus-1-3
+    libfontconfig.so.1:libfontconfig1 libxkbcommon-x11.so.0:libxkbcommon-x11-0 libxcb-cursor.so.0:libxcb-cursor0
+    libxcb-icccm.so.4:libxcb-icccm4 libxcb-image.so.0:libxcb-image0 libxcb-keysyms.so.1:libxcb-keysyms1
+    libxcb-randr.so.0:libxcb-randr0 libxcb-render-util.so.0:libxcb-render-util0 libxcb-shape.so.0:libxcb-shape0
+    libxcb-xinerama.so.0:libxcb-xinerama0 libxcb-xkb.so.1:libxcb-xkb1"
+_FONTS="/usr/share/fonts:fonts-inter"
+# What the tests of the real window use beside them.
+_TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox"
 
+# install_system_libraries PROFILE
 install_system_libraries() {
     local pair missing=() known
     command -v apt-get >/dev/null || return 0
@@ -134,12 +143,18 @@ install_system_libraries() {
     for pair in $_LIBRARIES; do
         [[ $known == *"${pair%%:*}"* ]] || missing+=("${pair##*:}")
     done
+    [[ -n $(find "${_FONTS%%:*}" -name '*.[ot]tf' -print -quit 2>/dev/null) ]] || missing+=("${_FONTS##*:}")
+    if [[ $1 == dev ]]; then
+        for pair in $_TEST_PROGRAMS; do
+            command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
+        done
+    fi
     ((${#missing[@]})) || return 0
     if is_root; then
-        say "Installing Debian libraries: ${missing[*]}"
-        apt_install "${missing[@]}" || say "They are for drawing; without a window everything else works."
+        say "Installing Debian packages: ${missing[*]}"
+        apt_install "${missing[@]}" || say "They are for the window; everything else works without."
     else
-        say "For drawing, these are missing: sudo apt-get install --no-install-recommends ${missing[*]}"
+        say "For the window, these are missing: sudo apt-get install --no-install-recommends ${missing[*]}"
     fi
 }
 
