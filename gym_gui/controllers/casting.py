@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gym_gui import envs
@@ -18,6 +18,7 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
+from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import SlotRequest, Supervisor
@@ -58,9 +59,9 @@ class Casting:
     observation_bytes: int
     objects: Mapping[AgentID, object] = field(default_factory=_nobody)
 
-    def make_environment(self) -> Environment:
+    def make_environment(self, render_mode: str | None = None) -> Environment:
         """A new instance of the operator's environment."""
-        return make_environment(self.config)
+        return make_environment(self.config, render_mode=render_mode)
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""
@@ -81,7 +82,9 @@ class Casting:
             players[agent] = _bind_object(mapping, agent, policy)
         hires = [self._hire(supervisor, mapping, group, secrets or {}) for group in self._groups()]
         for hired in await asyncio.gather(*hires):
-            players.update(hired)
+            for binding, slot in hired:
+                mapping.attach(binding, slot)
+                players[binding.agent_id] = Player.of(binding)
         return Lineup(
             self.config.operator_id,
             self.make_environment,
@@ -100,26 +103,52 @@ class Casting:
             groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
         return list(groups.values())
 
+    def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> Casting:
+        """The same operator with somebody else in one slot, checked; starts nothing.
+
+        Raises:
+            UsageError: There is no such slot or worker, or it cannot play there.
+        """
+        where = f"operator {self.config.operator_id!r}"
+        if agent not in self.slots:
+            raise UnknownNameError(f"agent of {self.env_id} in {where}", agent, self.slots)
+        definition = WorkerTypeRegistry.require(assignment.worker_id)
+        _check_player(where, agent, assignment, definition, self.slots[agent])
+        return replace(
+            self,
+            assignments={**self.assignments, agent: assignment},
+            workers={**self.workers, agent: definition},
+            objects={slot: policy for slot, policy in self.objects.items() if slot != agent},
+        )
+
+    async def hire(
+        self, agent: AgentID, supervisor: Supervisor, mapping: PolicyMappingService, secrets: Secrets
+    ) -> tuple[AgentPolicyBinding, WorkerSlot]:
+        """Start the worker of one slot, in a process of its own; nothing is bound yet.
+
+        Raises:
+            WorkerLaunchError: It could not be started or refused its slot.
+        """
+        (hired,) = await self._hire(supervisor, mapping, [agent], secrets)
+        return hired
+
     async def _hire(
         self,
         supervisor: Supervisor,
         mapping: PolicyMappingService,
         agents: Sequence[AgentID],
         secrets: Secrets,
-    ) -> dict[AgentID, Player]:
+    ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
         definition = self.workers[agents[0]]
         requests = [self._request(agent, definition, secrets.get(agent, {})) for agent in agents]
-        players: dict[AgentID, Player] = {}
         hired = await supervisor.hire(definition, requests, mapping.collect)
+        result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
         for request, (slot, policy) in zip(requests, hired, strict=True):
-            agent, assignment = request.agent_id, self.assignments[request.agent_id]
-            name = policy or definition.type_id
-            binding = AgentPolicyBinding(
-                agent, name, definition.type_id, dict(request.settings), assignment.worker_type
-            )
-            mapping.attach(binding, slot)
-            players[agent] = Player(definition.type_id, assignment.worker_type, name)
-        return players
+            agent, name = request.agent_id, policy or definition.type_id
+            kind = self.assignments[agent].worker_type
+            settings = dict(request.settings)
+            result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
+        return result
 
     def _request(
         self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
@@ -145,14 +174,22 @@ class Casting:
         )
 
 
-def make_environment(config: OperatorConfig) -> Environment:
+def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:
     """Make an operator's environment, its manager slots and teams included.
+
+    Args:
+        config: The operator.
+        render_mode: For example ``"rgb_array"``; ``None`` draws nothing.
 
     Raises:
         UsageError: The environment is unknown, not installed, or cannot be made so.
     """
     environment = envs.make(
-        config.task, env_name=config.env_name or None, api=config.api, env_kwargs=dict(config.env_kwargs)
+        config.task,
+        env_name=config.env_name or None,
+        api=config.api,
+        render_mode=render_mode,
+        env_kwargs=dict(config.env_kwargs),
     )
     if config.manager:
         environment = environment.with_manager(agents=list(config.manager))
@@ -188,7 +225,7 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
         if agent not in slots:
             known = ", ".join(slots)
             raise UnknownNameError(
-                f"agent of {environment.spec.id} in {where}", agent, slots, hint=f"Its agents: {known}"
+                "agent", agent, slots, hint=f"Its agents: {known}", where=f"{where} ({environment.spec.id})"
             )
     empty = [agent for agent in slots if agent not in assignments and agent not in given]
     if empty:

@@ -58,6 +58,7 @@ class Episode:
         self.refused: dict[AgentID, str] = {}
         self.players: Mapping[AgentID, Mapping[str, Any]] = {}
         self._rebound: list[dict[str, Any]] = []
+        self._passed_on: set[AgentID] = set()
         self._codecs, self._encode = codecs, codecs.encode
         self._adapter = environment.adapter
         self._step = environment.adapter.step
@@ -107,10 +108,24 @@ class Episode:
         self.asked[decision.agent_id] = again
         return again
 
+    def undecided(self, slot: AgentID) -> list[Decision]:
+        """Questions to a slot that have no answer yet."""
+        settled = self.played.keys() | self.refused.keys()
+        return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
+
+    def ask_another(self, decision: Decision) -> Decision:
+        """The same question to whoever plays the slot now; the one who was asked is too late."""
+        again = decision._replace(id=self._next_id(), attempt=0, reason="")
+        self.asked[decision.agent_id] = again
+        self._passed_on.add(decision.agent_id)
+        return again
+
     def note_rebinding(self, slot: AgentID, player: Mapping[str, Any]) -> None:
         """From its next decision on ``player`` decides for a slot; one that was asked stands."""
+        standing = self.asked.keys() - self._passed_on
+        self._passed_on.clear()
         self._rebound += [
-            {"step_index": self.steps + (agent in self.asked), "agent_id": agent, **player}
+            {"step_index": self.steps + (agent in standing), "agent_id": agent, **player}
             for agent, seated in self.seats.items()
             if seated == slot
         ]
@@ -265,6 +280,10 @@ class Episode:
             row[rows.TRUNCATED],
             self._adapter.info(agent),
         )
+
+    def latest(self, agent: AgentID) -> Sequence[Any] | None:
+        """The row of an agent's last action (see :mod:`gym_gui.controllers.rows`), to be looked at only."""
+        return self._last.get(agent)
 
     def _count_tokens(self, agent: AgentID, tokens: Mapping[str, int]) -> None:
         total = self._tokens.setdefault(agent, {"input": 0, "output": 0})

@@ -13,7 +13,7 @@ from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.policy_mapping import PolicyMappingService
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 
 Seating = Mapping[AgentID, AgentID]
 """Agent -> configured slot whose policy plays it."""
@@ -36,6 +36,11 @@ class Player:
     worker_id: str
     worker_type: str
     policy: str
+
+    @classmethod
+    def of(cls, binding: AgentPolicyBinding) -> Player:
+        """Who plays by a binding."""
+        return cls(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
 
     def record(self) -> dict[str, str]:
         """As ``episodes.jsonl`` has it."""

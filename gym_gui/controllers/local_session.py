@@ -4,20 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
 
+from gym_gui import envs
 from gym_gui.controllers.casting import Casting, Secrets
+from gym_gui.controllers.lineup import Lineup, Player
+from gym_gui.controllers.live import Spectator
+from gym_gui.controllers.questions import QuestionDesk
 from gym_gui.controllers.session import SessionController
-from gym_gui.controllers.sessions import SessionListener, SessionReady, SessionSettings
+from gym_gui.controllers.sessions import (
+    LiveSettings,
+    SessionListener,
+    SessionReady,
+    SessionSettings,
+    checked_pace,
+)
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.types import AgentID
 from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
 
+_GRACE_S = 2.0
+_LIVE_GRACE_S = 0.4
+"""Time a worker has to end when it is asked to: somebody is watching, or nobody is in a hurry."""
+
 
 class LocalSession:
-    """Plays an operator's episodes in this process; its workers are processes of their own."""
+    """Plays an operator's episodes in this process; its workers are processes of their own.
+
+    Args:
+        casting: The operator, checked.
+        settings: How it plays.
+        listener: Told what happens.
+        secrets: Keys by slot and place in its settings.
+    """
 
     def __init__(
         self,
@@ -31,7 +57,9 @@ class LocalSession:
         events = SessionEvents(listener.on_log, self._on_call, self._on_human)
         self._supervisor = Supervisor(casting.config.operator_id, events)
         self._controller: SessionController | None = None
+        self._desk: QuestionDesk | None = None
         self._task: asyncio.Task[None] | None = None
+        self._rebinding = asyncio.Lock()
         self._closing = False
 
     async def start(self) -> SessionReady:
@@ -40,21 +68,36 @@ class LocalSession:
         except BaseException:
             await self._supervisor.close()
             raise
-        settings = self._settings
+        self._lineup, settings, live = lineup, self._settings, self._settings.live
+        spectator = self._watch(lineup, live) if live is not None else None
         self._controller = SessionController(
             lineup,
             self,
-            concurrency=settings.concurrency,
+            concurrency=self._room(lineup),
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
+            spectator=spectator,
         )
+        if live is not None:
+            self._desk = QuestionDesk(self._listener, self._controller.is_moving)
         self._task = asyncio.get_running_loop().create_task(self._run(self._controller))
         players = {slot: dict(player.record()) for slot, player in lineup.players.items()}
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
-        room = 1 if lineup.mapping.exclusive else settings.concurrency
-        return SessionReady(os.getpid(), players, room, versions_of(self._casting))
+        return SessionReady(os.getpid(), players, self._controller.room, versions_of(self._casting))
+
+    def _watch(self, lineup: Lineup, live: LiveSettings) -> Spectator:
+        mode = _render_mode(self._casting, live)
+        lineup.make_environment = partial(self._casting.make_environment, render_mode=mode)
+        return Spectator(live, lineup.slots, self._listener)
+
+    def _room(self, lineup: Lineup) -> int:
+        """A person plays one episode at a time: the one that is shown."""
+        asked = self._settings.live is not None and any(
+            player.worker_type == "human" for player in lineup.players.values()
+        )
+        return 1 if asked else self._settings.concurrency
 
     async def _run(self, controller: SessionController) -> None:
         reason = ""
@@ -79,6 +122,8 @@ class LocalSession:
 
     def finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """Part of the engine's sink."""
+        if self._desk is not None:
+            self._desk.forget_episode(index)
         self._listener.on_finished(index, steps, episode)
         self._listener.on_steps(self.controller.total_steps)
 
@@ -87,24 +132,87 @@ class LocalSession:
 
     def _on_human(self, slot: WorkerSlot, request: pb.HumanRequest) -> None:
         decision = slot.on_human(request)
-        if decision is not None:
-            slot.answer_human(decision, None)  # nobody sits at this host yet
+        if decision is None:
+            return
+        if self._desk is None or self._closing:
+            slot.answer_human(decision, None)  # nobody sits here
+        else:
+            self._desk.ask(slot, decision)
+
+    def _ask_anew(self) -> None:
+        if self._desk is not None:
+            self._desk.refresh()
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
         self.controller.add(plans)
 
     def pause(self) -> None:
         self.controller.pause()
+        self._ask_anew()
 
     def resume(self) -> None:
         self.controller.resume()
+        self._ask_anew()
 
     def step(self) -> None:
         self.controller.step()
+        self._ask_anew()
+
+    def step_agent(self) -> None:
+        self.step()
+
+    def pace(self, steps_per_s: float | None) -> None:
+        self.controller.pace(checked_pace(steps_per_s))
+
+    def abort(self) -> None:
+        self.controller.abort()
+
+    def answer(self, question_id: int, action: Any) -> None:
+        if self._desk is not None:
+            self._desk.answer(question_id, action)
+
+    async def rebind(
+        self, agent: AgentID, assignment: WorkerAssignment, secrets: Mapping[str, str] | None = None
+    ) -> Mapping[str, str]:
+        """As :meth:`Session.rebind`; ``secrets`` of the assignment by place in its settings."""
+        async with self._rebinding:
+            casting = self._casting.with_assignment(agent, assignment)
+            given = {agent: dict(secrets or {})}
+            mapping = self._lineup.mapping
+            try:
+                binding, slot = await casting.hire(agent, self._supervisor, mapping, given)
+            except MosaicError as exc:
+                raise exc if isinstance(exc, UsageError) else UsageError(exc.message, fix=exc.fix) from exc
+            before = self._supervisor.slot_of(agent, other_than=slot)
+            if self._desk is not None:
+                self._desk.forget_slot(agent)
+            self.controller.rebind(binding, slot, assignment.on_invalid)
+            self._casting = casting
+            player = Player.of(binding)
+            self._lineup.players = {**self._lineup.players, agent: player}
+            self.controller.room = self._room(self._lineup)
+            if before is not None:
+                await self._supervisor.dismiss(before, self._grace_s)
+            return {**player.record(), "version": slot.process.welcome.version}
+
+    @property
+    def _grace_s(self) -> float:
+        return _GRACE_S if self._settings.live is None else _LIVE_GRACE_S
 
     async def close(self) -> None:
         self._closing = True
+        if self._desk is not None:
+            self._desk.close()
         if self._controller is not None and self._task is not None:
             self._controller.stop()
             await asyncio.gather(self._task, return_exceptions=True)
-        await self._supervisor.close()
+        await self._supervisor.close(self._grace_s)
+
+
+def _render_mode(casting: Casting, live: LiveSettings) -> str | None:
+    """What the environment is made with: what is wished for, else its text."""
+    if live.render == "none":
+        return None
+    modes: Any = getattr(envs, "render_modes", None)
+    offered = modes(casting.config.task) if modes is not None else ("rgb_array",)
+    return next((mode for mode in (live.render, "ansi") if mode in offered), None)

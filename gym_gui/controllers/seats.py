@@ -7,7 +7,7 @@ import time
 from typing import Protocol
 
 from gym_gui.controllers.operator_run import OperatorRun
-from gym_gui.controllers.sessions import Session, SessionReady
+from gym_gui.controllers.sessions import QuietListener, Session, SessionReady
 from gym_gui.core.execution import EpisodePlan
 
 _log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class SeatOwner(Protocol):
         ...
 
 
-class Seat:
+class Seat(QuietListener):
     """One session and its share of an operator's episodes; listens to the session."""
 
     def __init__(self, owner: SeatOwner, run: OperatorRun) -> None:

@@ -15,8 +15,11 @@ from itertools import count
 from typing import Protocol
 
 from gym_gui.controllers.episode import Episode
-from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, noop_of
+from gym_gui.controllers.lineup import Lineup, Player, noop_of
+from gym_gui.controllers.live import Spectator
+from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import ActionSource, EpisodeStatus
 from gym_gui.core.errors import EpisodeError, SpaceError
 from gym_gui.core.execution import EpisodePlan
@@ -24,6 +27,7 @@ from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
 from gym_gui.core.types import Answer, Decision
 from gym_gui.envs import Environment
+from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.policy_mapping import AgentPolicyBinding
 from mosaic_worker.rng import bits_of
 
@@ -31,6 +35,7 @@ _log = logging.getLogger(__name__)
 
 _YIELD_S = 0.02
 """Longest time the loop is kept from other tasks by policies that answer at once."""
+_STOPPED = "stopped before its end"
 
 
 class EpisodeSink(Protocol):
@@ -54,6 +59,7 @@ class SessionController:
         concurrency: Episodes in flight at once; 1 where a policy can hold no more.
         max_steps: Environment steps after which an episode is truncated.
         keep_observations: Write observations into the rows.
+        spectator: Looks at what happens, without touching it.
     """
 
     def __init__(
@@ -64,9 +70,10 @@ class SessionController:
         concurrency: int = 1,
         max_steps: int | None = None,
         keep_observations: bool = False,
+        spectator: Spectator | None = None,
     ) -> None:
         self._lineup, self._sink, self._mapping = lineup, sink, lineup.mapping
-        self._room = 1 if lineup.mapping.exclusive else concurrency
+        self._room, self._spectator = concurrency, spectator
         self._max_steps, self._keep = max_steps, keep_observations
         self._plans: deque[EpisodePlan] = deque()
         self._more = True
@@ -74,12 +81,11 @@ class SessionController:
         self._idle: list[Environment] = []
         self._ids = count(1)
         self._ready: list[Decision] = []
-        self._armed: dict[int, Episode] = {}
+        self._gate = Gate(self._nudge)
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
         lineup.mapping.on_bound = self._on_bound
         self._records = {slot: player.record() for slot, player in lineup.players.items()}
         self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
-        self._paused = False
         self._stopping = False
         self._record_aborted = False
         self._fresh = asyncio.Event()
@@ -99,18 +105,61 @@ class SessionController:
 
     def pause(self) -> None:
         """Hold every episode before its next environment step."""
-        self._paused = True
+        self._gate.pause()
+        self._let_watch()
 
     def resume(self) -> None:
         """Go on after :meth:`pause`."""
-        self._paused = False
-        self._nudge()
+        for episode in self._live.values():
+            episode.credit = 0
+        self._gate.resume()
+        self._let_watch()
 
     def step(self) -> None:
         """While paused: let every live episode take one environment step."""
-        for episode in self._live.values():
-            episode.credit += 1
+        if self._gate.paused:
+            for episode in self._live.values():
+                episode.credit += 1
+            self._nudge()
+
+    def pace(self, steps_per_s: float | None) -> None:
+        """Take at most so many environment steps a second in each episode; ``None``: as many as possible."""
+        self._gate.pace(steps_per_s)
+        self._let_watch()
+
+    def abort(self) -> None:
+        """End every live episode, recorded as ``aborted``, and forget those that have not begun."""
+        self._plans.clear()
+        for episode in list(self._live.values()):
+            self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
         self._nudge()
+
+    def rebind(self, binding: AgentPolicyBinding, backend: PolicyBackend, rule: OnInvalid) -> None:
+        """Give a slot to another policy, which decides whatever has not been decided yet.
+
+        Args:
+            binding: The slot and who it is.
+            backend: What stands behind it.
+            rule: What follows an answer of it that cannot be played.
+        """
+        slot = binding.agent_id
+        self._lineup.rules = {**self._lineup.rules, slot: rule}
+        undecided = [(e, d) for e in self._live.values() for d in e.undecided(slot)]
+        gone = {decision.id for _, decision in undecided}
+        self._mapping.revoke(decision for _, decision in undecided)
+        self._ready = [decision for decision in self._ready if decision.id not in gone]
+        self._ready += [episode.ask_another(decision) for episode, decision in undecided]
+        self._mapping.attach(binding, backend)
+        self._nudge()
+
+    def is_moving(self, index: int) -> bool:
+        """Whether an episode takes its next step as soon as its agents have chosen."""
+        episode = self._live.get(index)
+        return episode is not None and (not self._gate.paused or episode.credit > 0)
+
+    def _let_watch(self) -> None:
+        if self._spectator is not None:
+            self._spectator.on_pace(self._gate)
 
     def stop(self, *, record: bool = False) -> None:
         """End now.
@@ -119,6 +168,16 @@ class SessionController:
             record: Write what is unfinished as ``aborted``; without it, it leaves no trace.
         """
         self._stopping, self._record_aborted = True, record
+        self._nudge()
+
+    @property
+    def room(self) -> int:
+        """Episodes that may be in flight at once: one where some policy can hold no more."""
+        return 1 if self._mapping.exclusive else self._room
+
+    @room.setter
+    def room(self, episodes: int) -> None:
+        self._room = episodes
         self._nudge()
 
     @property
@@ -137,12 +196,17 @@ class SessionController:
 
     def _on_bound(self, binding: AgentPolicyBinding) -> None:
         """A policy was bound while episodes are on: it decides from now on, and that is recorded."""
-        player = Player(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
+        player = Player.of(binding)
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
         self._records = {**self._records, slot: player.record()}
         for episode in self._live.values():
             episode.note_rebinding(slot, player.record())
+            self._listen_for_results(episode)
+
+    def _listen_for_results(self, episode: Episode) -> None:
+        wanting = (agent for agent, slot in episode.seats.items() if self._mapping.wants_results(slot))
+        episode.wants_results = frozenset(wanting)
 
     # -- the loop --------------------------------------------------------------------
 
@@ -151,6 +215,7 @@ class SessionController:
         yielded = time.monotonic()
         try:
             while not self._stopping:
+                self._fresh.clear()
                 self._open_episodes()
                 if not self._live:
                     if not self._more and not self._plans:
@@ -159,7 +224,7 @@ class SessionController:
                     continue
                 ready, self._ready = self._ready, []
                 self._take(await self._mapping.select_batch(ready))
-                if self._paused and not self._ready:
+                if self._gate.held:
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
                     await asyncio.sleep(0)
@@ -169,36 +234,36 @@ class SessionController:
 
     async def _idle_until_nudged(self) -> None:
         self._mapping.settle()
-        self._fresh.clear()
-        if self._more and not self._plans and not self._stopping:
-            await self._fresh.wait()
+        await self._fresh.wait()
 
     async def _hold(self) -> None:
-        """While paused with nothing to ask: wait for a command or an answer."""
-        if any(e.credit for e in self._armed.values()) or not self._paused:
-            self._advance_armed()
-            return
-        if len(self._armed) == len(self._live):
-            self._fresh.clear()
-            if self._paused and not self._stopping and not any(e.credit for e in self._armed.values()):
-                await self._fresh.wait()
-        self._advance_armed()
+        """Let those go whose time has come; where all are held, wait for a command or for the time."""
+        self._release_held()
+        if self._gate.held and self._gate.held == len(self._live):
+            await self._fresh.wait()
+            self._release_held()
+
+    def _release_held(self) -> None:
+        for episode in self._gate.released():
+            self._advance(episode)
 
     def _wind_up(self) -> None:
         for episode in list(self._live.values()):
             if self._record_aborted:
-                self._finish(episode, EpisodeStatus.ABORTED, "stopped before its end")
+                self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
             else:
                 self._release(episode, EpisodeStatus.ABORTED)
         self._mapping.settle()
+        if self._spectator is not None:
+            self._spectator.close()
         for environment in self._idle:
             environment.close()
         self._idle.clear()
 
     def _open_episodes(self) -> None:
-        if self._paused and self._live:
+        if not self._plans or (self._gate.paused and self._live):
             return
-        while self._plans and len(self._live) < self._room:
+        while self._plans and len(self._live) < self.room:
             self._open(self._plans.popleft())
 
     def _open(self, plan: EpisodePlan) -> None:
@@ -218,12 +283,15 @@ class SessionController:
         self._mapping.begin_episode(
             plan.index, {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()}
         )
-        episode.wants_results = frozenset(a for a, s in seats.items() if self._mapping.wants_results(s))
+        self._listen_for_results(episode)
         try:
             decisions = episode.open()
         except EpisodeError as exc:
             self._finish(episode, EpisodeStatus.FAILED, str(exc))
             return
+        self._gate.opened(episode)
+        if self._spectator is not None:
+            self._spectator.opened(episode)
         if decisions:
             self._ready += decisions
         else:
@@ -247,17 +315,8 @@ class SessionController:
                 self._move(episode)
 
     def _move(self, episode: Episode) -> None:
-        if self._paused:
-            if not episode.credit:
-                self._armed[episode.index] = episode
-                return
-            episode.credit -= 1
-        self._advance(episode)
-
-    def _advance_armed(self) -> None:
-        for episode in [e for e in self._armed.values() if e.credit or not self._paused]:
-            del self._armed[episode.index]
-            self._move(episode)
+        if self._gate.free or self._gate.admit(episode):
+            self._advance(episode)
 
     def _advance(self, episode: Episode) -> None:
         if episode.refused:
@@ -275,6 +334,8 @@ class SessionController:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
             return
         self._ready += decisions
+        if self._spectator is not None:
+            self._spectator.stepped(episode)
         if episode.wants_results:
             for outcome in episode.outcomes():
                 self._mapping.notify_result(outcome)
@@ -317,15 +378,17 @@ class SessionController:
         try:
             lines = episode.record(self._lineup.operator_id, status, error, players)
         except EpisodeError as exc:
-            status = EpisodeStatus.FAILED
-            lines = episode.record(self._lineup.operator_id, status, str(exc), players)
+            status, error = EpisodeStatus.FAILED, str(exc)
+            lines = episode.record(self._lineup.operator_id, status, error, players)
+        if self._spectator is not None:
+            self._spectator.over(episode, status, error or "")
         self._release(episode, status)
         self._sink.finished(episode.index, *lines)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
         """Let policies and environment go; questions that are still open are forgotten."""
         del self._live[episode.index]
-        self._armed.pop(episode.index, None)
+        self._gate.forget(episode.index)
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
         for outcome in episode.last_outcomes():

@@ -1,13 +1,24 @@
-"""What the experiment runner needs of a session, wherever it runs."""
+"""What the experiment runner and the window need of a session, wherever it runs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gym_gui.controllers.casting import Casting
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.types import AgentID
+
+Picture: TypeAlias = NDArray[np.uint8]
+"""``(height, width, 3)``, RGB."""
 
 
 class SessionListener(Protocol):
@@ -36,6 +47,59 @@ class SessionListener(Protocol):
     def on_ended(self, reason: str) -> None:
         """The session is over: ``""`` when it was asked to end, else why."""
         ...
+
+    def on_frame(self, frame: Picture, number: int) -> None:
+        """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
+
+        Where the listener is slow, pictures are left out: the newest counts.
+        """
+        ...
+
+    def on_view(self, view: LiveView) -> None:
+        """A look at the lowest episode in flight; only with :attr:`SessionSettings.live`."""
+        ...
+
+    def on_question(self, question: HumanQuestion) -> None:
+        """A person has to choose; to be answered with :meth:`Session.answer`."""
+        ...
+
+    def on_withdrawn(self, question_id: int) -> None:
+        """Nobody waits for this answer any more."""
+        ...
+
+
+class QuietListener:
+    """A :class:`SessionListener` to whom nothing matters; subclasses say what does."""
+
+    def on_started(self, index: int) -> None:
+        """An episode began."""
+
+    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        """An episode is over."""
+
+    def on_steps(self, total: int) -> None:
+        """Environment steps so far."""
+
+    def on_call(self, line: bytes) -> None:
+        """A paid call was made."""
+
+    def on_log(self, level: int, logger: str, text: str) -> None:
+        """A line for the log."""
+
+    def on_ended(self, reason: str) -> None:
+        """The session is over."""
+
+    def on_frame(self, frame: Picture, number: int) -> None:
+        """A picture."""
+
+    def on_view(self, view: LiveView) -> None:
+        """A look."""
+
+    def on_question(self, question: HumanQuestion) -> None:
+        """A person has to choose."""
+
+    def on_withdrawn(self, question_id: int) -> None:
+        """A question has lapsed."""
 
 
 def _nothing() -> dict[str, Any]:
@@ -87,9 +151,83 @@ class Session(Protocol):
         """While paused, take one environment step in every episode."""
         ...
 
+    def step_agent(self) -> None:
+        """While paused, let one agent act; where all act at once, all of them do."""
+        ...
+
+    def pace(self, steps_per_s: float | None) -> None:
+        """Take at most so many environment steps a second in each episode, evenly spaced.
+
+        Args:
+            steps_per_s: ``None`` for as many as possible.
+
+        Raises:
+            UsageError: Not a positive number.
+        """
+        ...
+
+    def abort(self) -> None:
+        """End every episode, recorded as ``aborted``, and forget those that have not begun.
+
+        The session stays ready to play.
+        """
+        ...
+
+    def answer(self, question_id: int, action: Any) -> None:
+        """Answer a question to a person.
+
+        An answer that cannot be played is asked for again, with the reason; one that nobody
+        waits for any more is dropped.
+
+        Args:
+            question_id: From the :class:`~gym_gui.core.live.HumanQuestion`.
+            action: As plain JSON data.
+        """
+        ...
+
+    async def rebind(self, agent: AgentID, assignment: WorkerAssignment) -> Mapping[str, str]:
+        """Give a slot to somebody else, who decides from the slot's next decision on.
+
+        Args:
+            agent: The slot.
+            assignment: Who is to play it.
+
+        Returns:
+            The new player: worker, type, policy, version.
+
+        Raises:
+            UsageError: It cannot play there, with the reason; the one before goes on.
+        """
+        ...
+
     async def close(self) -> None:
         """End it; what is unfinished leaves no trace. Nothing it started is left."""
         ...
+
+
+Render: TypeAlias = Literal["rgb_array", "ansi", "none"]
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """How a session is watched.
+
+    Attributes:
+        fps: Most looks a second while it runs freely.
+        render: What is shown beside the facts: a picture, the environment's own text (also
+            where it draws no picture), or nothing.
+    """
+
+    fps: float = 30.0
+    render: Render = "rgb_array"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.fps) and 0 < self.fps <= 1000):
+            raise UsageError(
+                f"{self.fps!r} looks a second cannot be had", fix="Choose a number above 0, up to 1000"
+            )
+        if self.render not in ("rgb_array", "ansi", "none"):
+            raise UsageError(f"nothing can be shown as {self.render!r}", fix="Choose rgb_array, ansi or none")
 
 
 @dataclass(frozen=True)
@@ -97,14 +235,30 @@ class SessionSettings:
     """How a session plays.
 
     Attributes:
-        concurrency: Episodes in flight.
+        concurrency: Episodes in flight; where a person plays, it is one.
         max_steps: Environment steps after which an episode is truncated.
         observations: Write observations into the rows.
+        live: How it is watched, ``None`` where nobody does. Then nobody is asked either: a
+            person's slot that has no script does not answer.
     """
 
     concurrency: int
     max_steps: int | None = None
     observations: bool = False
+    live: LiveSettings | None = None
+
+
+def checked_pace(steps_per_s: float | None) -> float | None:
+    """A pace that can be kept.
+
+    Raises:
+        UsageError: Not a positive number.
+    """
+    if steps_per_s is not None and not (math.isfinite(steps_per_s) and steps_per_s > 0):
+        raise UsageError(
+            f"{steps_per_s!r} steps a second cannot be kept", fix="Choose a number above 0, or no limit"
+        )
+    return steps_per_s
 
 
 OpenSession = Callable[[Casting, SessionSettings, SessionListener], Session]

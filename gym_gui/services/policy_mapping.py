@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -225,6 +225,11 @@ class PolicyMappingService:
         """Sink for backends: answers that have arrived."""
         self._answers += answers
         self.wake()
+
+    def revoke(self, decisions: Iterable[Decision]) -> None:
+        """Nobody waits for answers to these any more; one that comes is handed out all the same."""
+        for decision in decisions:
+            self._owed.pop(decision.id, None)
 
     def wake(self) -> None:
         """Have a waiting :meth:`select_batch` return, with whatever there is."""

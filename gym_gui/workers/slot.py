@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.legality import problem_with
-from gym_gui.core.spaces import NotInSpace, SpaceCodec
+from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
@@ -62,8 +62,20 @@ class WorkerSlot:
         self._timer: asyncio.TimerHandle | None = None
         self._begun: set[int] = set()
         self._tainted: dict[int, str] = {}
+        self._with_person: set[int] = set()
+        self._patient_until = 0.0
         self._away = False
         self._gone = ""
+
+    @property
+    def action_space(self) -> Space:
+        """What it does, described."""
+        return self._does.space
+
+    @property
+    def deadline_s(self) -> float | None:
+        """Longest time for an answer; ``None`` for no limit."""
+        return self._deadline_s
 
     @property
     def wants_results(self) -> bool:
@@ -257,6 +269,10 @@ class WorkerSlot:
         self._timer = None
         assert self._deadline_s is not None
         now, overdue = time.perf_counter(), list[int]()
+        if self._with_person or self._patient_until > now:
+            # A person's time is kept by who asks; meanwhile the worker waits, whatever else it was asked.
+            self._arm(self._deadline_s)
+            return
         for i, (_, record) in self._open.items():
             left = record[1] + self._deadline_s - now
             if left > 0.001:
@@ -277,6 +293,7 @@ class WorkerSlot:
         self._tainted.update((d.episode, lost) for d in owed)
         self._queue = [d for d in self._queue if d.episode not in self._tainted]
         self._open.clear()
+        self._with_person.clear()
         self._ends.clear()
         self._results.clear()
         self._batches = 0
@@ -298,14 +315,37 @@ class WorkerSlot:
         if waiting:
             self._sink([Answer(d, failure=reason) for d in waiting])
 
+    def retire(self) -> None:
+        """Nobody asks it any more, or waits for its answers."""
+        self._open.clear()
+        self._queue.clear()
+        self._gone = "somebody else plays this slot now"
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def on_human(self, request: pb.HumanRequest) -> Decision | None:
-        """The open question that the worker wants a person to answer."""
+        """The open question that the worker wants a person to answer.
+
+        Its deadline is suspended until :meth:`answer_human`. ``None`` where nobody waits for
+        the answer any more; then the worker has been told.
+        """
         entry = self._open.get(request.id)
-        return entry[0] if entry else None
+        if entry is None:
+            self._tell_worker(request.id, None)
+            return None
+        self._with_person.add(request.id)
+        return entry[0]
 
     def answer_human(self, decision: Decision, action: Any | None) -> None:
         """Pass on what the person chose; ``None``: nothing in time."""
-        human = pb.HumanAction(slot=self.index, id=decision.id)
+        self._with_person.discard(decision.id)
+        if self._deadline_s is not None:
+            self._patient_until = time.perf_counter() + self._deadline_s
+        self._tell_worker(decision.id, action)
+
+    def _tell_worker(self, question: int, action: Any | None) -> None:
+        human = pb.HumanAction(slot=self.index, id=question)
         if action is not None:
             add_columns(human.action, self._does.join([self._does.encode(action)]))
         self.process.send(pb.ToWorker(human=human))

@@ -100,6 +100,7 @@ class _Post:
     ) -> None:
         self._make, self._requests, self._events = make, requests, events
         self.slots: list[WorkerSlot] = []
+        self.unused: set[int] = set()
         self.policies: list[str] = []
         self._process: WorkerConnection | None = None
         self._restarts = 0
@@ -168,14 +169,14 @@ class _Post:
         """The current process."""
         return self._process
 
-    async def close(self) -> None:
+    async def close(self, grace_s: float = 2.0) -> None:
         """Dismiss the process."""
         self._ready = False
         if self._restart is not None and not self._restart.done():
             self._restart.cancel()
             await asyncio.gather(self._restart, return_exceptions=True)
         if self._process is not None:
-            await self._process.stop()
+            await self._process.stop(grace_s)
 
 
 class Supervisor:
@@ -204,7 +205,11 @@ class Supervisor:
         """
         post = _Post(self._maker(definition, requests), requests, self._events)
         self._posts.append(post)
-        process = await post.fill()
+        try:
+            process = await post.fill()
+        except BaseException:
+            self._posts.remove(post)
+            raise
         post.slots = [
             WorkerSlot(i, r.agent_id, process, r.observation_space, r.action_space, sink, r.deadline_s)
             for i, r in enumerate(requests)
@@ -222,11 +227,31 @@ class Supervisor:
         gpus = assign_gpus(definition, first.settings, len(self._posts))
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
+    def slot_of(self, agent: str, *, other_than: WorkerSlot) -> WorkerSlot | None:
+        """Who filled an agent's slot before ``other_than`` was hired for it."""
+        slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
+        return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
+
+    async def dismiss(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
+        """Nobody asks this slot any more; its process ends when it fills no other."""
+        slot.retire()
+        post = next((p for p in self._posts if slot in p.slots), None)
+        if post is None:
+            return
+        post.unused.add(slot.index)
+        if len(post.unused) == len(post.slots):
+            self._posts.remove(post)
+            await post.close(grace_s)
+
     def processes(self) -> list[WorkerConnection]:
         """All current workers."""
         return [p.process for p in self._posts if p.process is not None]
 
-    async def close(self) -> None:
-        """Dismiss every worker; nothing they started is left."""
-        await asyncio.gather(*(post.close() for post in self._posts))
+    async def close(self, grace_s: float = 2.0) -> None:
+        """Dismiss every worker; nothing they started is left.
+
+        Args:
+            grace_s: Time each has after being asked, and again after SIGTERM.
+        """
+        await asyncio.gather(*(post.close(grace_s) for post in self._posts))
         self._posts.clear()

@@ -1,0 +1,227 @@
+"""Looks at one episode while it plays: facts, board and picture, as often as somebody can watch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from gym_gui.controllers import rows
+from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.pacing import Gate
+from gym_gui.controllers.sessions import LiveSettings, Picture, SessionListener
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.plain import to_plain
+from gym_gui.core.types import AgentID
+from gym_gui.services.backends import SlotInfo
+
+_T = TypeVar("_T")
+_TEXT = 80
+"""Longest an action is written out."""
+_DIGITS = 3
+
+
+class Spectator:
+    """Shows the lowest episode in flight to a listener.
+
+    It reads and draws, between steps, and changes nothing: an episode that is watched is the
+    same as one that is not. While the session is paused or slow every step is shown, else as
+    many as :attr:`LiveSettings.fps` allows; drawing takes at most half of the time. The end
+    of the episode that is shown is always told.
+
+    Args:
+        settings: How often, and what is drawn.
+        slots: Spaces and words of every agent.
+        listener: Is shown it.
+    """
+
+    def __init__(
+        self, settings: LiveSettings, slots: Mapping[AgentID, SlotInfo], listener: SessionListener
+    ) -> None:
+        self._settings, self._slots, self._listener = settings, slots, listener
+        self._interval = 1.0 / settings.fps
+        self._every = False
+        self._live: dict[int, Episode] = {}
+        self._shown: Episode | None = None
+        self._stale = False
+        self._done_ns = 0
+        self._next = self._next_end = 0.0
+        self._number = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._told: set[str] = set()
+
+    # -- told by the engine ----------------------------------------------------------------
+
+    def on_pace(self, gate: Gate) -> None:
+        """The session was paused, resumed, or given a pace."""
+        self._every = gate.is_slower_than(self._settings.fps)
+        if self._every and self._stale:
+            self._look()
+
+    def opened(self, episode: Episode) -> None:
+        """An episode was reset."""
+        self._live[episode.index] = episode
+        if self._shown is None or episode.index < self._shown.index:
+            self._show(episode)
+
+    def stepped(self, episode: Episode) -> None:
+        """An episode took a step and goes on."""
+        if episode is self._shown:
+            self._done_ns = time.monotonic_ns()
+            self._look_when_due()
+
+    def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
+        """An episode is over; its environment is still there."""
+        self._live.pop(episode.index, None)
+        if episode is not self._shown:
+            return
+        self._done_ns = time.monotonic_ns()
+        now = time.monotonic()
+        # So many ends a second that they are more than a stream of pictures are told without one.
+        drawn = self._every or now >= self._next_end
+        if drawn:
+            self._next_end = now + self._interval
+        self._look(status.value, error, drawn=drawn)
+        self._shown = None
+        if self._live:
+            self._show(self._live[min(self._live)])
+
+    def close(self) -> None:
+        """Nothing is shown any more."""
+        self._live.clear()
+        self._shown = None
+        self._cancel()
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def _show(self, episode: Episode) -> None:
+        self._shown = episode
+        self._done_ns = time.monotonic_ns()
+        self._look_when_due()
+
+    def _look_when_due(self) -> None:
+        if self._every or time.monotonic() >= self._next:
+            self._look()
+            return
+        self._stale = True
+        if self._timer is None:
+            delay = self._next - time.monotonic()
+            self._timer = asyncio.get_running_loop().call_later(delay, self._on_due)
+
+    def _on_due(self) -> None:
+        """What stands still since the last step is shown, too."""
+        self._timer = None
+        if self._stale and self._shown is not None:
+            self._look()
+
+    def _cancel(self) -> None:
+        self._stale = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self, over: str = "", error: str = "", *, drawn: bool = True) -> None:
+        episode = self._shown
+        assert episode is not None
+        self._cancel()
+        began = time.monotonic()
+        number = self._draw(episode) if drawn else 0
+        self._listener.on_view(self._view(episode, over, error, number, drawn))
+        now = time.monotonic()
+        self._next = max(began + self._interval, now + (now - began))
+
+    def _draw(self, episode: Episode) -> int:
+        """Send a picture; returns its number, 0 where there is none."""
+        if self._settings.render != "rgb_array":
+            return 0
+        picture: Picture | None = self._tried("draw itself", _asked(episode.environment, "picture"))
+        if picture is None:
+            return 0
+        self._number += 1
+        self._listener.on_frame(picture, self._number)
+        return self._number
+
+    def _view(self, episode: Episode, over: str, error: str, number: int, drawn: bool) -> LiveView:
+        environment, won = episode.environment, None
+        if over == EpisodeStatus.COMPLETED:
+            won = self._tried("tell who won", lambda: environment.outcome(episode.returns))
+        text = ""
+        if drawn and not number and self._settings.render != "none":
+            text = self._tried("write itself out", _asked(environment, "ansi")) or ""
+        return LiveView(
+            episode=episode.index,
+            seed=episode.plan.seed,
+            step=episode.steps,
+            agents=tuple(self._agent(episode, agent, slot) for agent, slot in episode.seats.items()),
+            turn=() if over else tuple(episode.asked),
+            over=over,
+            error=error,
+            scores=self._tried("tell the score", lambda: environment.scores(episode.returns)),
+            outcome=won,
+            board=self._tried("show its board", _asked(environment, "board")),
+            text=text,
+            frame=number,
+            sent_ns=self._done_ns,
+        )
+
+    def _agent(self, episode: Episode, agent: AgentID, slot: AgentID) -> AgentView:
+        total, invalid = episode.returns.get(agent, 0.0), episode.invalid.get(agent, 0)
+        row = episode.latest(agent)
+        if row is None:
+            return AgentView(agent, slot, total=total, invalid=invalid)
+        info = self._slots[agent]
+        extras: dict[str, Any] = dict(row[rows.EXTRAS] or ())
+        space, action = info.does.space, row[rows.ACTION]
+        number = int(action) if space.kind == "Discrete" else None
+        value = extras.get("value")
+        return AgentView(
+            agent=agent,
+            slot=slot,
+            action=_words(action) if number is None else _word(info, number - space.start, number),
+            number=number,
+            source=str(row[rows.SOURCE]),
+            reward=row[rows.REWARD],
+            total=total,
+            value=None if value is None else float(value),
+            option=extras.get("option", ""),
+            latency_ms=row[rows.LATENCY],
+            invalid=invalid,
+        )
+
+    def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:
+        """What the environment says; where it raises, nothing, and the log says so once."""
+        try:
+            return ask()
+        except Exception as exc:  # the border to foreign code; what is watched goes on
+            if deed not in self._told:
+                self._told.add(deed)
+                text = f"the environment could not {deed}: {exc}. It plays on"
+                self._listener.on_log(logging.WARNING, "mosaic.live", text)
+            return None
+
+
+def _asked(environment: Any, name: str) -> Callable[[], Any]:
+    return getattr(environment, name, lambda: None)
+
+
+def _word(info: SlotInfo, index: int, number: int) -> str:
+    return info.action_meanings[index] if 0 <= index < len(info.action_meanings) else str(number)
+
+
+def _words(action: Any) -> str:
+    """An action that has no name, short."""
+    text = str(_rounded(to_plain(action)))
+    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
