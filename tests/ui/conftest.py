@@ -15,12 +15,10 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import qasync
 from PyQt6 import sip
 from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
@@ -28,6 +26,7 @@ from PyQt6.QtWidgets import QApplication, QWidget
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.event_loop import close_loop, open_loop
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
@@ -91,15 +90,9 @@ def _timers() -> set[QTimer]:
 @pytest.fixture
 def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
     """asyncio over Qt: coroutines run whenever Qt's events are processed."""
-    result = qasync.QEventLoop(qapp, already_running=True)
-    result.set_default_executor(ThreadPoolExecutor(4, thread_name_prefix="test-work"))
-    asyncio.set_event_loop(result)
+    result = open_loop(qapp)
     yield result
-    qapp.aboutToQuit.disconnect(result._after_run_forever)
-    result.stop()
-    asyncio.events._set_running_loop(None)
-    result.close()
-    asyncio.set_event_loop(None)
+    close_loop(result)
 
 
 @pytest.fixture
