@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gym_gui.core.enums import Outcome
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import EnvironmentFailure, UsageError
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
 from gym_gui.envs.family import Family, Teams
+from gym_gui.envs.keymaps import KeyScheme, by_space
+from gym_gui.envs.pictures import Picture, as_picture, as_text
 from gym_gui.envs.spec import EnvSpec
 
 _log = logging.getLogger(__name__)
@@ -32,6 +35,7 @@ class Environment:
         self.adapter = adapter
         self.family = family
         self.teams: Teams = dict(family.teams(spec, adapter)) if teams is None else teams
+        self._complained: set[str] = set()
 
     @property
     def reusable(self) -> bool:
@@ -73,6 +77,50 @@ class Environment:
         if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
             return None
         return self.family.noop_action(self, agent)
+
+    def board(self) -> Board | None:
+        """The position with its legal moves, in board games; else ``None``."""
+        try:
+            return self.family.board(self)
+        except Exception as error:  # foreign code, and places in it that nobody promised
+            self._complain("its board cannot be read", error)
+            return None
+
+    def picture(self) -> Picture | None:
+        """What it looks like now, (H, W, 3) ``uint8``, where it was made with ``rgb_array``.
+
+        ``None`` also where drawing fails, which is logged once: play goes on.
+        """
+        try:
+            return as_picture(self.adapter.render())
+        except (EnvironmentFailure, ValueError, TypeError) as error:
+            self._complain("its picture is missing", error)
+            return None
+
+    def ansi(self) -> str:
+        """Its own text rendering with colour codes, where it was made with ``ansi``; else ``""``."""
+        try:
+            return as_text(self.adapter.render())
+        except EnvironmentFailure as error:
+            self._complain("its text is missing", error)
+            return ""
+
+    def _complain(self, what: str, error: Exception) -> None:
+        if what not in self._complained:
+            self._complained.add(what)
+            _log.warning("%s: %s: %s: %s", self.spec.id, what, type(error).__name__, error)
+
+    def keys(self, agent: str, player: int = 0) -> KeyScheme:
+        """Default keys for a person who plays ``agent``.
+
+        Args:
+            agent: The agent.
+            player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
+        """
+        adapter = self.adapter
+        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
+            return by_space(self, agent, player)
+        return self.family.keys(self, agent, player)
 
     def with_manager(
         self, options: Sequence[Option] | None = None, *, agents: Sequence[str] | None = None

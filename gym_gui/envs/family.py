@@ -13,9 +13,11 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
 from gym_gui.envs.index import is_installed
+from gym_gui.envs.keymaps import KeyScheme, Pace, by_space
 from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
 
 if TYPE_CHECKING:
+    from gym_gui.core.live import Board
     from gym_gui.envs.environment import Environment
 
 Teams = Mapping[str, tuple[str, ...]]
@@ -128,6 +130,28 @@ class Family:
         meanings = self.action_meanings(environment, agent)
         lowered = [meaning.lower() for meaning in meanings]
         return lowered.index("noop") if "noop" in lowered else None
+
+    def board(self, environment: Environment) -> Board | None:
+        """The position of a board game, to be drawn and clicked on; else ``None``."""
+        return None
+
+    def has_board(self, spec: EnvSpec) -> bool:
+        """Whether :meth:`board` can answer."""
+        return False
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        """Whether time runs on while a person thinks, and how fast."""
+        return Pace()
+
+    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+        """Default keys for a person who plays ``agent``.
+
+        Args:
+            environment: Where it is played.
+            agent: The agent.
+            player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
+        """
+        return by_space(environment, agent, player)
 
     def options(self, environment: Environment) -> tuple[Option, ...]:
         """Options for a manager, or empty where the family has none of its own."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
 from gym_gui.envs.family import Family
+from gym_gui.envs.keymaps import KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -26,6 +27,34 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "toy_text.cliffwalking": ("up", "right", "down", "left"),
     "toy_text.taxi": ("south", "north", "east", "west", "pickup", "dropoff"),
     "toy_text.blackjack": ("stick", "hit"),
+}
+
+# Moves that follow one another faster than a person thinks, at a speed that one can learn.
+_PACES: Mapping[str, Pace] = {
+    "classic_control.cartpole": Pace(realtime=True, rate=15),
+    "phys2d.cartpole": Pace(realtime=True, rate=15),
+    "classic_control.acrobot": Pace(realtime=True, rate=15),
+    "classic_control": Pace(realtime=True, rate=30),
+    "phys2d": Pace(realtime=True, rate=30),
+    "box2d": Pace(realtime=True, rate=30),
+    "mujoco": Pace(realtime=True, rate=20),
+}
+# Pushes of continuous actions: role of the key, component, value, what it does.
+_PUSHES: Mapping[str, tuple[tuple[str, int, float, str], ...]] = {
+    "classic_control.pendulum": (("left", 0, 2.0, "turn left"), ("right", 0, -2.0, "turn right")),
+    "phys2d.pendulum": (("left", 0, 2.0, "turn left"), ("right", 0, -2.0, "turn right")),
+    "classic_control.continuous_mountain_car": (("left", 0, -1.0, "left"), ("right", 0, 1.0, "right")),
+    "box2d.lunar_lander": (
+        ("up", 0, 1.0, "main engine"),
+        ("left", 1, -1.0, "left engine"),
+        ("right", 1, 1.0, "right engine"),
+    ),
+    "box2d.car_racing": (
+        ("left", 0, -1.0, "steer left"),
+        ("right", 0, 1.0, "steer right"),
+        ("up", 1, 1.0, "gas"),
+        ("down", 2, 0.8, "brake"),
+    ),
 }
 
 
@@ -120,6 +149,16 @@ class GymnasiumFamily(Family):
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, info_mask=_area(spec) not in _ADVICE)
 
+    def pace(self, spec: EnvSpec) -> Pace:
+        area = _area(spec)
+        return next((pace for head, pace in _PACES.items() if area.startswith(head)), Pace())
+
+    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+        pushes = _PUSHES.get(_area(environment.spec), ())
+        if pushes and not hasattr(environment.adapter.action_space(agent), "n"):
+            return of_pushes(pushes, player, self.pace(environment.spec))
+        return super().keys(environment, agent, player)
+
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         words = _MEANINGS.get(_area(environment.spec), ())
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
@@ -163,4 +202,5 @@ def _entry(point: Any) -> str | Callable[..., Any] | None:
 
 
 def _area(spec: EnvSpec) -> str:
+    """Module of the environment within Gymnasium: ``classic_control.cartpole``."""
     return spec.module.removeprefix(_HOME)

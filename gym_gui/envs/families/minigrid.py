@@ -10,6 +10,7 @@ from gym_gui.core.paradigms import Option
 from gym_gui.envs import index
 from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
+from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class AtariFamily(IndexedFamily):
     modules: ClassVar[tuple[str, ...]] = ("ale_py",)
     prefixes: ClassVar[tuple[str, ...]] = ("ALE/",)
     hints: ClassVar[Mapping[str, str]] = {"ale": "", "gymnasium": "", "gym": ""}
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(realtime=True, rate=15)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.get_action_meanings())

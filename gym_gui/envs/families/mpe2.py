@@ -15,6 +15,7 @@ from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
+from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class Mpe2Family(Family):
             return super().teams(spec, adapter)
         good = tuple(a for a in adapter.possible_agents if a not in against)
         return {"adversaries": tuple(a for a in adapter.possible_agents if a in against), "good": good}
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(realtime=True, rate=10)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         """Words for agents that only move; those that also speak have products of both."""

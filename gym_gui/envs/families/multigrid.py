@@ -12,6 +12,7 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
+from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of
 
 if TYPE_CHECKING:
@@ -107,6 +108,9 @@ class MultiGridFamily(IndexedFamily):
         if not goals or len(environment.teams) > 1:
             return None
         return max(goals.values()) >= environment.env.goals_to_win
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(rate=10)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)

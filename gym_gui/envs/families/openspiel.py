@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
+from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
+    from gym_gui.core.live import Board
     from gym_gui.envs.environment import Environment
 
 _HEAD = "open_spiel/"
@@ -62,3 +66,19 @@ class OpenSpielFamily(Family):
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
+
+    def pace(self, spec: EnvSpec) -> Pace:
+        return Pace(rate=2)
+
+    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+        scheme = super().keys(environment, agent, player)
+        if environment.spec.id == f"{_HEAD}tic_tac_toe":
+            return replace(scheme, bindings={key: i for i, key in enumerate(LAYOUTS[player].square)})
+        return scheme
+
+    def has_board(self, spec: EnvSpec) -> bool:
+        return spec.id.removeprefix(_HEAD) in READERS
+
+    def board(self, environment: Environment) -> Board | None:
+        reader = READERS.get(environment.spec.id.removeprefix(_HEAD))
+        return None if reader is None else reader(environment)

@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.boards.pettingzoo import READERS
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
+    from gym_gui.core.live import Board
     from gym_gui.envs.environment import Environment
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
@@ -32,6 +36,23 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "tictactoe": tuple(f"column {i // 3} row {i % 3}" for i in range(9)),
     "leduc_holdem": ("call", "raise", "fold", "check"),
     "texas_holdem": ("call", "raise", "fold", "check"),
+    "texas_holdem_no_limit": ("fold", "check or call", "raise half the pot", "raise the pot", "all in"),
+    "knights_archers_zombies": ("forward", "backward", "turn left", "turn right", "attack", "noop"),
+    "pistonball": ("down", "noop", "up"),
+    "cooperative_pong": ("noop", "up", "down"),
+    "pursuit": ("left", "right", "down", "up", "noop"),
+}
+# All eighteen of the console, as the Arcade Learning Environment numbers them.
+FULL_ATARI = (
+    *("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT"),
+    *("UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE"),
+    *("UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
+)
+_PACES: Mapping[str, Pace] = {
+    "atari": Pace(realtime=True, rate=60),  # every frame of the console is a step
+    "butterfly": Pace(realtime=True, rate=15),
+    "sisl/multiwalker": Pace(realtime=True, rate=20),
+    "classic": Pace(rate=2),
 }
 
 
@@ -109,11 +130,32 @@ class PettingZooFamily(Family):
             return None
         return ranked(team_returns(environment.teams, returns))
 
+    def pace(self, spec: EnvSpec) -> Pace:
+        return next((pace for head, pace in _PACES.items() if spec.id.startswith(head)), Pace())
+
+    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+        scheme = super().keys(environment, agent, player)
+        if _game(environment.spec) == "tictactoe":  # its squares are numbered down the columns
+            squares = {key: i % 3 * 3 + i // 3 for i, key in enumerate(LAYOUTS[player].square)}
+            return replace(scheme, bindings=squares)
+        return scheme
+
+    def has_board(self, spec: EnvSpec) -> bool:
+        return spec.id.startswith("classic/") and _game(spec) in READERS
+
+    def board(self, environment: Environment) -> Board | None:
+        return READERS[_game(environment.spec)](environment) if self.has_board(environment.spec) else None
+
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
-        name = environment.spec.id.rpartition("/")[2].rpartition("_v")[0]
-        words = _MEANINGS.get(name, ())
+        spec = environment.spec
+        words = FULL_ATARI if spec.id.startswith("atari/") else _MEANINGS.get(_game(spec), ())
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
 
 def _rivals(spec: EnvSpec) -> bool:
     return spec.id.partition("/")[0] in _RIVALS and not spec.id.startswith(_COOPERATIVE)
+
+
+def _game(spec: EnvSpec) -> str:
+    """Name of the game: ``classic/connect_four_v3`` is ``connect_four``."""
+    return spec.id.rpartition("/")[2].rpartition("_v")[0]

@@ -1,0 +1,7 @@
+"""Reading the position of a board game out of its environment, to be drawn."""
+
+from __future__ import annotations
+
+from gym_gui.envs.boards.position import OFF_BOARD
+
+__all__ = ["OFF_BOARD"]

@@ -1,0 +1,158 @@
+"""Boards of OpenSpiel games, read from the text that a state prints of itself."""
+
+# OpenSpiel is untyped: what comes from it is Any.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.live import Board, Move
+from gym_gui.envs.boards.position import (
+    FIRST,
+    OFF_BOARD,
+    SECOND,
+    Square,
+    drops,
+    placings,
+    point_named,
+    square_named,
+    turn_of,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_MARKS = {".": "", "x": FIRST, "o": SECOND}
+_STONES = {"+": "", "X": FIRST, "O": SECOND}
+# The player called "o" moves first, up the board.
+_MEN = {".": "", "o": FIRST, "8": FIRST * 2, "+": SECOND, "*": SECOND * 2}
+_STEP = re.compile(r"^([a-z]\d+)([a-z]\d+)([qrbn]?)$")
+
+
+def _state(environment: Environment) -> Any:
+    return environment.env.game_state
+
+
+def tic_tac_toe(environment: Environment) -> Board:
+    """Tic-tac-toe: actions go row by row."""
+    state = _state(environment)
+    lines = str(state).split()
+    cells = [_MARKS[mark] for line in lines for mark in line]
+    player = int(state.current_player())
+    return placings(
+        "tic_tac_toe",
+        cells,
+        len(lines[0]),
+        turn_of(environment),
+        lambda action: divmod(action, len(lines[0])),
+        lambda action: str(state.action_to_string(player, action)),
+    )
+
+
+def connect_four(environment: Environment) -> Board:
+    """Connect four: actions are columns."""
+    lines = str(_state(environment)).split()
+    cells = [_MARKS[mark] for line in lines for mark in line]
+    return drops(
+        "connect_four", cells, len(lines[0]), turn_of(environment), lambda action: f"column {action}"
+    )
+
+
+def go(environment: Environment) -> Board:
+    """Go: actions go row by row from the bottom, the last one passes."""
+    grid = [parts[1] for line in str(_state(environment)).splitlines() if (parts := _go_line(line))]
+    size = len(grid)
+    cells = [_STONES[mark] for line in grid for mark in line]
+
+    def point(action: int) -> Square:
+        return OFF_BOARD if action == size * size else (size - 1 - action // size, action % size)
+
+    def label(action: int) -> str:
+        return "pass" if action == size * size else point_named(point(action), size)
+
+    return placings("go", cells, size, turn_of(environment), point, label)
+
+
+def _go_line(line: str) -> list[str]:
+    parts = line.split()
+    return parts if len(parts) == 2 and parts[0].isdigit() else []
+
+
+def checkers(environment: Environment) -> Board:
+    """Checkers: a capture of several men is as many moves."""
+    state = _state(environment)
+    size: Mapping[str, int] = state.get_game().get_parameters()
+    rows, columns = size["rows"], size["columns"]
+    lines = str(state).splitlines()[:rows]
+    cells = [_MEN[mark] for line in lines for mark in line[-columns:]]  # each line begins with its number
+
+    def named(position: Any, player: int, action: int) -> str:
+        return str(position.action_to_string(player, action))
+
+    return _steps(environment, "checkers", rows, cells, named)
+
+
+def chess(environment: Environment) -> Board:
+    """Chess: the position is printed in Forsyth-Edwards notation."""
+    import pyspiel
+
+    cells: list[str] = []
+    for letter in str(_state(environment)).split()[0].replace("/", ""):
+        cells += [""] * int(letter) if letter.isdigit() else [letter]
+
+    def named(position: Any, player: int, action: int) -> str:
+        return str(pyspiel.chess.action_to_move(action, position.board()).to_lan())
+
+    return _steps(environment, "chess", 8, cells, named)
+
+
+def _steps(
+    environment: Environment,
+    kind: str,
+    rows: int,
+    cells: list[str],
+    named: Callable[[Any, int, int], str],
+) -> Board:
+    """A board on which pieces move from square to square.
+
+    Args:
+        environment: Where it is played.
+        kind: As in :class:`Board`.
+        rows: Rows of the board.
+        cells: Pieces, row by row from the top.
+        named: Squares and promotion (``e7e8q``) of an action by a player in a position.
+    """
+    state, turn = _state(environment), turn_of(environment)
+    moves: list[Move] = []
+    for action in turn.legal:
+        name = named(state, int(state.current_player()), action)
+        source, target, promotion = _squares(name, rows)
+        white = cells[source[0] * (len(cells) // rows) + source[1]].isupper()
+        moves.append(Move(action, target, source, name, promotion.upper() if white else promotion))
+    last: tuple[Square, ...] = ()
+    if turn.last is not None:
+        player = int(state.full_history()[-1].player)
+        before = state.clone()
+        before.undo_action(player, turn.last)
+        last = _squares(named(before, player, turn.last), rows)[:2]
+    return Board(kind, rows, len(cells) // rows, tuple(cells), tuple(moves), last, turn.agent)
+
+
+def _squares(name: str, rows: int) -> tuple[Square, Square, str]:
+    found = _STEP.match(name)
+    if found is None:
+        raise ValueError(f"{name!r} names no two squares")
+    return square_named(found[1], rows), square_named(found[2], rows), found[3]
+
+
+READERS: Mapping[str, Callable[[Environment], Board]] = {
+    "tic_tac_toe": tic_tac_toe,
+    "connect_four": connect_four,
+    "go": go,
+    "checkers": checkers,
+    "chess": chess,
+}
+"""By the name of the game."""

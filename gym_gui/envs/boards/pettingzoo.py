@@ -1,0 +1,107 @@
+"""Boards of PettingZoo's classic games."""
+
+# PettingZoo brings no stubs.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.live import Board, Move
+from gym_gui.envs.boards.position import (
+    FIRST,
+    OFF_BOARD,
+    SECOND,
+    Square,
+    drops,
+    placings,
+    point_named,
+    turn_of,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_PIECES = ("", FIRST, SECOND)
+
+
+def chess(environment: Environment) -> Board:
+    """Chess: the position is a ``chess.Board``; black's actions are numbered mirrored."""
+    from pettingzoo.classic.chess import chess_utils
+
+    game: Any = environment.env.board
+    turn = turn_of(environment)
+    player = environment.env.possible_agents.index(turn.agent) if turn.legal else 0
+    moves: list[Move] = []
+    for action in turn.legal:
+        move = chess_utils.action_to_move(game, action, player)
+        promoted: str = move.uci()[4:]
+        moves.append(
+            Move(
+                action,
+                _chess_square(move.to_square),
+                _chess_square(move.from_square),
+                move.uci(),
+                promoted.upper() if player == 0 else promoted,
+            )
+        )
+    pieces: Mapping[int, Any] = game.piece_map()
+    cells = [""] * 64
+    for square, piece in pieces.items():
+        row, column = _chess_square(square)
+        cells[row * 8 + column] = piece.symbol()
+    last: tuple[Square, ...] = ()
+    if game.move_stack:
+        done: Any = game.peek()
+        last = (_chess_square(done.from_square), _chess_square(done.to_square))
+    return Board("chess", 8, 8, tuple(cells), tuple(moves), last, turn.agent)
+
+
+def _chess_square(square: int) -> Square:
+    return 7 - square // 8, square % 8
+
+
+def connect_four(environment: Environment) -> Board:
+    """Connect four: a flat list from the top, 1 and 2 for the players."""
+    marks: list[int] = environment.env.board
+    cells = [_PIECES[mark] for mark in marks]
+    return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action}")
+
+
+def tictactoe(environment: Environment) -> Board:
+    """Tic-tac-toe: squares are numbered column by column."""
+    squares: list[int] = environment.env.board.squares
+    cells = [_PIECES[squares[column * 3 + row]] for row in range(3) for column in range(3)]
+    return placings(
+        "tic_tac_toe",
+        cells,
+        3,
+        turn_of(environment),
+        lambda action: (action % 3, action // 3),
+        lambda action: f"column {action // 3} row {action % 3}",
+    )
+
+
+def go(environment: Environment) -> Board:
+    """Go, rows from the top as its documentation has them; its picture is drawn transposed."""
+    points: list[list[int]] = environment.env._go.board.tolist()
+    size = len(points)
+    cells = [_PIECES[value] for row in points for value in row]  # -1 is white, the last
+
+    def point(action: int) -> Square:
+        return OFF_BOARD if action == size * size else divmod(action, size)
+
+    def label(action: int) -> str:
+        return "pass" if action == size * size else point_named(point(action), size)
+
+    return placings("go", cells, size, turn_of(environment), point, label)
+
+
+READERS: Mapping[str, Callable[[Environment], Board]] = {
+    "chess": chess,
+    "connect_four": connect_four,
+    "tictactoe": tictactoe,
+    "go": go,
+}
+"""By the name of the game without area and version."""

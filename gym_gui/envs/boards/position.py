@@ -1,0 +1,97 @@
+"""What all readers of boards need: whose turn it is, what is legal, what was played last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gym_gui.core.live import Board, Move
+from gym_gui.core.types import AgentID
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+Square = tuple[int, int]
+
+OFF_BOARD: Square = (-1, -1)
+"""Target of a move that ends on no square, such as a pass; such a move is a button."""
+
+FIRST, SECOND = "X", "O"
+_FILES = "abcdefghijklmnopqrstuvwxyz"
+_GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+
+
+class Turn(NamedTuple):
+    """Where a game stands.
+
+    Attributes:
+        agent: Agent on turn, ``""`` when the game is over.
+        legal: Its legal actions.
+        last: The last action, ``None`` before the first.
+    """
+
+    agent: AgentID
+    legal: tuple[int, ...]
+    last: int | None
+
+
+def turn_of(environment: Environment) -> Turn:
+    """Whose turn it is, as the adapter and its action mask say."""
+    adapter: Any = environment.adapter
+    current: Sequence[AgentID] = adapter.get_current_agents()
+    game: Any = getattr(adapter, "inner", adapter)
+    moved: tuple[AgentID, Any] | None = getattr(game, "last_move", None)
+    last = None if moved is None else int(moved[1])
+    if not current:
+        return Turn("", (), last)
+    agent = current[0]
+    mask = adapter.action_mask(agent) if agent in game.possible_agents else None  # a manager moves nothing
+    return Turn(agent, () if mask is None else tuple(np.flatnonzero(mask).tolist()), last)
+
+
+def square_named(name: str, rows: int) -> Square:
+    """Row from the top and column of a square such as ``e2``."""
+    return rows - int(name[1:]), _FILES.index(name[0])
+
+
+def point_named(point: Square, rows: int) -> str:
+    """Name of a go point: ``(0, 0)`` of 19 rows is ``A19``; there is no ``I``."""
+    return f"{_GO_FILES[point[1]]}{rows - point[0]}"
+
+
+def drops(kind: str, cells: Sequence[str], columns: int, turn: Turn, label: Callable[[int], str]) -> Board:
+    """A board on which pieces fall to the lowest free cell of a column; actions are columns."""
+    rows = len(cells) // columns
+
+    def height(column: int) -> int:
+        """Row of the topmost piece, or ``rows`` where there is none."""
+        return next((row for row in range(rows) if cells[row * columns + column]), rows)
+
+    moves = tuple(Move(action, (height(action) - 1, action), label=label(action)) for action in turn.legal)
+    last = () if turn.last is None else ((height(turn.last), turn.last),)
+    return Board(kind, rows, columns, tuple(cells), moves, last, turn.agent)
+
+
+def placings(
+    kind: str,
+    cells: Sequence[str],
+    columns: int,
+    turn: Turn,
+    square: Callable[[int], Square],
+    label: Callable[[int], str],
+) -> Board:
+    """A board on which pieces are put on free squares.
+
+    Args:
+        kind: As in :class:`Board`.
+        cells: Pieces, row by row from the top.
+        columns: Columns of the board.
+        turn: From :func:`turn_of`.
+        square: Square of an action, or :data:`OFF_BOARD`.
+        label: Word for an action.
+    """
+    moves = tuple(Move(action, square(action), label=label(action)) for action in turn.legal)
+    last = () if turn.last is None or square(turn.last) == OFF_BOARD else (square(turn.last),)
+    return Board(kind, len(cells) // columns, columns, tuple(cells), moves, last, turn.agent)

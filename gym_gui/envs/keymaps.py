@@ -1,0 +1,300 @@
+"""Which keys play which action: a default for every environment.
+
+Keys are named as Qt writes them in portable text (``Up``, ``W``, ``Space``, ``Shift``);
+several joined by ``+`` are held together. The first person at a keyboard has the arrow
+keys, the second W A S D; what they need beyond that differs too.
+
+An action's word says its key: ``left`` is the left arrow wherever it occurs, ``UPRIGHT``
+is both arrows, ``pickup`` is Space. Actions without a word are numbered: ``1``, ``2``, ….
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import copysign, isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One push of a continuous action.
+
+    Attributes:
+        key: Key that gives it.
+        component: Which component of the (flattened) action.
+        value: What it is set to while the key is held; pushes of one component add up.
+        word: What that does.
+    """
+
+    key: str
+    component: int
+    value: float
+    word: str = ""
+
+
+class Pace(NamedTuple):
+    """How an environment is played by a person.
+
+    Attributes:
+        realtime: Whether time runs on without the person; grids and boards wait.
+        rate: Sensible steps per second, in turn-based play that of the other players.
+    """
+
+    realtime: bool = False
+    rate: float = 5.0
+
+
+def _nothing() -> dict[str, int]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyScheme:
+    """The keys of one person.
+
+    Attributes:
+        bindings: Action number by key.
+        axes: Pushes of a continuous action; a component that no key pushes is 0, or the
+            nearest the space allows.
+        realtime: See :class:`Pace`.
+        rate: See :class:`Pace`.
+        idle: Action while no key is held in real time. ``None``: the last one goes on,
+            and before the first key nothing does, so time is to wait for it.
+        mouse: Whether moves are made on a drawn board.
+        typed: There are more actions than keys: a number is typed, and Return pressed.
+    """
+
+    bindings: Mapping[str, int] = field(default_factory=_nothing)
+    axes: tuple[Axis, ...] = ()
+    realtime: bool = False
+    rate: float = 5.0
+    idle: int | None = None
+    mouse: bool = False
+    typed: bool = False
+
+    @property
+    def playable(self) -> bool:
+        """Whether a person can play with this; not in spaces of several parts."""
+        return bool(self.bindings or self.axes or self.mouse or self.typed)
+
+
+class Layout(NamedTuple):
+    """One person's half of the keyboard.
+
+    Attributes:
+        roles: Key of each role.
+        pairs: Pairs of keys for the components of a continuous action: less, more.
+        few: Keys for up to ten actions without words.
+        many: Keys for more than that.
+        square: Keys that lie like the squares of a 3 x 3 board, row by row.
+    """
+
+    roles: Mapping[str, str]
+    pairs: tuple[tuple[str, str], ...]
+    few: str
+    many: str
+    square: str
+
+
+LAYOUTS: tuple[Layout, Layout] = (
+    Layout(
+        roles={
+            "up": "Up",
+            "down": "Down",
+            "left": "Left",
+            "right": "Right",
+            "act": "Space",
+            "alter": "Shift",
+            "put": "M",
+            "end": "B",
+            "wait": "N",
+        },
+        pairs=(("Left", "Right"), ("Down", "Up"), ("J", "L"), ("K", "I"), ("N", "M"), ("U", "O")),
+        few="1234567890",
+        many="1234567890YUIOPHJKLNM",
+        square="123456789",
+    ),
+    Layout(
+        roles={
+            "up": "W",
+            "down": "S",
+            "left": "A",
+            "right": "D",
+            "act": "E",
+            "alter": "F",
+            "put": "R",
+            "end": "T",
+            "wait": "Q",
+        },
+        pairs=(("A", "D"), ("S", "W"), ("F", "H"), ("G", "T"), ("Z", "X"), ("Q", "E")),
+        few="QWERTYUIOP",
+        many="QWERTASDFGZXCVB",
+        square="QWEASDZXC",
+    ),
+)
+_ROLES: Mapping[str, tuple[str, ...]] = {
+    "left": ("left",),
+    "west": ("left",),
+    "turn left": ("left",),
+    "left engine": ("left",),
+    "torque -1": ("left",),
+    "right": ("right",),
+    "east": ("right",),
+    "turn right": ("right",),
+    "right engine": ("right",),
+    "torque +1": ("right",),
+    "up": ("up",),
+    "north": ("up",),
+    "forward": ("up",),
+    "gas": ("up",),
+    "main engine": ("up",),
+    "down": ("down",),
+    "south": ("down",),
+    "backward": ("down",),
+    "brake": ("down",),
+    "fire": ("act",),
+    "attack": ("act",),
+    "pickup": ("act",),
+    "hit": ("act",),
+    "toggle": ("alter",),
+    "stick": ("alter",),
+    "drop": ("down", "put"),
+    "dropoff": ("alter", "put"),
+    "done": ("end",),
+    "noop": ("wait",),
+    "stay": ("wait",),
+}
+"""Roles of a word, the best first; the first that is still free is taken."""
+_PARTS = re.compile(r"UP|DOWN|LEFT|RIGHT|FIRE")
+_JOINED = re.compile(r"(?:UP|DOWN)?(?:LEFT|RIGHT)?(?:FIRE)?")
+
+
+def by_space(environment: Environment, agent: str, player: int) -> KeyScheme:
+    """Keys by what the actions are called, else by their numbers.
+
+    Args:
+        environment: Where ``agent`` plays.
+        agent: The agent.
+        player: 0 for the first person at the keyboard, 1 for the second.
+    """
+    space: Any = environment.adapter.action_space(agent)
+    pace = environment.family.pace(environment.spec)
+    n: int | None = getattr(space, "n", None)
+    if isinstance(n, (int, np.integer)) and not getattr(space, "shape", ()):
+        first = int(getattr(space, "start", 0))
+        noop = environment.noop_action(agent)
+        return of_actions(
+            environment.action_meanings(agent) or ("",) * int(n),
+            player,
+            pace,
+            first=first,
+            idle=int(noop) if noop is not None else None,
+            mouse=environment.family.has_board(environment.spec),
+        )
+    if hasattr(space, "low") and np.issubdtype(space.dtype, np.floating):
+        low: list[float] = np.ravel(space.low).tolist()
+        high: list[float] = np.ravel(space.high).tolist()
+        return of_components(low, high, player, pace)
+    return KeyScheme(realtime=pace.realtime, rate=pace.rate)
+
+
+def of_actions(
+    words: Sequence[str],
+    player: int,
+    pace: Pace = Pace(),  # noqa: B008  # immutable
+    *,
+    first: int = 0,
+    idle: int | None = None,
+    mouse: bool = False,
+) -> KeyScheme:
+    """Keys for numbered actions.
+
+    Args:
+        words: A word for each action, ``""`` where it has none.
+        player: 0 for the first person at the keyboard, 1 for the second.
+        pace: How it is played.
+        first: Number of the first action.
+        idle: As in :class:`KeyScheme`; only real time knows it.
+        mouse: As in :class:`KeyScheme`.
+    """
+    layout = LAYOUTS[player]
+    found = _by_words(words, layout)
+    rest = [number for number in range(len(words)) if number not in found.values()]
+    pool = layout.few if len(rest) <= len(layout.few) else layout.many
+    free = [key for key in pool if key not in _single_keys(found)]
+    typed = len(rest) > len(free)
+    if typed:  # all by number: some by keys and some by number would be a riddle
+        found, rest = {}, []
+    keys = {**found, **dict(zip(free, rest, strict=False))}
+    return KeyScheme(
+        {key: first + number for key, number in sorted(keys.items(), key=lambda item: item[1])},
+        realtime=pace.realtime,
+        rate=pace.rate,
+        idle=idle if pace.realtime else None,
+        mouse=mouse,
+        typed=typed and not mouse,
+    )
+
+
+def _single_keys(chords: Iterable[str]) -> set[str]:
+    return {key for chord in chords for key in chord.split("+")}
+
+
+def _by_words(words: Sequence[str], layout: Layout) -> dict[str, int]:
+    """Keys of the actions whose word has a role, each key once."""
+    found: dict[str, int] = {}
+    waiting: list[tuple[int, tuple[str, ...]]] = []
+    for number, word in enumerate(words):
+        if word.isupper() and word != "NOOP" and _JOINED.fullmatch(word):
+            roles = [part.lower().replace("fire", "act") for part in _PARTS.findall(word)]
+            found.setdefault("+".join(layout.roles[role] for role in roles), number)
+        elif len(roles := _ROLES.get(word.lower(), ())) == 1:
+            found.setdefault(layout.roles[roles[0]], number)
+        elif roles:
+            waiting.append((number, roles))
+    for number, roles in waiting:  # what can do with another key takes what is left
+        key = next((layout.roles[role] for role in roles if layout.roles[role] not in found), None)
+        if key is not None:
+            found[key] = number
+    return found
+
+
+def of_components(
+    low: Sequence[float],
+    high: Sequence[float],
+    player: int,
+    pace: Pace = Pace(),  # noqa: B008
+) -> KeyScheme:
+    """Keys for a continuous action: a pair for each of its first components.
+
+    Args:
+        low: Least value of each component.
+        high: Greatest value of each.
+        player: 0 for the first person at the keyboard, 1 for the second.
+        pace: How it is played.
+    """
+    axes: list[Axis] = []
+    for component, (pair, least, most) in enumerate(zip(LAYOUTS[player].pairs, low, high, strict=False)):
+        for key, bound, word in ((pair[0], least, "down"), (pair[1], most, "up")):
+            value = bound if isfinite(bound) else copysign(1.0, bound)
+            if (value < 0) == (word == "down") and value:
+                axes.append(Axis(key, component, value, f"value {component + 1} {word}"))
+    return KeyScheme(axes=tuple(axes), realtime=pace.realtime, rate=pace.rate)
+
+
+def of_pushes(
+    pushes: Iterable[tuple[str, int, float, str]],
+    player: int,
+    pace: Pace = Pace(),  # noqa: B008
+) -> KeyScheme:
+    """Keys for a continuous action whose parts are known: (role, component, value, word)."""
+    roles = LAYOUTS[player].roles
+    axes = tuple(Axis(roles[role], component, value, word) for role, component, value, word in pushes)
+    return KeyScheme(axes=axes, realtime=pace.realtime, rate=pace.rate)
