@@ -1,0 +1,262 @@
+"""The list of runs: search, filter, choose, throw away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, pyqtSignal
+from PyQt6.QtGui import QAction, QKeyEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.services.run_library import STATUSES, RunEntry, RunFilter
+from gym_gui.ui import theme
+from gym_gui.ui.results.delegates import CellDelegate
+from gym_gui.ui.results.library_model import Column, RunListModel
+from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PickerItem, muted_label
+
+_ANY = ""
+_WIDTHS = {
+    Column.KINDS: 150,
+    Column.ENVIRONMENT: 240,
+    Column.EPISODES: 110,
+    Column.STATUS: 120,
+    Column.STARTED: 140,
+}
+_ROW = 38
+
+
+class LibraryView(QWidget):
+    """Shows runs; what is done with one is told by signals."""
+
+    opened = pyqtSignal(object)
+    """The folder of a run that somebody wants to see."""
+    removal_requested = pyqtSignal(object)
+    """The :class:`RunEntry` that somebody wants to be rid of."""
+    folder_requested = pyqtSignal(object)
+    """The folder that somebody wants to open in the file manager."""
+    selection_changed = pyqtSignal()
+    first_run_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run-library")
+        self.model = RunListModel(self)
+        self._make_filters()
+        self._make_table()
+        self.empty = EmptyHint(
+            "No runs yet",
+            "A run is written whenever operators play: on the Operators page, or with "
+            "mosaic run FILE. It appears here with its verdict.",
+            ("Open Operators", self.first_run_requested.emit),
+            icon_name="results",
+        )
+        self.nothing = EmptyHint(
+            "No run fits",
+            "Try fewer words, or another environment or status.",
+            ("Show all runs", self._on_show_all),
+            icon_name="filter",
+        )
+        self._stack = QStackedWidget(self)
+        for widget in (self.table, self.empty, self.nothing):
+            self._stack.addWidget(widget)
+        card = Card(margin=theme.STEP)
+        card.add(self._stack, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addLayout(self._filters)
+        layout.addWidget(card, 1)
+        self.set_runs([])
+
+    def _make_filters(self) -> None:
+        self.search = QLineEdit(self)
+        self.search.setObjectName("run-search")
+        self.search.setPlaceholderText("Search runs by agent, environment, id")
+        self.search.setAccessibleName("Search runs")
+        self.search.setToolTip("Every word must occur in a run's agents, environments, id or status (Ctrl+F)")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(420)
+        self.search.textChanged.connect(self._on_filter_changed)
+        self.search.installEventFilter(self)
+        self.environment = PickerButton(placeholder="Any environment", name="run-environment")
+        self.environment.setToolTip("Show runs in one environment alone")
+        self.environment.setAccessibleName("Filter by environment")
+        self.environment.chosen.connect(self._on_filter_changed)
+        self.status = PickerButton(name="run-status")
+        self.status.setToolTip("Show runs with one status alone")
+        self.status.setAccessibleName("Filter by status")
+        choices = [PickerItem(status, status.capitalize()) for status in STATUSES]
+        self.status.set_items([PickerItem(_ANY, "Any status"), *choices])
+        self.status.set_value(_ANY)
+        self.status.chosen.connect(self._on_filter_changed)
+        self.count = muted_label()
+        self.count.setObjectName("run-count")
+        self._filters = QHBoxLayout()
+        self._filters.setSpacing(theme.ROW)
+        self._filters.addWidget(self.search, 2)
+        self._filters.addWidget(self.environment)
+        self._filters.addWidget(self.status)
+        self._filters.addStretch(1)
+        self._filters.addWidget(self.count)
+
+    def _make_table(self) -> None:
+        table = self.table = QTableView(self)
+        table.setObjectName("run-table")
+        table.setAccessibleName("Runs")
+        table.setModel(self.model)
+        table.setItemDelegate(CellDelegate(table))
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSortingEnabled(True)
+        table.sortByColumn(Column.STARTED, Qt.SortOrder.DescendingOrder)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(self._on_menu_requested)
+        table.doubleClicked.connect(self._on_double_clicked)
+        table.installEventFilter(self)
+        side, head = table.verticalHeader(), table.horizontalHeader()
+        selection = table.selectionModel()
+        assert side is not None and head is not None and selection is not None
+        side.hide()
+        side.setDefaultSectionSize(_ROW)
+        head.setHighlightSections(False)
+        head.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
+        for column, width in _WIDTHS.items():
+            head.resizeSection(column, width)
+        selection.currentRowChanged.connect(self._on_current_changed)
+
+    @property
+    def current(self) -> RunEntry | None:
+        """The run that is selected."""
+        index = self.table.currentIndex()
+        return self.model.run(index.row()) if index.isValid() else None
+
+    def set_runs(self, runs: Sequence[RunEntry]) -> None:
+        """Show these, newest first."""
+        tasks = sorted({task for run in runs for task in run.tasks})
+        items = [PickerItem(task, task.rpartition("/")[2], group=task.partition("/")[0]) for task in tasks]
+        self.environment.set_items([PickerItem(_ANY, "Any environment"), *items])
+        if self.environment.value is None:
+            self.environment.set_value(_ANY)
+        self.model.set_runs(runs)
+        self._tell()
+
+    def select(self, path: Path) -> None:
+        """Select a run, if it is shown."""
+        row = self.model.row_of(path)
+        if row >= 0:
+            self.table.selectRow(row)
+
+    def set_reading(self, reading: bool) -> None:
+        """Whether the folder is still being read for the first time."""
+        if reading and not self.model.total:
+            self.empty.set_text("Looking for runs…", "")
+        else:
+            self.empty.set_text(
+                "No runs yet",
+                "A run is written whenever operators play: on the Operators page, or with "
+                "mosaic run FILE. It appears here with its verdict.",
+            )
+
+    def focus_search(self) -> None:
+        """Go to the search field."""
+        self.search.setFocus()
+        self.search.selectAll()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Enter opens, Delete throws away, the down key leads from the search into the list."""
+        if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a0, a1.key()):
+            return True
+        return super().eventFilter(a0, a1)
+
+    def _on_key(self, widget: QObject | None, key: int) -> bool:
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.current is None and self.model.rowCount():
+                self.table.selectRow(0)
+            self.open_current()
+            return True
+        if widget is self.search and key == Qt.Key.Key_Down and self.model.rowCount():
+            self.table.setFocus()
+            self.table.selectRow(max(self.table.currentIndex().row(), 0))
+            return True
+        if widget is self.table and key == Qt.Key.Key_Delete:
+            self.remove_current()
+            return True
+        return False
+
+    def open_current(self) -> None:
+        """See the selected run."""
+        if (run := self.current) is not None:
+            self.opened.emit(run.path)
+
+    def remove_current(self) -> None:
+        """Throw the selected run away."""
+        if (run := self.current) is not None:
+            self.removal_requested.emit(run)
+
+    def show_current_folder(self) -> None:
+        """Open the selected run's folder."""
+        if (run := self.current) is not None:
+            self.folder_requested.emit(run.path)
+
+    def _tell(self) -> None:
+        shown, total = self.model.rowCount(), self.model.total
+        words = "1 run" if total == 1 else f"{total:,} runs"
+        self.count.setText(words if shown == total else f"{shown:,} of {words}")
+        self.count.setVisible(bool(total))
+        page = self.table if shown else self.nothing if total else self.empty
+        self._stack.setCurrentWidget(page)
+        self.selection_changed.emit()
+
+    def _on_filter_changed(self, _value: object = None) -> None:
+        environment, status = self.environment.value, self.status.value
+        self.model.set_filter(RunFilter(self.search.text(), str(environment or ""), str(status or "")))
+        self._tell()
+
+    def _on_show_all(self) -> None:
+        self.environment.set_value(_ANY)
+        self.status.set_value(_ANY)
+        self.search.clear()
+        self._on_filter_changed()
+
+    def _on_double_clicked(self, _index: QModelIndex) -> None:
+        self.open_current()
+
+    def _on_current_changed(self, _new: QModelIndex, _old: QModelIndex) -> None:
+        self.selection_changed.emit()
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        index = self.table.indexAt(place)
+        if not index.isValid():
+            return
+        self.table.selectRow(index.row())
+        menu = QMenu(self.table)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        entries = (
+            ("Open", self.open_current),
+            ("Open folder", self.show_current_folder),
+            ("Move to trash", self.remove_current),
+        )
+        for text, slot in entries:
+            action = QAction(text, menu)
+            action.triggered.connect(slot)
+            menu.addAction(action)
+        port = self.table.viewport()
+        assert port is not None
+        menu.popup(port.mapToGlobal(place))
