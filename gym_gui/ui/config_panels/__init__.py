@@ -1,0 +1,1 @@
+"""Who plays an operator's slots, as forms: one slot, or several."""

@@ -1,0 +1,114 @@
+"""The panel of an environment with several agents: a row for each, and the settings of one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
+from gym_gui.ui.widgets import ElidedLabel, IconButton, section_label
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
+    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+
+
+class MultiAgentPanel(QWidget):
+    """A row per slot; the button at its end opens that slot's settings below."""
+
+    player_changed = pyqtSignal(str, object)
+    policy_chosen = pyqtSignal(str, str)
+
+    def __init__(self, agents: tuple[str, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("multi-agent-panel")
+        self.agents, self._open = agents, ""
+        self._shown: tuple[Draft, EnvironmentSheet, ConfigurationChecks] | None = None
+        self.pickers: dict[str, PlayerPicker] = {}
+        self._form: PlayerForm | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.ROW)
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        for row, agent in enumerate(agents):
+            self._add_row(grid, row, agent)
+        self._column.addLayout(grid)
+        self._heading = section_label("", self)
+        self._heading.hide()
+        self._column.addWidget(self._heading)
+
+    def _add_row(self, grid: QGridLayout, row: int, agent: str) -> None:
+        name = ElidedLabel(agent, "muted", parent=self)
+        name.setFixedWidth(84)
+        picker = PlayerPicker(agent, self)
+        picker.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        picker.chosen.connect(_Chosen(self, agent))
+        more = IconButton("settings", f"Settings of {agent}", name=f"settings-{agent}", parent=self)
+        more.setFixedSize(26, 26)
+        more.setIconSize(QSize(14, 14))
+        more.clicked.connect(_Opened(self, agent))
+        grid.addWidget(name, row, 0)
+        grid.addWidget(picker, row, 1)
+        grid.addWidget(more, row, 2)
+        self.pickers[agent] = picker
+
+    def show_draft(
+        self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
+    ) -> None:
+        """Show who plays each slot, and what else could."""
+        self._shown = (draft, sheet, checks)
+        for agent, picker in self.pickers.items():
+            picker.show_player(draft.rows.get(agent), report.policies.get(agent, ()), checks)
+        self._show_form()
+
+    def open_settings(self, agent: str) -> None:
+        """Show a slot's settings; a second time, put them away."""
+        self._open = "" if agent == self._open else agent
+        self._show_form()
+
+    @property
+    def form(self) -> PlayerForm | None:
+        """The settings that are open."""
+        return self._form
+
+    def _show_form(self) -> None:
+        if self._form is not None:
+            self._form.hide()
+            self._form.deleteLater()
+            self._form = None
+        player = self._shown[0].rows.get(self._open) if self._shown is not None else None
+        self._heading.setVisible(player is not None)
+        if self._shown is None or player is None:
+            return
+        _, sheet, checks = self._shown
+        self._heading.setText(f"SETTINGS OF {self._open.upper()}")
+        self._form = PlayerForm(self._open, player, checks, sheet.env_id, self)
+        self._form.changed.connect(self.player_changed)
+        self._column.addWidget(self._form)
+
+
+class _Chosen:
+    """A row's picker says which policy; the panel says for whom."""
+
+    def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
+        self._panel, self._agent = panel, agent
+
+    def __call__(self, policy_id: object) -> None:
+        self._panel.policy_chosen.emit(self._agent, str(policy_id))
+
+
+class _Opened:
+    """A row's button opens its settings."""
+
+    def __init__(self, panel: MultiAgentPanel, agent: str) -> None:
+        self._panel, self._agent = panel, agent
+
+    def __call__(self, *_: object) -> None:
+        self._panel.open_settings(self._agent)

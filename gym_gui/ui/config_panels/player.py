@@ -1,0 +1,173 @@
+"""One slot: who decides, with which settings, and what follows an unusable answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem, muted_label
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
+
+_RULES = (
+    ("error", "the episode fails"),
+    ("noop", "no-op"),
+    ("random_legal", "a random legal action"),
+    ("retry", "ask twice more, then no-op"),
+)
+_RETRY = OnInvalid(2, "noop")
+
+
+def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
+    """Policies to choose from, by kind; those that do not fit stand there with the reason."""
+    fitting = [offer for offer in offers if not offer.reason]
+    others = [offer for offer in offers if offer.reason]
+    return [
+        PickerItem(
+            offer.policy.policy_id,
+            offer.policy.title,
+            group=theme.kind_word(offer.policy.kind),
+            reason=offer.reason,
+            keywords=f"{offer.policy.worker_id} {offer.policy.meaning}",
+        )
+        for offer in (*fitting, *others)
+    ]
+
+
+class PlayerPicker(PickerButton):
+    """Chooses who plays one slot; emits ``chosen`` with the policy's id."""
+
+    def __init__(self, agent: str, parent: QWidget | None = None) -> None:
+        super().__init__(
+            placeholder="Choose who decides…",
+            search_hint="Search policies",
+            name=f"player-{agent}",
+            parent=parent,
+        )
+        self.setAccessibleName(f"{agent} is played by")
+        self.setProperty("fixed-tip", True)
+        self.setToolTip(f"Who decides for {agent}")
+
+    def show_player(
+        self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
+    ) -> None:
+        """Offer what fits, and show who it is now."""
+        items = policy_items(offers)
+        policy = checks.policy(player) if player is not None else None
+        value: object = policy.policy_id if policy is not None else None
+        if policy is None and player is not None:
+            value = player.worker_id
+            title = f"{player.worker_id} (not here)"
+            items.insert(0, PickerItem(value, title, reason="No worker of that name is known"))
+        self.set_items(items)
+        self.set_value(value)
+
+
+class PlayerForm(QWidget):
+    """Settings of whoever plays a slot.
+
+    Args:
+        agent: The slot.
+        player: Who plays it.
+        checks: The workers there are.
+        env_id: The slot's environment.
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal(str, object)
+    """The slot, and its new :class:`WorkerAssignment`."""
+
+    def __init__(
+        self,
+        agent: str,
+        player: WorkerAssignment,
+        checks: ConfigurationChecks,
+        env_id: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"player-form-{agent}")
+        self._agent, self._player = agent, player
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        worker = checks.worker(player)
+        schema = worker.settings_schema if worker is not None else ()
+        # The choice that makes the policy is the picker's; it is not asked for twice.
+        without = [setting.name for setting in schema if setting.policies]
+        values = {**(worker.default_settings if worker is not None else {}), **player.settings}
+        self.form = SettingsForm(schema, values, env_id=env_id, agent=agent, without=without, parent=self)
+        self.form.values_changed.connect(self._on_values_changed)
+        self.form.setVisible(not self.form.empty)
+        column.addWidget(self.form)
+        self._rows = FormRows(parent=self)
+        column.addWidget(self._rows)
+        self.rule = self._rule_box()
+        self._rows.add_row(
+            "If unusable",
+            self.rule,
+            tooltip="What follows an answer that cannot be played, or that does not come in time",
+        )
+        self.limit = self._limit_box(person=player.worker_type == "human")
+        self._rows.add_row("Time limit", self.limit, tooltip="Seconds for one decision")
+        if player.worker_type == "human":
+            column.addWidget(
+                muted_label(
+                    "Keys count while the card has the keyboard: click it first. "
+                    "Without a time limit you are waited for.",
+                    wrap=True,
+                )
+            )
+
+    def _rule_box(self) -> QComboBox:
+        box = SteadyComboBox(self)
+        box.setObjectName(f"on-invalid-{self._agent}")
+        for value, words in _RULES:
+            box.addItem(words, value)
+        rule = self._player.on_invalid
+        if rule.retry and rule != _RETRY:
+            box.addItem(f"ask {rule.retry} times more, then {rule.then}", "own")
+            box.setCurrentIndex(box.count() - 1)
+        else:
+            box.setCurrentIndex(box.findData("retry" if rule.retry else rule.then))
+        box.activated.connect(self._on_rule)
+        return box
+
+    def _limit_box(self, *, person: bool) -> SteadySpinBox:
+        box = SteadySpinBox(self)
+        box.setObjectName(f"deadline-{self._agent}")
+        box.setRange(0.0, 3600.0)
+        box.setDecimals(2)
+        box.setSuffix(" s")
+        box.setSpecialValueText("none" if person else "usual (300 s)")
+        box.setValue(self._player.deadline_s or 0.0)
+        box.setKeyboardTracking(False)
+        box.valueChanged.connect(self._on_limit)
+        return box
+
+    def _on_values_changed(self, values: dict[str, object]) -> None:
+        self._change(replace(self._player, settings=values))
+
+    def _on_rule(self, _index: int) -> None:
+        value = self.rule.currentData()
+        if value != "own":
+            self._change(
+                replace(self._player, on_invalid=_RETRY if value == "retry" else OnInvalid.of(value))
+            )
+
+    def _on_limit(self, seconds: float) -> None:
+        self._change(replace(self._player, deadline_s=seconds or None))
+
+    def _change(self, player: WorkerAssignment) -> None:
+        if player != self._player:
+            self._player = player
+            self.changed.emit(self._agent, player)

@@ -1,0 +1,60 @@
+"""The panel of an environment with one agent: who decides, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
+from gym_gui.ui.widgets import FormRows
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
+    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+
+
+class SingleAgentPanel(QWidget):
+    """Two parts: the choice of who decides, and the settings of that choice."""
+
+    player_changed = pyqtSignal(str, object)
+    policy_chosen = pyqtSignal(str, str)
+
+    def __init__(self, agent: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("single-agent-panel")
+        self.agent = agent
+        self._form: PlayerForm | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        rows = FormRows(parent=self)
+        self.picker = rows.add_row("Decided by", PlayerPicker(agent, self))
+        self._column.addWidget(rows)
+        self.picker.chosen.connect(self._on_chosen)
+
+    def show_draft(
+        self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
+    ) -> None:
+        """Show who decides now, and what else could."""
+        player = draft.rows.get(self.agent)
+        self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
+        if self._form is not None:
+            self._form.hide()
+            self._form.deleteLater()
+            self._form = None
+        if player is not None:
+            self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self)
+            self._form.changed.connect(self.player_changed)
+            self._column.addWidget(self._form)
+
+    @property
+    def form(self) -> PlayerForm | None:
+        """The settings of who decides."""
+        return self._form
+
+    def _on_chosen(self, policy_id: object) -> None:
+        self.policy_chosen.emit(self.agent, str(policy_id))

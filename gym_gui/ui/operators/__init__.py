@@ -1,0 +1,1 @@
+"""Operators side by side: their cards, their settings, and experiments from a file."""

@@ -1,0 +1,38 @@
+"""What comes with MOSAIC to begin with: a trained policy, an experiment file, operators made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gym_gui
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+_PACKAGE = Path(gym_gui.__file__).resolve().parent
+_PLACES = (_PACKAGE / "bundled" / "examples", _PACKAGE.parent / "docs" / "examples")
+"""In a wheel they lie inside the package, in a checkout beside it."""
+
+
+def bundled_policies() -> tuple[Path, ...]:
+    """Folders that trained policies come in."""
+    return tuple(place / "checkpoints" for place in _PLACES if (place / "checkpoints").is_dir())
+
+
+def example_experiment() -> Path | None:
+    """An experiment file to look at, if there is one here."""
+    return next((path for place in _PLACES if (path := place / "quickstart.py").is_file()), None)
+
+
+def random_operator(task: str = "CartPole-v1") -> OperatorConfig:
+    """Random actions in a single-agent environment."""
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    return OperatorConfig("random", "Random", "", task, {"agent_0": player})
+
+
+def trained_against_random() -> list[OperatorConfig]:
+    """The trained policy that comes with MOSAIC beside random actions; empty where it is not here."""
+    checkpoint = next((p for root in bundled_policies() if (p := root / "ppo_cartpole").is_dir()), None)
+    if checkpoint is None:
+        return []
+    player = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(checkpoint)})
+    trained = OperatorConfig("ppo", "PPO", "", "CartPole-v1", {"agent_0": player})
+    return [trained, random_operator()]

@@ -1,0 +1,75 @@
+"""What the page knows of environments, workers and trained policies; found off the GUI thread."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gym_gui.ui.operators.examples import bundled_policies
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks
+    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.environment_probe import EnvironmentProbe
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.services.store import Store
+
+
+class Knowledge:
+    """Looks things up once and keeps them.
+
+    Args:
+        store: Where the user's own policies are.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._checks: ConfigurationChecks | None = None
+        self._loading: asyncio.Lock = asyncio.Lock()
+        self._probe: EnvironmentProbe | None = None
+        self._sheets: dict[str, EnvironmentSheet] = {}
+
+    async def checks(self) -> ConfigurationChecks:
+        """Who may play, and what is wrong with a configuration."""
+        async with self._loading:
+            if self._checks is None:
+                roots = (self._store.data / "policies", *bundled_policies())
+                self._checks = await asyncio.to_thread(_load, roots)
+        return self._checks
+
+    async def sheet(self, draft: Draft) -> EnvironmentSheet:
+        """Describe the environment of a configuration, in a process of its own.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        request = draft.request()
+        key = json.dumps(request.to_json(), sort_keys=True)
+        if key not in self._sheets:
+            if self._probe is None:
+                from gym_gui.controllers.environment_probe import EnvironmentProbe
+
+                self._probe = EnvironmentProbe()
+            self._sheets[key] = await self._probe.describe(request)
+        return self._sheets[key]
+
+    async def close(self) -> None:
+        """End the process that looks at environments."""
+        if self._probe is not None:
+            await self._probe.close()
+
+
+def _load(roots: tuple[Path, ...]) -> ConfigurationChecks:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks
+    from gym_gui.services.policy_catalogue import find_policy_files
+    from gym_gui.workers.discovery import discover
+    from gym_gui.workers.registry import WorkerTypeRegistry
+    from gym_gui.workers.status import check_installed
+
+    if not WorkerTypeRegistry.all():
+        discover()
+    workers = [worker for worker in WorkerTypeRegistry.all() if worker.type_id != "test_worker"]
+    statuses = [check_installed(worker) for worker in workers]
+    return ConfigurationChecks(workers, statuses, find_policy_files(root for root in roots if root.is_dir()))

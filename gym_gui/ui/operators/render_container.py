@@ -1,0 +1,228 @@
+"""An operator's card: who decides, where it stands, what it sees, how it has done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyQt6.QtCore import QRectF, Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.live import LiveView
+from gym_gui.ui import theme
+from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.live.state import state_tone
+from gym_gui.ui.operators.strips import FactsStrip
+from gym_gui.ui.renderers.agent_words import Seat, number_words
+from gym_gui.ui.renderers.stage_view import StageView
+from gym_gui.ui.widgets import (
+    Card,
+    ElidedLabel,
+    IconButton,
+    KindBadge,
+    LinkButton,
+    Sparkline,
+    StatusDot,
+    label,
+)
+
+
+def leading_kind(config: OperatorConfig) -> str:
+    """The kind a card is marked with: a person's before a model's before a policy's before a rule's."""
+    kinds = {player.worker_type for player in config.resolved_slots().values()}
+    order = ("human", "llm", "vlm", "bdi", "planner", "rl")
+    return next((kind for kind in order if kind in kinds), "baseline")
+
+
+class OperatorRenderContainer(Card):
+    """Shows one live operator; paints only what has changed.
+
+    Args:
+        theme_: Colours of the stage.
+        operator: What is shown.
+        parent: Qt owner.
+    """
+
+    restart_requested = pyqtSignal(str)
+    enlarge_requested = pyqtSignal(object)
+    move_chosen = pyqtSignal(str, object)
+    """Operator id and a move that was made on its board."""
+
+    def __init__(self, theme_: theme.Theme, operator: LiveOperator, parent: QWidget | None = None) -> None:
+        super().__init__(clickable=True, parent=parent)
+        self.operator = operator
+        self.setObjectName(f"card-{operator.config.operator_id}")
+        self._best = ""
+        self.name = ElidedLabel("", "strong", parent=self)
+        self.badge = KindBadge("baseline", self)
+        self.status = StatusDot("muted", "", self)
+        self.status.setObjectName("operator-status")
+        self.expand = IconButton(
+            "expand", "Enlarge (double click)", name="operator-enlarge", on_click=self._on_enlarge
+        )
+        self.expand.setFixedSize(22, 22)
+        self.trouble = label("", "error", wrap=True, parent=self)
+        self.trouble.setObjectName("operator-trouble")
+        self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
+        self.restart.setToolTip("Start a new session, which goes on with the next episode")
+        self.stage = StageView(theme_, self)
+        self.stage.setObjectName("operator-stage")
+        self.facts = FactsStrip(self)
+        self.sparkline = Sparkline(parent=self)
+        self._build()
+        operator.state_changed.connect(self._on_state_changed)
+        operator.viewed.connect(self._on_viewed)
+        operator.framed.connect(self._on_framed)
+        operator.episode_over.connect(self._on_episode_over)
+        operator.config_changed.connect(self._on_config_changed)
+        self.stage.move_chosen.connect(self._on_move_chosen)
+        self.double_clicked.connect(self._on_enlarge)
+        self._on_config_changed(operator.config)
+        self.refresh()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name, 0, Qt.AlignmentFlag.AlignVCenter)
+        head.addWidget(self.badge)
+        head.addStretch(1)
+        head.addWidget(self.status)
+        head.addWidget(self.expand)
+        self._trouble_row = QWidget(self)
+        row = QHBoxLayout(self._trouble_row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.trouble, 1)
+        row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.ROW)
+        foot.addWidget(self.facts, 1)
+        foot.addWidget(self.sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.sparkline.setMaximumWidth(96)
+        self.body.addLayout(head)
+        self.add(self._trouble_row)
+        self.add(self.stage, 1)
+        self.body.addLayout(foot)
+
+    # -- what it shows ---------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Show everything as it is now."""
+        operator = self.operator
+        self._on_state_changed(operator.state)
+        if operator.last_view is not None:
+            self._on_viewed(operator.last_view)
+        else:
+            self._show_facts(None)
+        if operator.last_frame is not None:
+            self._on_framed(operator.last_frame)
+        self._show_returns()
+
+    def _on_config_changed(self, config: OperatorConfig) -> None:
+        self.name.setText(config.display_name)
+        self.badge.set_kind(leading_kind(config))
+        self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
+        players = config.resolved_slots()
+        # One agent's action stands among the facts; of several, each has its chip.
+        self.stage.set_overlay_shown(len(players) > 1)
+        self.stage.set_seats({slot: Seat(player.worker_type) for slot, player in players.items()})
+        self._describe()
+
+    def _on_state_changed(self, state: OperatorState) -> None:
+        operator = self.operator
+        broken = state is OperatorState.BROKEN
+        self.status.set_state(state_tone(state), "Stopped" if broken else operator.words)
+        if self._trouble_row.isVisibleTo(self) != broken:
+            self._trouble_row.setVisible(broken)
+        if broken and self.trouble.text() != operator.trouble:
+            self.trouble.setText(operator.trouble)
+            self.trouble.setToolTip(operator.trouble)
+        if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.last_view is None:
+            starting = state is OperatorState.STARTING
+            self.stage.clear(
+                "Starting…" if starting else "Not started",
+                "" if starting else "Step all or Run starts it.",
+            )
+            self._show_facts(None)
+            self._show_returns()
+        if broken and operator.last_view is None:
+            self.stage.set_hint("Nothing to show", "It stopped before its first frame.")
+        if bool(self.property("broken")) != broken:
+            self.setProperty("broken", broken)
+            self._describe()
+            self.update()
+
+    def _on_viewed(self, view: LiveView) -> None:
+        self.stage.show_view(view)
+        self._show_facts(view)
+        if view.step == 0:
+            self._show_returns()
+
+    def _on_framed(self, frame: Any) -> None:
+        self.stage.show_frame(frame)
+
+    def _on_episode_over(self, _row: object) -> None:
+        self._show_returns()
+
+    def _show_facts(self, view: LiveView | None) -> None:
+        limit = self.operator.episode_limit
+        if view is None:
+            self.facts.set_facts(("Episode", "-"), ("Step", "-"), ("Return", "-"))
+            return
+        episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
+        facts = [
+            ("Episode", episode),
+            ("Step", f"{view.step:,}"),
+            ("Return", number_words(sum(agent.total for agent in view.agents))),
+        ]
+        if len(view.agents) == 1:
+            agent = view.agents[0]
+            facts.append(("Action", agent.action or "-"))
+            if agent.value is not None:
+                facts.append(("Value", number_words(agent.value)))
+        self.facts.set_facts(*facts)
+
+    def _show_returns(self) -> None:
+        rows = self.operator.episodes_done
+        returns = [row["total_reward"] for row in rows if isinstance(row.get("total_reward"), (int, float))]
+        if len(returns) != len(self.sparkline.values) or returns[-60:] != self.sparkline.values:
+            self.sparkline.set_values(returns)
+
+    def _describe(self) -> None:
+        trouble = f", {self.operator.trouble}" if self.operator.trouble else ""
+        self.setAccessibleName(f"Operator {self.operator.config.display_name}{trouble}")
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """A broken operator's card has a red edge."""
+        super().paintEvent(a0)
+        if self.property("broken"):
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.current().colour("error"), 2))
+            radius = theme.RADIUS_PANEL - 1
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
+
+    # -- what people do --------------------------------------------------------------
+
+    def set_enlarged(self, enlarged: bool) -> None:
+        """Say what the corner button does."""
+        self.expand.set_icon("shrink" if enlarged else "expand")
+        tip = "Show all operators (Esc)" if enlarged else "Enlarge (double click)"
+        self.expand.setToolTip(tip)
+        self.expand.setAccessibleName(tip)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter selects; Space is left to the page, whose shortcut it is."""
+        if a0 is not None and a0.key() == Qt.Key.Key_Space:
+            a0.ignore()
+            return
+        super().keyPressEvent(a0)
+
+    def _on_enlarge(self) -> None:
+        self.enlarge_requested.emit(self)
+
+    def _on_restart(self) -> None:
+        self.restart_requested.emit(self.operator.config.operator_id)
+
+    def _on_move_chosen(self, action: object) -> None:
+        self.move_chosen.emit(self.operator.config.operator_id, action)
