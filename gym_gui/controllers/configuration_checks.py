@@ -1,0 +1,324 @@
+"""Looks at a configuration while it is written: who could play each slot, and what is wrong.
+
+Everything here is quick and makes nothing: the environment is known by its sheet, policies
+by their descriptions. The engine's own word (:func:`gym_gui.controllers.casting.cast`) is
+asked for separately, in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gym_gui.controllers.configuration_draft import Draft, Link
+from gym_gui.controllers.environment_sheet import EnvironmentSheet, short_space
+from gym_gui.controllers.finding import Finding, Level, listed, worst
+from gym_gui.controllers.lineup import seatings
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.secret_refs import references
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.policy_catalogue import (
+    Policy,
+    PolicyFile,
+    policies_of,
+    policy_of,
+    read_policy_file,
+)
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.settings_schema import problems
+from gym_gui.workers.slots import check_slot
+from gym_gui.workers.status import WorkerStatus
+
+__all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A policy for a slot.
+
+    Attributes:
+        policy: The policy.
+        reason: Why it cannot play there, as a sentence without a full stop; empty when it can.
+    """
+
+    policy: Policy
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class WorkerOffer:
+    """A worker for a slot.
+
+    Attributes:
+        worker: The worker.
+        reason: As for :class:`Offer`.
+    """
+
+    worker: WorkerTypeDefinition
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What can be said of a draft.
+
+    Attributes:
+        findings: Sentences, the worst first.
+        policies: What may play each slot, and what may not, by slot.
+        workers: The same for workers.
+        config: The configuration, when nothing is wrong.
+    """
+
+    findings: tuple[Finding, ...]
+    policies: Mapping[AgentID, tuple[Offer, ...]]
+    workers: Mapping[AgentID, tuple[WorkerOffer, ...]]
+    config: OperatorConfig | None
+
+    @property
+    def level(self) -> Level:
+        """The worst of its findings."""
+        return worst(finding.level for finding in self.findings)
+
+    def of(self, agent: AgentID) -> list[Finding]:
+        """What concerns one slot."""
+        return [finding for finding in self.findings if finding.agent == agent]
+
+
+class ConfigurationChecks:
+    """Checks drafts against the workers there are.
+
+    Args:
+        workers: All known worker types.
+        statuses: Whether each can start here; one that is not named can.
+        files: Trained policies that are offered by name.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[WorkerTypeDefinition],
+        statuses: Iterable[WorkerStatus] = (),
+        files: Sequence[PolicyFile] = (),
+    ) -> None:
+        self.workers = {worker.type_id: worker for worker in workers}
+        self.policies = policies_of(workers, files)
+        self._absent = {s.worker_id: _absence(s) for s in statuses if s.state != "installed"}
+
+    def worker(self, row: WorkerAssignment) -> WorkerTypeDefinition | None:
+        """The worker of a row, under any of its names."""
+        known = self.workers.get(row.worker_id)
+        return known or next((w for w in self.workers.values() if row.worker_id in w.aliases), None)
+
+    def policy(self, row: WorkerAssignment) -> Policy | None:
+        """The policy that a row is, or ``None`` where no worker here knows it."""
+        return policy_of(row, self.policies, self.worker(row))
+
+    def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:
+        """Everything that can be said of a draft."""
+        workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in sheet.slots.items()}
+        policies = {
+            agent: tuple(self._policy_offers(sheet, slot, workers[agent]))
+            for agent, slot in sheet.slots.items()
+        }
+        findings = [*self._rows(draft, sheet, workers), *self._links(draft), *self._seats(draft, sheet)]
+        config: OperatorConfig | None = None
+        if worst(finding.level for finding in findings) is not Level.ERROR:
+            try:
+                config = draft.config()
+            except MosaicError as error:
+                findings.append(Finding(Level.ERROR, str(error)))
+            else:
+                findings.append(Finding(Level.OK, _all_fit(sheet)))
+        findings += self._not_offered(workers)
+        order = list(Level)
+        findings.sort(key=lambda finding: order.index(finding.level))
+        return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
+
+    # -- who could play --------------------------------------------------------------
+
+    def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
+        for worker in self.workers.values():
+            reason = self._absent.get(worker.type_id, "")
+            if not reason:
+                reason = next(iter(check_slot(worker, slot.observation_space, slot.action_space)), "")
+            yield WorkerOffer(worker, reason)
+
+    def _policy_offers(
+        self, sheet: EnvironmentSheet, slot: SlotInfo, offers: Sequence[WorkerOffer]
+    ) -> Iterator[Offer]:
+        reasons = {offer.worker.type_id: offer.reason for offer in offers}
+        for policy in self.policies:
+            reason = reasons[policy.worker_id]
+            if not reason and policy.option is not None:
+                reason = policy.option.misfit(sheet.env_id, slot.agent_id)
+            if not reason and policy.file is not None:
+                reason = _file_misfit(policy.file, slot)
+            yield Offer(policy, reason)
+
+    # -- what is wrong ---------------------------------------------------------------
+
+    def _rows(
+        self, draft: Draft, sheet: EnvironmentSheet, offers: Mapping[AgentID, Sequence[WorkerOffer]]
+    ) -> Iterator[Finding]:
+        for agent, slot in sheet.slots.items():
+            row = draft.rows.get(agent)
+            if row is None:
+                yield Finding(Level.ERROR, f"Nobody plays {agent}: choose a policy in its row", agent)
+                continue
+            worker = self.worker(row)
+            if worker is None:
+                known = listed(sorted(self.workers))
+                text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
+                yield Finding(Level.ERROR, text, agent)
+                continue
+            reason = next((o.reason for o in offers[agent] if o.worker.type_id == worker.type_id), "")
+            if reason:
+                yield Finding(Level.ERROR, f"{agent}: {reason}", agent)
+            yield from self._row(agent, row, worker, sheet, slot)
+
+    def _row(
+        self,
+        agent: AgentID,
+        row: WorkerAssignment,
+        worker: WorkerTypeDefinition,
+        sheet: EnvironmentSheet,
+        slot: SlotInfo,
+    ) -> Iterator[Finding]:
+        if row.worker_type != worker.kind.value:
+            text = f"{agent}: {worker.type_id} is of type {worker.kind.value}, not {row.worker_type}"
+            yield Finding(Level.ERROR, f"{text}; choose its policy again", agent)
+        for sentence in problems(worker.settings_schema, row.settings).values():
+            yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
+        for setting in worker.settings_schema:
+            option = setting.option(row.settings.get(setting.name, setting.default))
+            if option is not None and (misfit := option.misfit(sheet.env_id, agent)):
+                yield Finding(Level.ERROR, f"{agent}: {misfit}", agent)
+            if setting.type == "policy":
+                yield from _checkpoint(agent, row, setting.name, sheet, slot)
+        yield from _secrets(agent, row)
+        if row.worker_type == "human" and "script" not in row.settings:
+            limit = row.deadline_s
+            time = "waited for" if limit is None else f"given {limit:g} s for each move"
+            yield Finding(Level.NOTE, f"{agent} is played by a person, who is {time}", agent)
+
+    def _links(self, draft: Draft) -> Iterator[Finding]:
+        for link in draft.links:
+            row = draft.rows.get(link.primary)
+            path = str(row.settings.get("checkpoint") or "") if row is not None else ""
+            if not path:
+                text = f"{link.primary} has no checkpoint that {listed(link.linked)} could share"
+                yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
+                continue
+            yield Finding(Level.OK, f"{listed(link.agents)} share {Path(path).name}, which is loaded once")
+            yield from _parts(draft, link, read_policy_file(Path(path)))
+
+    def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
+        if draft.seats != "swap":
+            return
+        try:
+            count = len(seatings(sheet.teams, sheet.slots, swap=True))
+        except MosaicError as error:
+            yield Finding(Level.ERROR, str(error))
+        else:
+            yield Finding(Level.OK, f"Every seed is played {count} times: the teams change sides")
+
+    def _not_offered(self, workers: Mapping[AgentID, Sequence[WorkerOffer]]) -> Iterator[Finding]:
+        """One line per worker that fits nowhere."""
+        for worker_id, worker in self.workers.items():
+            reasons = [
+                o.reason for offers in workers.values() for o in offers if o.worker.type_id == worker_id
+            ]
+            if reasons and all(reasons):
+                yield Finding(
+                    Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}"
+                )
+
+
+def _absence(status: WorkerStatus) -> str:
+    install = f". Run: {status.install}" if status.install else ""
+    return f"It cannot start here: {status.reason}{install}"
+
+
+def _after(worker: WorkerTypeDefinition, reason: str) -> str:
+    """A reason behind a colon: its subject, named before, is not repeated."""
+    rest = reason.removeprefix(f"{worker.display_name} ")
+    return f"it {rest}" if rest != reason else reason[:1].lower() + reason[1:]
+
+
+def _all_fit(sheet: EnvironmentSheet) -> str:
+    if sheet.single:
+        return "Observation and action spaces fit"
+    number = _NUMBERS.get(len(sheet.slots), str(len(sheet.slots)))
+    return f"Observation and action spaces fit in all {number} slots"
+
+
+_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
+
+def _file_misfit(file: PolicyFile, slot: SlotInfo) -> str:
+    """Why a trained policy cannot play a slot, as far as its description tells."""
+    for what, trained, given in (
+        ("observations", file.sees, slot.observation_space),
+        ("actions", file.does, slot.action_space),
+    ):
+        there, here = short_space(trained), short_space(to_space(given))
+        if there != here:
+            return f"It was trained in {file.env_id} for {what} of {there}, this slot has {here}"
+    return ""
+
+
+def _checkpoint(
+    agent: AgentID, row: WorkerAssignment, setting: str, sheet: EnvironmentSheet, slot: SlotInfo
+) -> Iterator[Finding]:
+    written = row.settings.get(setting)
+    if not isinstance(written, str) or not written:
+        return
+    path = Path(written).expanduser()
+    if not path.exists():
+        yield Finding(Level.ERROR, f"{agent}: there is no {written}; choose another checkpoint", agent)
+        return
+    file = read_policy_file(path)
+    if file is None:
+        return  # of a format that only its worker reads
+    if misfit := _file_misfit(file, slot):
+        yield Finding(
+            Level.ERROR, f"{agent}: {path.name} does not fit: {misfit[:1].lower()}{misfit[1:]}", agent
+        )
+    elif file.env_id != sheet.env_id:
+        yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
+    part = row.checkpoint_agent
+    if part is not None and part not in file.agents:
+        text = f"{agent}: {path.name} holds no agent {part}; it holds {listed(file.agents)}"
+        yield Finding(Level.ERROR, text, agent)
+    algorithm = str(row.settings.get("algorithm") or "").lower()
+    if algorithm and file.algorithm and algorithm != file.algorithm:
+        text = f"{agent}: {path.name} was trained with {file.algorithm}, not {algorithm}"
+        yield Finding(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
+
+
+def _parts(draft: Draft, link: Link, file: PolicyFile | None) -> Iterator[Finding]:
+    """Which part of a joint file each linked agent plays."""
+    if file is None:
+        return
+    for agent in link.agents:
+        row = draft.rows.get(agent)
+        part = (row.checkpoint_agent if row is not None else None) or agent
+        if part in file.agents:
+            yield Finding(Level.OK, f"{agent} takes its own part ({part}) of the linked file", agent)
+    if len(file.agents) == 1:
+        yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} all play it")
+
+
+def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
+    """A key that is not there is told before the run, not by its failure."""
+    if not any(references(row.settings)):
+        return
+    try:
+        resolve_secrets(row)
+    except MosaicError as error:
+        yield Finding(Level.WARNING, f"{agent}: {error}", agent)

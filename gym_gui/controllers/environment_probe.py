@@ -1,0 +1,253 @@
+"""Asks a child process what an environment is, how it looks, and whether an operator is right."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import struct
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from ulid import ULID
+
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.workers.environment import scrubbed
+from gym_gui.workers.spawn import Child, spawn
+from gym_gui.workers.tree import kill_tree, tagged
+
+_log = logging.getLogger(__name__)
+
+IDLE_S = 60.0
+"""A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
+_LARGEST = 256 * 2**20
+_STDERR_BYTES = 4096
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class EnvironmentRequest:
+    """Which environment, made how.
+
+    Attributes:
+        task: Environment id, or ``module:factory``.
+        env_name: Family, or empty.
+        api: Interface, or ``None`` for the native one.
+        env_kwargs: Passed to its factory.
+        managed: Agents that have a manager.
+        teams: Agents of each team, or ``None`` for the family's own.
+    """
+
+    task: str
+    env_name: str = ""
+    api: str | None = None
+    env_kwargs: Mapping[str, Any] = field(default_factory=_nothing)
+    managed: tuple[str, ...] = ()
+    teams: Mapping[str, tuple[str, ...]] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        teams = None if self.teams is None else {team: list(agents) for team, agents in self.teams.items()}
+        plain = {"task": self.task, "env_name": self.env_name, "api": self.api}
+        return {
+            **plain,
+            "env_kwargs": dict(self.env_kwargs),
+            "managed": list(self.managed),
+            "teams": teams,
+        }
+
+
+@dataclass(frozen=True)
+class Preview:
+    """How an episode begins.
+
+    Attributes:
+        picture: ``(height, width, 3)`` RGB, or ``None`` where the environment draws none.
+        text: Its own text instead, or empty.
+    """
+
+    picture: NDArray[np.uint8] | None = None
+    text: str = ""
+
+
+class EnvironmentProbe:
+    """One child process, started when it is first asked and asked one thing at a time.
+
+    An environment that ends its process, or that never comes back, costs that process only:
+    :meth:`cancel` ends it, and the next question starts another.
+
+    Args:
+        idle_s: Seconds without a question after which the child is ended.
+    """
+
+    def __init__(self, idle_s: float = IDLE_S) -> None:
+        self._child: Child | None = None
+        self._tag = ""
+        self._turn = asyncio.Lock()
+        self._stderr = b""
+        self._reader: asyncio.Task[None] | None = None
+        self._idle_s = idle_s
+        self._idle: asyncio.TimerHandle | None = None
+        self._burial: asyncio.Task[None] | None = None
+        self._killed = self._closed = False
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a child."""
+        return self._child is not None
+
+    async def describe(self, request: EnvironmentRequest) -> EnvironmentSheet:
+        """Describe an environment.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        header, _ = await self._ask({"do": "describe", **request.to_json()})
+        return EnvironmentSheet.from_json(header["sheet"])
+
+    async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
+        """The first look at the episode of ``seed``.
+
+        Raises:
+            UsageError: As :meth:`describe`, or it cannot be drawn.
+        """
+        header, body = await self._ask({"do": "picture", "seed": seed, **request.to_json()})
+        if "shape" not in header:
+            return Preview(text=header.get("text", ""))
+        return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
+
+    async def cast(self, config: OperatorConfig) -> int:
+        """Have the engine itself check an operator; starts no worker.
+
+        Returns:
+            The number of seatings in which every seed is played.
+
+        Raises:
+            UsageError: The engine's own sentence.
+        """
+        header, _ = await self._ask({"do": "cast", "operator": config.to_record()})
+        return int(header["seatings"])
+
+    def cancel(self) -> None:
+        """End the child; whoever waits for an answer gets a :class:`UsageError`."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if self._child is not None:
+            self._killed = True
+            with suppress(ProcessLookupError):
+                self._child.kill()
+
+    async def close(self) -> None:
+        """End the child and wait until nothing of it is left; it is not started again."""
+        self._closed = True
+        self.cancel()
+        async with self._turn:
+            await self._ready_child()
+
+    async def _ask(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        async with self._turn:
+            if self._idle is not None:
+                self._idle.cancel()
+                self._idle = None
+            child = await self._ready_child() or await self._start()
+            try:
+                header, body = await self._exchange(child, request)
+            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+                stopped = self._killed
+                await self._bury()
+                raise self._gone(str(request.get("task", "")), stopped) from error
+            except asyncio.CancelledError:
+                # Its answer would be taken for that of the next question.
+                self.cancel()
+                await self._bury()
+                raise
+            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._on_idle)
+        if "problem" in header:
+            raise UsageError(header["problem"], fix=header["fix"])
+        return header, body
+
+    async def _ready_child(self) -> Child | None:
+        """The child, if there is one that will answer; what is left of another is cleared away."""
+        if self._burial is not None:
+            await self._burial
+            self._burial = None
+        if self._child is not None and (self._killed or self._child.returncode is not None):
+            await self._bury()
+        return self._child
+
+    async def _exchange(self, child: Child, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        assert child.stdin is not None and child.stdout is not None
+        data = json.dumps(request).encode()
+        child.stdin.write(struct.pack("<I", len(data)) + data)
+        await child.stdin.drain()
+        (size,) = struct.unpack("<I", await child.stdout.readexactly(4))
+        header: dict[str, Any] = json.loads(await child.stdout.readexactly(size))
+        length = int(header["bytes"])
+        if length > _LARGEST:
+            raise ValueError(f"a picture of {length} bytes")
+        return header, await child.stdout.readexactly(length)
+
+    async def _start(self) -> Child:
+        if self._closed:
+            raise UsageError("the window is being closed")
+        self._tag = str(ULID())
+        try:
+            child = await spawn(
+                sys.executable,
+                "-m",
+                "gym_gui.controllers.environment_probe_child",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=tagged(scrubbed(os.environ), self._tag),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise MosaicError(f"the process that looks at environments did not start: {error}") from error
+        self._child, self._stderr = child, b""
+        self._reader = asyncio.get_running_loop().create_task(self._read_stderr(child))
+        return child
+
+    async def _read_stderr(self, child: Child) -> None:
+        """Keep its last words; a full pipe would stop it."""
+        assert child.stderr is not None
+        while data := await child.stderr.read(_STDERR_BYTES):
+            self._stderr = (self._stderr + data)[-_STDERR_BYTES:]
+
+    async def _bury(self) -> None:
+        child, reader = self._child, self._reader
+        self._child = self._reader = None
+        self._killed = False
+        if child is not None:
+            with suppress(ProcessLookupError):
+                child.kill()
+            await child.parted()
+            await asyncio.to_thread(kill_tree, self._tag)
+        if reader is not None:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+
+    def _gone(self, task: str, stopped: bool) -> UsageError:
+        what = f"{task} could not be looked at" if task else "the operator could not be checked"
+        fix = "Try again, or choose another environment"
+        if stopped:
+            return UsageError(f"{what}: it was stopped", fix=fix)
+        last = self._stderr.decode(errors="replace").strip().splitlines()
+        return UsageError(f"{what}: its process ended{f': {last[-1]}' if last else ''}", fix=fix)
+
+    def _on_idle(self) -> None:
+        self._idle = None
+        if not self._turn.locked():
+            self._burial = asyncio.get_running_loop().create_task(self._bury())

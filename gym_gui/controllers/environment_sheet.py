@@ -1,0 +1,156 @@
+"""What a configuration needs to know of an environment, without having one.
+
+Making an environment may take seconds (imports, compilation) and may end the process, so
+the window never does. It asks a child process (:mod:`gym_gui.controllers.environment_probe`)
+and keeps the answer: this sheet, which is plain data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from gym_gui.controllers.lineup import read_slots
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.spaces import Space, space_to_spec
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+
+_NAMED: Mapping[SteppingParadigm, str] = {
+    SteppingParadigm.SINGLE_AGENT: "one agent",
+    SteppingParadigm.SIMULTANEOUS: "simultaneous",
+    SteppingParadigm.SEQUENTIAL: "turn by turn",
+    SteppingParadigm.HIERARCHICAL: "two levels",
+}
+
+
+@dataclass(frozen=True)
+class EnvironmentSheet:
+    """One environment, described.
+
+    Attributes:
+        env_id: Canonical id.
+        family: Name of its family.
+        title: The family's name for people.
+        api: Interface it is made with.
+        apis: All it can be made with, the native one first.
+        paradigm: How its agents take turns.
+        slots: What each slot sees and does; the spaces are :class:`~gym_gui.core.spaces.Space`.
+        teams: Agents of each team.
+        max_episode_steps: Limit that its package sets, or ``None``.
+        can_have_managers: Whether its family has options that a manager chooses from.
+    """
+
+    env_id: str
+    family: str
+    title: str
+    api: str
+    apis: tuple[str, ...]
+    paradigm: SteppingParadigm
+    slots: Mapping[AgentID, SlotInfo]
+    teams: Mapping[str, tuple[AgentID, ...]]
+    max_episode_steps: int | None = None
+    can_have_managers: bool = False
+
+    @property
+    def agents(self) -> tuple[AgentID, ...]:
+        """Names of its slots, in its own order."""
+        return tuple(self.slots)
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one slot only."""
+        return len(self.slots) == 1
+
+    def team_of(self, agent: AgentID) -> str:
+        """The team that an agent plays in, or empty."""
+        return next((team for team, members in self.teams.items() if agent in members), "")
+
+    @cached_property
+    def summary(self) -> str:
+        """Paradigm, agents and actions on one line."""
+        agents = "1 agent" if self.single else f"{len(self.slots)} agents"
+        actions = list(dict.fromkeys(short_space(slot.action_space) for slot in self.slots.values()))
+        shown = actions[0] if len(actions) == 1 else "different actions"
+        paradigm = "" if self.paradigm is SteppingParadigm.SINGLE_AGENT else f"{_NAMED[self.paradigm]} · "
+        return f"{paradigm}{agents} · {shown}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal sheet."""
+        return {
+            "env_id": self.env_id,
+            "family": self.family,
+            "title": self.title,
+            "api": self.api,
+            "apis": list(self.apis),
+            "paradigm": self.paradigm.name,
+            "slots": [_slot_to_json(slot) for slot in self.slots.values()],
+            "teams": {team: list(agents) for team, agents in self.teams.items()},
+            "max_episode_steps": self.max_episode_steps,
+            "can_have_managers": self.can_have_managers,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> EnvironmentSheet:
+        """Read what :meth:`to_json` wrote."""
+        slots = [_slot_from_json(slot) for slot in data["slots"]]
+        return cls(
+            data["env_id"],
+            data["family"],
+            data["title"],
+            data["api"],
+            tuple(data["apis"]),
+            SteppingParadigm[data["paradigm"]],
+            {slot.agent_id: slot for slot in slots},
+            {team: tuple(agents) for team, agents in data["teams"].items()},
+            data["max_episode_steps"],
+            data["can_have_managers"],
+        )
+
+    @classmethod
+    def of(cls, environment: Environment) -> EnvironmentSheet:
+        """Describe an environment that is at hand."""
+        spec = environment.spec
+        return cls(
+            spec.id,
+            spec.family,
+            environment.family.title,
+            spec.api,
+            spec.apis,
+            environment.adapter.paradigm,
+            read_slots(environment),
+            {team: tuple(agents) for team, agents in environment.teams.items()},
+            spec.max_episode_steps,
+            bool(environment.family.options(environment)),
+        )
+
+
+def short_space(space: Any) -> str:
+    """A space on a few characters: ``Discrete(8)``, ``Box(3, 3, 4)``."""
+    described = space if isinstance(space, Space) else Space.from_json(space_to_spec(space))
+    if described.kind == "Discrete":
+        return f"Discrete({described.n})"
+    if described.kind in ("Box", "MultiBinary"):
+        return f"{described.kind}({', '.join(map(str, described.shape))})"
+    if described.kind in ("Dict", "Tuple"):
+        return f"{described.kind} of {len(described.spaces)}"
+    return described.name if described.kind == "Custom" else described.kind
+
+
+def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
+    return {
+        "agent": slot.agent_id,
+        "sees": space_to_spec(slot.observation_space),
+        "does": space_to_spec(slot.action_space),
+        # A no-op of an array space has no use here, and is no plain data.
+        "noop": int(slot.noop_action) if isinstance(slot.noop_action, int) else None,
+        "meanings": list(slot.action_meanings),
+    }
+
+
+def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
+    sees, does = Space.from_json(data["sees"]), Space.from_json(data["does"])
+    return SlotInfo(data["agent"], sees, does, data["noop"], tuple(data["meanings"]))

@@ -1,0 +1,213 @@
+"""Policies as people choose them: a worker together with what makes it play one way.
+
+A worker that reads trained policies stands for one policy per file that it can read; one
+whose behaviours are a choice for one per behaviour; any other is a policy by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+from gym_gui.core.aliases import DEFAULT_WORKERS
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.spaces import Space
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.settings_schema import Setting, SettingOption
+
+DESCRIPTION: Final = "policy.json"
+_LARGEST = 8 * 2**20
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A trained policy on disk, as its ``policy.json`` describes it.
+
+    Attributes:
+        path: Its folder.
+        algorithm: How it was trained, in lower case.
+        env_id: Where.
+        agents: Agents whose parts it holds.
+        sees: Space of its observations.
+        does: Space of its actions.
+        steps: Environment steps it was trained for.
+        worker_id: The worker that wrote it, where it says so.
+    """
+
+    path: Path
+    algorithm: str
+    env_id: str
+    agents: tuple[str, ...]
+    sees: Space
+    does: Space
+    steps: int = 0
+    worker_id: str = ""
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Something that may decide for a slot.
+
+    Attributes:
+        policy_id: Its name, stable from start to start.
+        title: As people read it.
+        worker_id: Who plays it.
+        kind: Its worker's kind.
+        settings: What makes it this policy.
+        meaning: A sentence.
+        option: The option of its worker that it is, or ``None``.
+        file: The trained policy that it is, or ``None``.
+        takes: Name of the setting that a person has to fill with a path, or empty.
+    """
+
+    policy_id: str
+    title: str
+    worker_id: str
+    kind: str
+    settings: Mapping[str, Any] = field(default_factory=_nothing)
+    meaning: str = ""
+    option: SettingOption | None = None
+    file: PolicyFile | None = None
+    takes: str = ""
+
+    def assignment(self, before: WorkerAssignment | None = None) -> WorkerAssignment:
+        """This policy for a slot.
+
+        Args:
+            before: Who played the slot: the rules for unusable answers and time stay.
+        """
+        rules: dict[str, Any] = {}
+        if before is not None:
+            rules = {"on_invalid": before.on_invalid, "deadline_s": before.deadline_s}
+        return WorkerAssignment(self.worker_id, self.kind, self.settings, **rules)
+
+
+def read_policy_file(path: Path) -> PolicyFile | None:
+    """Describe a trained policy; ``None`` where there is none that can be described.
+
+    Args:
+        path: Its folder, or a file in it.
+    """
+    try:
+        folder = path.expanduser()
+        described = folder / DESCRIPTION if folder.is_dir() else folder.parent / DESCRIPTION
+        if not described.is_file() or described.stat().st_size > _LARGEST:
+            return None
+        data: Any = json.loads(described.read_text("utf-8"))
+        if not isinstance(data, dict):
+            return None
+        about = cast("dict[str, Any]", data)
+        return PolicyFile(
+            described.parent,
+            str(about.get("algorithm", "")).lower(),
+            str(about["env_id"]),
+            tuple(map(str, about.get("agents", ()))),
+            Space.from_json(about["observation_space"]),
+            Space.from_json(about["action_space"]),
+            int(about.get("total_steps", 0)),
+            str(about.get("worker", "")),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def find_policy_files(roots: Iterable[Path]) -> list[PolicyFile]:
+    """Trained policies in some folders and up to two levels below, each once, by path."""
+    found: dict[Path, PolicyFile] = {}
+    for root in roots:
+        for pattern in (DESCRIPTION, f"*/{DESCRIPTION}", f"*/*/{DESCRIPTION}"):
+            for described in sorted(root.glob(pattern)):
+                policy = read_policy_file(described)
+                if policy is not None:
+                    found.setdefault(described.parent.resolve(), policy)
+    return list(found.values())
+
+
+def policies_of(
+    workers: Sequence[WorkerTypeDefinition], files: Sequence[PolicyFile] = ()
+) -> tuple[Policy, ...]:
+    """Everything that may decide for some slot, worker by worker."""
+    return tuple(policy for worker in workers for policy in _of_worker(worker, files))
+
+
+def _of_worker(worker: WorkerTypeDefinition, files: Sequence[PolicyFile]) -> list[Policy]:
+    choice = next((s for s in worker.settings_schema if s.policies), None)
+    takes = next((s for s in worker.settings_schema if s.type == "policy"), None)
+    if choice is not None:
+        return [_of_option(worker, choice, option) for option in choice.options]
+    base, kind = worker.default_policy_id or worker.type_id, worker.kind.value
+    if takes is None:
+        return [Policy(base, _title(worker), worker.type_id, kind, meaning=worker.description)]
+    trained = [_of_file(worker, base, takes.name, file) for file in files if _reads(worker, file)]
+    asking = f"{worker.display_name}, from a file…"
+    meaning = f"{worker.description}; choose the policy's folder or file"
+    return [*trained, Policy(base, asking, worker.type_id, kind, meaning=meaning, takes=takes.name)]
+
+
+def _title(worker: WorkerTypeDefinition) -> str:
+    return "You" if worker.kind == "human" else worker.display_name
+
+
+def _of_option(worker: WorkerTypeDefinition, choice: Setting, option: SettingOption) -> Policy:
+    # The worker that a type means by itself gives its behaviours their bare names: "random".
+    usual = DEFAULT_WORKERS.get(worker.kind.value) == worker.type_id
+    policy_id = option.value if usual else f"{worker.type_id}:{option.value}"
+    settings = {choice.name: option.value}
+    return Policy(
+        policy_id, option.label, worker.type_id, worker.kind.value, settings, option.meaning, option
+    )
+
+
+def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: PolicyFile) -> Policy:
+    algorithm = file.algorithm.upper() or worker.display_name
+    steps = f", {file.steps:,} steps" if file.steps else ""
+    return Policy(
+        f"{base}:{file.path.name}",
+        f"{algorithm} {file.path.name}",
+        worker.type_id,
+        worker.kind.value,
+        {setting: str(file.path)},
+        f"{algorithm} trained in {file.env_id}{steps}: {file.path}",
+        file=file,
+    )
+
+
+def _reads(worker: WorkerTypeDefinition, file: PolicyFile) -> bool:
+    if file.worker_id:
+        return file.worker_id in (worker.type_id, *worker.aliases)
+    trains = worker.train.algorithms if worker.train is not None else ()
+    return file.algorithm in [name.lower() for name in trains]
+
+
+def policy_of(
+    assignment: WorkerAssignment, policies: Sequence[Policy], worker: WorkerTypeDefinition | None
+) -> Policy | None:
+    """The policy that an assignment is, or ``None`` where none of ``policies`` is it.
+
+    Args:
+        assignment: Who plays a slot.
+        policies: Those to look among.
+        worker: Its worker: a setting that is left out has its default.
+    """
+    defaults = {s.name: s.default for s in worker.settings_schema} if worker is not None else {}
+    settings = {**defaults, **(worker.default_settings if worker is not None else {}), **assignment.settings}
+    mine = [policy for policy in policies if policy.worker_id == assignment.worker_id]
+    exact = [p for p in mine if p.settings and all(_same(settings.get(k), v) for k, v in p.settings.items())]
+    if exact:
+        return exact[0]
+    return next((policy for policy in mine if not policy.settings), None)
+
+
+def _same(one: object, other: object) -> bool:
+    if one == other:
+        return True
+    if not isinstance(one, str) or not isinstance(other, str) or "/" not in one + other:
+        return False
+    return Path(one).expanduser().absolute() == Path(other).expanduser().absolute()

@@ -1,0 +1,313 @@
+"""What is said of a configuration is what the engine will say, before the engine is asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gym_gui import envs
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.configuration_checks import ConfigurationChecks, Level, Report
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import UsageError
+from gym_gui.services.policy_catalogue import find_policy_files, policy_of, read_policy_file
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+from gym_gui.workers.status import WorkerStatus
+
+REPO = Path(__file__).resolve().parents[2]
+PPO = REPO / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
+SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+HUMAN = WorkerAssignment("human_worker", "human")
+
+
+def sheet_of(task: str, **more: object) -> EnvironmentSheet:
+    environment = envs.make(task, **more)  # type: ignore[arg-type]
+    try:
+        return EnvironmentSheet.of(environment)
+    finally:
+        environment.close()
+
+
+@pytest.fixture(scope="module")
+def cartpole() -> EnvironmentSheet:
+    return sheet_of("CartPole-v1")
+
+
+@pytest.fixture(scope="module")
+def four() -> EnvironmentSheet:
+    return sheet_of("classic/connect_four_v3")
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> EnvironmentSheet:
+    return sheet_of("Pendulum-v1")
+
+
+def soccer() -> EnvironmentSheet:
+    """The sheet of 2v2 soccer as the probe gives it, made from the environment once."""
+    return sheet_of(SOCCER)
+
+
+@pytest.fixture
+def checks() -> ConfigurationChecks:
+    if not WorkerTypeRegistry.all():
+        discover()
+    return ConfigurationChecks(WorkerTypeRegistry.all(), files=find_policy_files([PPO.parent]))
+
+
+def ppo(**more: object) -> WorkerAssignment:
+    return WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(PPO), **more})
+
+
+def errors(report: Report) -> list[str]:
+    return [finding.text for finding in report.findings if finding.level is Level.ERROR]
+
+
+def one(sheet: EnvironmentSheet, row: WorkerAssignment) -> Draft:
+    return Draft(sheet.env_id, rows=dict.fromkeys(sheet.agents, row))
+
+
+def test_a_whole_configuration_is_right_and_the_engine_agrees(checks, cartpole):
+    report = checks.check(one(cartpole, ppo()), cartpole)
+    assert report.level is Level.OK and report.config is not None
+    assert [f.text for f in report.findings if f.level is Level.OK] == ["Observation and action spaces fit"]
+    cast(report.config)
+
+
+def test_everything_on_offer_that_is_complete_is_accepted_by_the_engine(checks, four):
+    report = checks.check(one(four, RANDOM), four)
+    assert not errors(report)
+    offered = [o.policy for o in report.policies["player_0"] if not o.reason and not o.policy.takes]
+    assert {"random", "connect_four_one_ply", "human_keyboard"} <= {p.policy_id for p in offered}
+    for policy in offered:
+        config = one(four, RANDOM).with_row("player_0", policy.assignment()).config()
+        assert cast(config).workers["player_0"].type_id == policy.worker_id
+
+
+def test_what_is_not_offered_says_why(checks, four, pendulum):
+    report = checks.check(one(four, RANDOM), four)
+    reasons = {o.policy.policy_id: o.reason for o in report.policies["player_0"]}
+    assert "MosaicMultiGrid-S-*, not for classic/connect_four_v3" in reasons["soccer_chaser"]
+    assert "trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
+    report = checks.check(one(pendulum, RANDOM), pendulum)
+    workers = {o.worker.type_id: o.reason for o in report.workers["agent_0"]}
+    assert "acts in discrete spaces, this slot's is continuous" in workers["cleanrl_worker"]
+    assert workers["operators_worker"] == ""
+    notes = [f.text for f in report.findings if f.level is Level.NOTE]
+    assert any(note.startswith("CleanRL is not offered: it acts in discrete spaces") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (WorkerAssignment("cleanrl_worker", "rl"), "agent_0: Checkpoint is missing"),
+        (WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such"}), "there is no /no/such"),
+        (ppo(seed=-1), "Seed must be a whole number from 0, not -1"),
+        (replace(ppo(), checkpoint_agent="blue_7"), "holds no agent blue_7; it holds agent_0"),
+        (WorkerAssignment("nobody_worker", "rl"), "there is no worker nobody_worker"),
+        (WorkerAssignment("cleanrl_worker", "llm", {"checkpoint": str(PPO)}), "is of type rl, not llm"),
+        (WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"}), "not for CartPole-v1"),
+        (WorkerAssignment("", "baseline", {"behavior": "juggle"}), "Behaviour must be random"),
+    ],
+)
+def test_a_wrong_row_is_named_with_its_slot(checks, cartpole, row: WorkerAssignment, words: str):
+    report = checks.check(one(cartpole, row), cartpole)
+    assert any(words in text for text in errors(report)), errors(report)
+    assert report.of("agent_0") and report.config is None
+
+
+def test_a_policy_of_other_spaces_is_refused_and_the_worker_would_refuse_it_too(checks, four):
+    draft = one(four, RANDOM).with_row("player_0", ppo())
+    (text,) = errors(checks.check(draft, four))
+    assert text.startswith(
+        "player_0: ppo_cartpole does not fit: it was trained in CartPole-v1 for observations"
+    )
+
+
+def test_a_policy_from_another_task_with_the_same_spaces_is_a_warning(checks, cartpole, tmp_path: Path):
+    described = json.loads((PPO / "policy.json").read_text())
+    described["env_id"] = "CartPole-v0"
+    (tmp_path / "policy.json").write_text(json.dumps(described))
+    row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(tmp_path)})
+    report = checks.check(one(cartpole, row), cartpole)
+    assert report.level is Level.WARNING and report.config is not None
+    assert "was trained in CartPole-v0" in report.findings[0].text
+
+
+def test_an_empty_slot_is_an_error(checks, four):
+    report = checks.check(Draft(four.env_id, rows={"player_0": RANDOM}), four)
+    assert errors(report) == ["Nobody plays player_1: choose a policy in its row"]
+
+
+def test_a_worker_that_lacks_something_is_not_offered_and_says_how_to_get_it(cartpole):
+    status = WorkerStatus(
+        "cleanrl_worker", "missing", "torch is not installed", "pip install torch", ("torch",)
+    )
+    checks = ConfigurationChecks(WorkerTypeRegistry.all(), [status])
+    report = checks.check(one(cartpole, ppo()), cartpole)
+    reason = {o.worker.type_id: o.reason for o in report.workers["agent_0"]}["cleanrl_worker"]
+    assert "torch is not installed" in reason and "Run: pip install torch" in reason
+    assert any(reason in text for text in errors(report))
+
+
+def test_a_key_that_is_not_there_is_a_warning(checks, cartpole, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("SOME_KEY_OF_OURS", raising=False)
+    row = replace(RANDOM, settings={"behavior": "random", "api_key": "env:SOME_KEY_OF_OURS"})
+    report = checks.check(one(cartpole, row), cartpole)
+    assert report.level is Level.WARNING and "SOME_KEY_OF_OURS" in report.findings[0].text
+    monkeypatch.setenv("SOME_KEY_OF_OURS", "x")
+    assert checks.check(one(cartpole, row), cartpole).level is Level.OK
+
+
+def test_people_are_mentioned(checks, four):
+    draft = one(four, RANDOM).with_row("player_0", HUMAN)
+    notes = [f.text for f in checks.check(draft, four).findings if f.level is Level.NOTE]
+    assert "player_0 is played by a person, who is waited for" in notes
+    timed = draft.with_row("player_0", replace(HUMAN, deadline_s=2.0))
+    notes = [f.text for f in checks.check(timed, four).findings if f.level is Level.NOTE]
+    assert "player_0 is played by a person, who is given 2 s for each move" in notes
+
+
+def test_teams_that_cannot_change_sides_say_so(checks, four, cartpole):
+    report = checks.check(replace(one(four, RANDOM), seats="swap"), four)
+    assert "Every seed is played 2 times: the teams change sides" in [f.text for f in report.findings]
+    report = checks.check(replace(one(cartpole, ppo()), seats="swap"), cartpole)
+    assert any("seats cannot be swapped" in text for text in errors(report))
+
+
+class TestLinks:
+    def joint(self, tmp_path: Path, sheet: EnvironmentSheet, agents: list[str]) -> str:
+        slot = next(iter(sheet.slots.values()))
+        about = {
+            "algorithm": "ppo",
+            "env_id": sheet.env_id,
+            "agents": agents,
+            "observation_space": slot.sees.space.to_json(),
+            "action_space": slot.does.space.to_json(),
+        }
+        (tmp_path / "policy.json").write_text(json.dumps(about))
+        return str(tmp_path)
+
+    def test_followers_play_what_their_primary_plays(self, checks, four, tmp_path: Path):
+        file = self.joint(tmp_path, four, ["player_0", "player_1"])
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": file})
+        draft = one(four, RANDOM).linked("player_0", ["player_1"]).with_row("player_0", row)
+        assert draft.rows["player_1"].settings["checkpoint"] == file
+        report = checks.check(draft, four)
+        texts = [f.text for f in report.findings]
+        assert "player_1 takes its own part (player_1) of the linked file" in texts
+        assert report.config is not None
+        (group,) = report.config.link_groups
+        assert group.agents == ("player_0", "player_1") and group.policy_path == file
+
+    def test_a_file_with_one_policy_is_played_by_all(self, checks, four, tmp_path: Path):
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": self.joint(tmp_path, four, ["solo"])})
+        draft = one(four, row).linked("player_0", ["player_1"])
+        texts = [f.text for f in checks.check(draft, four).findings]
+        assert any("holds one policy: player_0 and player_1 all play it" in text for text in texts)
+
+    def test_a_link_without_a_file_is_an_error(self, checks, four):
+        draft = one(four, RANDOM).linked("player_0", ["player_1"])
+        assert "player_0 has no checkpoint that player_1 could share" in errors(checks.check(draft, four))[0]
+
+    def test_leaving_and_changing_links(self, four):
+        draft = one(four, RANDOM).linked("player_0", ["player_1"])
+        assert draft.link_of("player_1") is draft.links[0]
+        assert draft.unlinked("player_1").links == () and draft.unlinked("player_0").links == ()
+        assert draft.linked("player_0", []).links == ()
+        swapped = draft.linked("player_1", ["player_0"])
+        assert [link.agents for link in swapped.links] == [("player_1", "player_0")]
+
+    def test_links_differ_in_colour(self):
+        rows = {f"agent_{i}": RANDOM for i in range(6)}
+        draft = Draft("x", rows=rows)
+        for i in (0, 2, 4):
+            draft = draft.linked(f"agent_{i}", [f"agent_{i + 1}"])
+        assert len({link.color for link in draft.links}) == 3
+
+    def test_a_draft_of_a_configuration_is_that_configuration(self, four, tmp_path: Path):
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": self.joint(tmp_path, four, ["a"])})
+        config = one(four, row).linked("player_0", ["player_1"]).config()
+        again = Draft.of(config).config()
+        assert again.resolved_slots() == config.resolved_slots()
+        assert again.link_groups == config.link_groups
+
+
+class TestDrafts:
+    def test_slots_follow_the_environment(self, four, cartpole):
+        draft = one(four, HUMAN).linked("player_0", ["player_1"])
+        moved = replace(draft, task="CartPole-v1", seats="swap").seated(cartpole, lambda _: RANDOM)
+        assert moved.rows == {"agent_0": RANDOM} and moved.links == () and moved.seats == "fixed"
+        back = replace(draft, seats="swap").seated(four, lambda _: RANDOM)
+        assert back.rows == draft.rows and back.links == draft.links and back.seats == "swap"
+
+    def test_an_unfinished_draft_says_why_it_is_no_configuration(self):
+        with pytest.raises(UsageError, match="task"):
+            Draft(rows={"agent_0": RANDOM}).config()
+        with pytest.raises(UsageError, match="no slot has a player"):
+            Draft("CartPole-v1").config()
+
+    def test_managers_are_slots_of_their_own(self):
+        draft = Draft("MiniGrid-DoorKey-5x5-v0", rows={"agent_0": RANDOM}).with_managers(["agent_0"], RANDOM)
+        assert draft.managed == ("agent_0",)
+        assert set(draft.config().resolved_slots()) == {"agent_0", "agent_0/goal"}
+        assert draft.with_managers([], RANDOM).managed == ()
+        assert Draft.of(draft.config()).managed == ("agent_0",)
+
+
+class TestCatalogue:
+    def test_a_row_is_recognised_as_the_policy_it_is(self, checks):
+        worker = WorkerTypeRegistry.require("operators_worker")
+        blue = {"behavior": "soccer_chaser", "team": "blue"}
+        for row, policy_id in (
+            (RANDOM, "random"),
+            (WorkerAssignment("", "baseline"), "random"),
+            (WorkerAssignment("", "passive"), "noop"),
+            (
+                WorkerAssignment("", "baseline", {"behavior": "soccer_chaser", "team": "blue"}),
+                "soccer_chaser",
+            ),
+        ):
+            found = policy_of(row, checks.policies, worker)
+            assert found is not None and found.policy_id == policy_id
+        assert policy_of(WorkerAssignment("", "baseline", {"behavior": "x"}), checks.policies, worker) is None
+
+    def test_a_trained_policy_is_recognised_by_its_place(self, checks, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.chdir(REPO)
+        relative = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(PPO.relative_to(REPO))})
+        found = checks.policy(relative)
+        assert found is not None and found.file is not None and found.file.env_id == "CartPole-v1"
+        other = checks.policy(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/elsewhere"}))
+        assert other is not None and other.takes == "checkpoint"
+
+    def test_ids_are_unique(self, checks):
+        ids = [policy.policy_id for policy in checks.policies]
+        assert len(set(ids)) == len(ids)
+
+    @pytest.mark.parametrize("content", ["", "[]", "{}", '{"env_id": "x", "observation_space": 3}'])
+    def test_what_describes_no_policy_is_none(self, tmp_path: Path, content: str):
+        (tmp_path / "policy.json").write_text(content)
+        assert read_policy_file(tmp_path) is None and find_policy_files([tmp_path]) == []
+
+    def test_policies_are_found_below_a_folder_and_once(self):
+        files = find_policy_files([PPO.parent, PPO, PPO.parent.parent])
+        assert [file.path.name for file in files] == ["ppo_cartpole"]
+        assert files[0].agents == ("agent_0",) and files[0].algorithm == "ppo"
+
+
+def test_soccer_is_checked_slot_by_slot(checks):
+    sheet = soccer()
+    draft = Draft(SOCCER).seated(sheet, lambda _: RANDOM)
+    assert sheet.summary == "simultaneous · 4 agents · Discrete(8)"
+    assert sheet.team_of("blue_1") == "blue"
+    chaser = next(p for p in checks.policies if p.policy_id == "soccer_chaser")
+    report = checks.check(draft.with_row("green_0", chaser.assignment()), sheet)
+    assert report.level is Level.OK
+    assert "Observation and action spaces fit in all four slots" in [f.text for f in report.findings]
