@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from gym_gui.ui.renderers.agent_words import Seat, outcome_words, score_words
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers.overlay import Overlay
+from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.renderers.text_view import TextView
 
-__all__ = ["BoardView", "FrameView", "TextView"]
+__all__ = [
+    "BoardView",
+    "FrameView",
+    "Overlay",
+    "Seat",
+    "StageView",
+    "TextView",
+    "outcome_words",
+    "score_words",
+]

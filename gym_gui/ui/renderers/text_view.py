@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from PyQt6.QtCore import QRect, Qt
 from PyQt6.QtGui import (
     QColor,
     QFont,
+    QFontInfo,
     QFontMetricsF,
     QPainter,
     QPaintEvent,
@@ -65,6 +67,7 @@ class TextView(Surface):
         super().__init__(theme, parent, backdrop=backdrop)
         self.setObjectName("textView")
         self._text = ""
+        self._pixels = SMALLEST_PX
         self._screen = _Screen(self)
         self._screen.hide()
         self.setFocusProxy(self._screen)
@@ -124,15 +127,21 @@ class TextView(Surface):
         pixels = int(min(room.width() / max(widest, 0.1), room.height() / max(tall, 0.1), LARGEST_PX))
         wraps = pixels < SMALLEST_PX
         font = themes.mono_font(max(pixels, SMALLEST_PX))
-        self._screen.setFont(font)
+        if font.pixelSize() != self._pixels:
+            self._pixels = font.pixelSize()
+            self._dress()
         mode = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere if wraps else QTextOption.WrapMode.NoWrap
         self._screen.setWordWrapMode(mode)
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if wraps else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        self._screen.setVerticalScrollBarPolicy(policy)
+        self._screen.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._screen.setGeometry(room if wraps else self._centred(room, font, lines))
 
     def _centred(self, room: QRect, font: QFont, lines: list[str]) -> QRect:
         metrics = QFontMetricsF(font)
-        width = min(room.width(), int(max(metrics.horizontalAdvance(line) for line in lines)) + 2)
-        height = min(room.height(), int(metrics.lineSpacing() * len(lines)) + 2)
+        # The document rounds each line up to whole pixels; the slack keeps it from scrolling.
+        width = min(room.width(), int(max(metrics.horizontalAdvance(line) for line in lines)) + MARGIN)
+        height = min(room.height(), (int(metrics.lineSpacing()) + 2) * len(lines) + STEP)
         box = QRect(0, 0, max(width, SMALLEST.width() // 4), height)
         box.moveCenter(room.center())
         return box
@@ -146,8 +155,8 @@ class TextView(Surface):
             fore, back = back or stage, fore or usual
         elif fore is None and back is not None:
             # The usual light letters would not be read on a bright background.
-            bright = themes.luminance(back) > 0.3
-            fore = self.theme.colour("stage" if bright else "stage_text")
+            inks = [self.theme.colour(name) for name in ("stage", "stage_text")]
+            fore = max(inks, key=partial(themes.contrast, back))
         if fore is not None:
             look.setForeground(fore)
         if back is not None:
@@ -159,9 +168,12 @@ class TextView(Surface):
         return look
 
     def _dress(self) -> None:
+        """The window's style sheet sets size and colours of every widget: only another one changes them."""
         stage, text, accent = (self.theme.colour(name).name() for name in ("stage", "stage_text", "accent"))
+        family = QFontInfo(themes.mono_font()).family()
         self._screen.setStyleSheet(
             f"QPlainTextEdit {{ background: {stage}; color: {text}; border: none; padding: 0;"
+            f' font-family: "{family}"; font-size: {self._pixels}px;'
             f" selection-background-color: {accent}; }}"
         )
 

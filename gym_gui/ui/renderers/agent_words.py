@@ -1,0 +1,108 @@
+"""What a look at an episode says about its agents, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gym_gui.core.enums import ActionSource
+from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.types import AgentID
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who plays a slot.
+
+    Attributes:
+        kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the colour.
+        player: What people call it, for example ``PPO solo expert`` or ``you``.
+    """
+
+    kind: str = "baseline"
+    player: str = ""
+
+
+_NOT_ITS_OWN: Final = {
+    ActionSource.RETRY: "asked again",
+    ActionSource.RANDOM_LEGAL: "random instead",
+    ActionSource.NOOP: "nothing usable",
+}
+"""Sources that a viewer has to know about: the agent did not simply choose this action."""
+
+
+def source_words(agent: AgentView) -> str:
+    """Where the action comes from, if not from its policy at the first ask; else ``""``."""
+    return next((words for source, words in _NOT_ITS_OWN.items() if source == agent.source), "")
+
+
+def number_words(value: float) -> str:
+    """A reward or value, short: ``0.82``, ``-12.5``, ``1,250``."""
+    size = abs(value)
+    text = f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text
+
+
+def _named(team: str) -> str:
+    """A team as a word; ids such as ``player_0`` stay as they are."""
+    return team.capitalize() if team.isalpha() else team
+
+
+def score_words(view: LiveView) -> str:
+    """``Green 1 : 0 Blue``; ``""`` where the environment keeps no score."""
+    if not view.scores:
+        return ""
+    scores = [(_named(name), f"{value:g}") for name, value in view.scores.items()]
+    if len(scores) == 2:
+        (first, one), (second, other) = scores
+        return f"{first} {one} : {other} {second}"
+    return " · ".join(f"{name} {value}" for name, value in scores)
+
+
+def outcome_words(view: LiveView) -> str:
+    """``Green wins``, ``Draw``; ``""`` while it goes on or where nobody can win."""
+    if not view.over or not view.outcome:
+        return ""
+    winners = [_named(name) for name, result in view.outcome.items() if result == "win"]
+    if not winners:
+        return "Draw" if any(result == "draw" for result in view.outcome.values()) else ""
+    return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} win"
+
+
+def agent_sentence(agent: AgentView, seat: Seat, *, to_move: bool) -> str:
+    """Everything about one agent, for a tooltip and for people who hear the window."""
+    who = f"{agent.agent}, played by {seat.player}" if seat.player else agent.agent
+    did = f"last action {agent.action}" if agent.action else "no action yet"
+    source = source_words(agent)
+    parts = [
+        f"{did} ({source})" if source else did,
+        f"reward {number_words(agent.reward)}, return {number_words(agent.total)}",
+    ]
+    if agent.value is not None:
+        parts.append(f"expects a value of {number_words(agent.value)}")
+    if agent.option:
+        parts.append(f"follows the option {agent.option}")
+    if agent.latency_ms:
+        parts.append(f"chose in {agent.latency_ms:.1f} ms")
+    if agent.invalid:
+        parts.append(f"{agent.invalid} unusable {'reply' if agent.invalid == 1 else 'replies'}")
+    if to_move:
+        parts.append("is to move")
+    return f"{who}: {'; '.join(parts)}."
+
+
+def view_sentence(view: LiveView, seats: Mapping[AgentID, Seat]) -> str:
+    """The whole look at an episode as sentences."""
+    head = [words for words in (score_words(view), outcome_words(view)) if words]
+    waiting = on_turn(view)
+    agents = [
+        agent_sentence(agent, seats.get(agent.slot, Seat()), to_move=agent.agent in waiting)
+        for agent in view.agents
+    ]
+    return " ".join([*(f"{words}." for words in head), *agents])
+
+
+def on_turn(view: LiveView) -> frozenset[AgentID]:
+    """Agents that the others wait for; nobody where all act at once."""
+    return frozenset(view.turn) if 0 < len(view.turn) < len(view.agents) else frozenset()

@@ -1,0 +1,269 @@
+"""What every agent did last, as chips in the colour of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt
+from PyQt6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.types import AgentID
+from gym_gui.ui import theme as themes
+from gym_gui.ui.renderers.agent_words import (
+    Seat,
+    agent_sentence,
+    number_words,
+    on_turn,
+    outcome_words,
+    score_words,
+    source_words,
+    view_sentence,
+)
+from gym_gui.ui.theme import RADIUS_CONTROL, ROW, SMALL_PX, STEP, Theme
+
+HEIGHT: Final = 20
+MOST_LINES: Final = 2
+DOT: Final = 8
+LONGEST_ACTION: Final = 32
+
+
+@dataclass(slots=True)
+class _Chip:
+    """One chip: its words with weight and token, the dot's colour, the full sentence."""
+
+    key: str
+    words: list[tuple[str, bool, str]]
+    dot: QColor | None
+    sentence: str
+    urgent: bool = False
+    box: QRect = field(default_factory=QRect)
+
+
+class Overlay(QWidget):
+    """A row of chips, two rows where one does not do; what is left over is counted.
+
+    A chip never shrinks during an episode, so that the row stands still while words change.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("overlay")
+        self.setAccessibleName("What the agents did last")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._theme = theme
+        self._seats: dict[AgentID, Seat] = {}
+        self._view: LiveView | None = None
+        self._scores = True
+        self._chips: list[_Chip] = []
+        self._shown: list[_Chip] = []
+        self._widths: dict[str, int] = {}
+        self._lines = 1
+        self._compact = False
+        theme.changed.connect(self.update)
+
+    def set_seats(self, seats: Mapping[AgentID, Seat]) -> None:
+        """Say who plays each slot."""
+        self._seats = dict(seats)
+        self._widths = {}
+        self._renew()
+
+    def set_scores_shown(self, shown: bool) -> None:
+        """Whether the first chip is the score; off where a header says it."""
+        self._scores = shown
+        self._renew()
+
+    def show_view(self, view: LiveView | None) -> None:
+        """Show what was done up to this look; ``None`` for nothing."""
+        if view is None or self._view is None or view.episode != self._view.episode:
+            self._widths = {}
+            self._lines = 1
+            self._compact = False
+        self._view = view
+        self._renew()
+
+    def chip_texts(self) -> list[str]:
+        """What the visible chips say."""
+        return [" ".join(text for text, _, _ in chip.words) for chip in self._shown]
+
+    def sizeHint(self) -> QSize:
+        """One or two rows."""
+        return QSize(4 * HEIGHT, self._lines * HEIGHT + (self._lines - 1) * STEP)
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as it is; any width."""
+        return self.sizeHint()
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Place the chips again."""
+        super().resizeEvent(a0)
+        if a0 is None or a0.size().width() != a0.oldSize().width():
+            self._compact = False
+            self._widths = {}
+            self._renew()
+
+    def event(self, a0: QEvent | None) -> bool:
+        """A chip's tooltip is its full sentence."""
+        if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
+            chip = next((chip for chip in self._shown if chip.box.contains(a0.pos())), None)
+            if chip is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(a0.globalPos(), chip.sentence, self, chip.box)
+            return True
+        return super().event(a0)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """All chips in one go: widgets of their own would cost a layout for every step."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for chip in self._shown:
+            self._paint(painter, chip)
+
+    # --------------------------------------------------------------------------------------- chips
+
+    def _renew(self) -> None:
+        """Make the chips of this look; without the players' names where they find no room."""
+        self._chips = self._make()
+        if not self._place() and not self._compact:
+            self._compact = True
+            self._widths = {}
+            self._chips = self._make()
+            self._place()
+        sentence = view_sentence(self._view, self._seats) if self._view is not None else ""
+        if sentence != self.accessibleDescription():
+            self.setAccessibleDescription(sentence)
+        self.update()
+
+    def _make(self) -> list[_Chip]:
+        view = self._view
+        if view is None:
+            return []
+        chips: list[_Chip] = []
+        head = " · ".join(
+            words for words in (score_words(view) if self._scores else "", outcome_words(view)) if words
+        )
+        if head:
+            chips.append(_Chip("score", [(head, True, "text")], None, f"{head}."))
+        waiting = on_turn(view)
+        alone = len(view.agents) == 1
+        chips.extend(self._chip(agent, alone, agent.agent in waiting) for agent in view.agents)
+        return chips
+
+    def _chip(self, agent: AgentView, alone: bool, to_move: bool) -> _Chip:
+        seat = self._seats.get(agent.slot, Seat())
+        # A single agent's own name ("agent") says less than who plays it.
+        names = [seat.player] if alone and seat.player else [agent.agent, seat.player]
+        if self._compact:
+            names = names[:1]
+        words: list[tuple[str, bool, str]] = [(" · ".join(name for name in names if name), False, "muted")]
+        action = agent.action
+        if len(action) > LONGEST_ACTION:
+            action = action[: LONGEST_ACTION - 1] + "…"
+        if action:
+            words.append((action, True, "text"))
+        source = source_words(agent)
+        if source:
+            words.append((f"({source})", False, "text"))
+        if agent.option:
+            words.append((f"→ {agent.option}", False, "muted"))
+        if agent.value is not None:
+            words.append((f"V {number_words(agent.value)}", False, "muted"))
+        if to_move:
+            words.append(("to move", False, "text"))
+        sentence = agent_sentence(agent, seat, to_move=to_move)
+        return _Chip(agent.agent, words, themes.kind_colour(seat.kind), sentence, to_move)
+
+    def _place(self) -> bool:
+        """Put the chips into rows; count those that find no room. Whether all of them found some."""
+        all_placed = True
+        self._shown = []
+        x, line = 0, 0
+        width = max(self.width(), 1)
+        for at, chip in enumerate(self._chips):
+            wanted = min(self._width(chip), width)
+            if x and x + wanted > width:
+                x, line = 0, line + 1
+            if line >= MOST_LINES:
+                self._count_rest(len(self._chips) - at)
+                all_placed = False
+                break
+            chip.box = QRect(x, line * (HEIGHT + STEP), wanted, HEIGHT)
+            self._shown.append(chip)
+            x += wanted + STEP + STEP // 2
+        lines = max(self._lines, min(line + 1, MOST_LINES))
+        if lines != self._lines:
+            self._lines = lines
+            self.updateGeometry()
+        return all_placed
+
+    def _count_rest(self, count: int) -> None:
+        """The last chip that has room makes way for the number of those that have none."""
+        more = _Chip("more", [("", False, "muted")], None, "")
+        while self._shown:
+            more.words = [(f"+{count} more", False, "muted")]
+            wanted = self._measure(more)
+            last = self._shown[-1].box
+            if last.right() + STEP + wanted <= self.width():
+                break
+            self._shown.pop()
+            count += 1
+        hidden = self._chips[len(self._shown) :]
+        more.words = [(f"+{count} more", False, "muted")]
+        more.sentence = "\n".join(chip.sentence for chip in hidden)
+        left = self._shown[-1].box.right() + STEP + STEP // 2 if self._shown else 0
+        more.box = QRect(left, (MOST_LINES - 1) * (HEIGHT + STEP), self._measure(more), HEIGHT)
+        self._shown.append(more)
+
+    def _width(self, chip: _Chip) -> int:
+        width = max(self._measure(chip), self._widths.get(chip.key, 0))
+        self._widths[chip.key] = width
+        return width
+
+    def _measure(self, chip: _Chip) -> int:
+        words = sum(QFontMetrics(_font(bold)).horizontalAdvance(text) for text, bold, _ in chip.words)
+        dot = DOT + STEP if chip.dot is not None else 0
+        return 2 * ROW + dot + words + STEP * (len(chip.words) - 1) + 1
+
+    def _paint(self, painter: QPainter, chip: _Chip) -> None:
+        tokens = self._theme
+        box = QRectF(chip.box).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(QPen(tokens.colour("accent" if chip.urgent else "line"), 1))
+        painter.setBrush(tokens.colour("panel"))
+        painter.drawRoundedRect(box, RADIUS_CONTROL - 1, RADIUS_CONTROL - 1)
+        x = chip.box.left() + ROW
+        if chip.dot is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(chip.dot)
+            painter.drawEllipse(QRectF(x, chip.box.center().y() - DOT / 2 + 1, DOT, DOT))
+            x += DOT + STEP
+        right = chip.box.right() - ROW + 1
+        for text, bold, token in chip.words:
+            font = _font(bold)
+            metrics = QFontMetrics(font)
+            painter.setFont(font)
+            painter.setPen(tokens.colour(token))
+            room = QRect(x, chip.box.top(), max(right - x, 0), HEIGHT)
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+            x += metrics.horizontalAdvance(text) + STEP
+
+
+def _font(bold: bool) -> QFont:
+    return themes.font(SMALL_PX, weight=QFont.Weight.DemiBold if bold else QFont.Weight.Normal)

@@ -1,0 +1,183 @@
+"""Whatever an episode has to show: its board, its picture or its text, and its agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.core.live import LiveView
+from gym_gui.core.types import AgentID
+from gym_gui.ui.renderers.agent_words import Seat
+from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.renderers.frame_view import FrameView
+from gym_gui.ui.renderers.overlay import Overlay
+from gym_gui.ui.renderers.text_view import TextView
+from gym_gui.ui.theme import ROW, Theme
+from gym_gui.ui.widgets.segments import SegmentedControl
+
+WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
+"""Ways to show an episode, the preferred one first."""
+
+
+class StageView(QWidget):
+    """Shows an episode in the best way it has; where it has several, a person may choose.
+
+    What a person chose stays chosen for as long as the episodes have it.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+        backdrop: Token of what lies behind the rounded corners.
+        overlay: Whether the agents' chips are shown at the foot.
+    """
+
+    move_chosen = pyqtSignal(int)
+    painted = pyqtSignal(int)
+    way_changed = pyqtSignal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        backdrop: str = "panel",
+        overlay: bool = True,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("stageView")
+        self.frame = FrameView(theme, self, backdrop=backdrop)
+        self.board = BoardView(theme, self, backdrop=backdrop)
+        self.text = TextView(theme, self, backdrop=backdrop)
+        self.overlay = Overlay(theme, self)
+        self._ways: dict[str, QWidget] = {"board": self.board, "frame": self.frame, "text": self.text}
+        self._has: set[str] = set()
+        self._preferred = ""
+        self._overlay_wanted = overlay
+        self._stack = QStackedWidget(self)
+        for way in self._ways.values():
+            self._stack.addWidget(way)
+        self._stack.setCurrentWidget(self.frame)
+        self._switch = SegmentedControl(list(WORDS.items()), "frame", name="stageSwitch", parent=self)
+        self._switch.setToolTip("Show the episode as a board, as a picture or as text")
+        self._switch.setAccessibleName("How the episode is shown")
+        self._switch.hide()
+        self._build()
+        self._switch.chosen.connect(self._on_way_chosen)
+        self.board.move_chosen.connect(self.move_chosen)
+        self.frame.painted.connect(self.painted)
+
+    # -------------------------------------------------------------------------------- what is shown
+
+    def show_view(self, view: LiveView) -> None:
+        """Show a look at an episode; its picture comes by :meth:`show_frame`."""
+        self._offer("board", view.board is not None)
+        self._offer("text", bool(view.text))
+        if view.frame:
+            self._offer("frame", True)
+        if view.board is not None:
+            self.board.show_board(view.board)
+        if view.text:
+            self.text.show_text(view.text)
+        self.overlay.show_view(view)
+        self._choose()
+
+    def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
+        """Show a picture, see :meth:`FrameView.show_frame`."""
+        self.frame.show_frame(frame, number)
+        if "frame" not in self._has:
+            self._offer("frame", True)
+            self._choose()
+
+    def clear(self, title: str = "", text: str = "") -> None:
+        """Show nothing but a hint."""
+        self._has = set()
+        for view in (self.frame, self.board, self.text):
+            view.clear()
+        if title:
+            self.set_hint(title, text)
+        self.overlay.show_view(None)
+        self._choose()
+
+    def set_hint(self, title: str, text: str = "") -> None:
+        """What stands here while there is nothing to show."""
+        for view in (self.frame, self.board, self.text):
+            view.set_hint(title, text)
+
+    def set_interactive(self, interactive: bool) -> None:
+        """Take moves on the board, or only show it."""
+        self.board.set_interactive(interactive)
+
+    def set_seats(self, seats: Mapping[AgentID, Seat]) -> None:
+        """Say who plays each slot, for the chips."""
+        self.overlay.set_seats(seats)
+
+    def set_overlay_shown(self, shown: bool) -> None:
+        """Show the agents' chips, or give their room to the picture."""
+        self._overlay_wanted = shown
+        self.overlay.setVisible(shown)
+
+    @property
+    def overlay_shown(self) -> bool:
+        """Whether the chips are wanted."""
+        return self._overlay_wanted
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """What the episode can be shown as: of ``board``, ``frame``, ``text``."""
+        return tuple(way for way in WORDS if way in self._has)
+
+    @property
+    def way(self) -> str:
+        """What it is shown as."""
+        shown = self._stack.currentWidget()
+        return next(name for name, widget in self._ways.items() if widget is shown)
+
+    def set_way(self, way: str) -> None:
+        """Show it as ``board``, ``frame`` or ``text`` wherever it has that."""
+        self._preferred = way
+        self._choose()
+
+    # ------------------------------------------------------------------------------------- the rest
+
+    def _build(self) -> None:
+        foot = QHBoxLayout()
+        foot.setSpacing(ROW)
+        foot.addWidget(self.overlay, 1)
+        foot.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignRight)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(ROW)
+        layout.addWidget(self._stack, 1)
+        layout.addLayout(foot)
+        self.overlay.setVisible(self._overlay_wanted)
+
+    def _offer(self, way: str, there: bool) -> None:
+        if there:
+            self._has.add(way)
+        else:
+            self._has.discard(way)
+
+    def _choose(self) -> None:
+        ways = self.ways
+        wanted = self._preferred if self._preferred in ways else (ways[0] if ways else "frame")
+        changed = wanted != self.way
+        self._stack.setCurrentWidget(self._ways[wanted])
+        self._switch.setVisible(len(ways) > 1)
+        for way in WORDS:
+            self._button(way).setVisible(way in ways)
+        self._switch.set_value(wanted)
+        if changed:
+            self.way_changed.emit(wanted)
+
+    def _button(self, way: str) -> QWidget:
+        button = self._switch.findChild(QPushButton, f"{self._switch.objectName()}-{way}")
+        assert button is not None
+        return button
+
+    def _on_way_chosen(self, way: str) -> None:
+        self.set_way(way)
