@@ -13,6 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,14 @@ import grpc.aio
 from ulid import ULID
 
 from gym_gui.controllers.casting import Casting
-from gym_gui.controllers.sessions import SessionListener, SessionReady, SessionSettings
+from gym_gui.controllers.sessions import SessionListener, SessionReady, SessionSettings, checked_pace
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.types import AgentID
+from gym_gui.host.frames import FrameReader, Places, make_memory
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
+from gym_gui.host.views import question_from_json, unpacked, view_from_json
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import scrubbed
@@ -38,6 +43,7 @@ START_TIMEOUT_S = 60.0
 PATIENCE_S = 60.0
 """A host that sends nothing for so long (it sends a sign of life every second) is ended."""
 _FAREWELL_S = 8.0
+_LIVE_FAREWELL_S = 3.0
 """Time a host has to stop its workers and end when it is asked to, or its call is over."""
 
 
@@ -50,6 +56,8 @@ class HostSession:
         listener: Told what happens.
         store: Where its socket lives.
         patience_s: Longest silence.
+        share_memory: Whether pictures come through memory; else they are part of the messages, as
+            they must be where the host runs on another machine.
     """
 
     def __init__(
@@ -60,6 +68,7 @@ class HostSession:
         *,
         store: Store | None = None,
         patience_s: float = PATIENCE_S,
+        share_memory: bool = True,
     ) -> None:
         self._casting, self._settings, self._listener = casting, settings, listener
         self._store, self._patience = store or Store(), patience_s
@@ -73,6 +82,11 @@ class HostSession:
         self._over_unbegun: set[int] = set()
         self._heard = time.monotonic()
         self._call: Any = None
+        self._share = share_memory and settings.live is not None
+        self._frames: FrameReader | None = None
+        self._rebinds: dict[int, asyncio.Future[Mapping[str, str]]] = {}
+        self._numbers = count(1)
+        self._farewell_s = _FAREWELL_S if settings.live is None else _LIVE_FAREWELL_S
         self._closing = False
         self._started = False
         self._broken = self._ended_because = ""
@@ -105,6 +119,10 @@ class HostSession:
         token = random_secrets.token_urlsafe(24)
         operator = self._casting.config.operator_id
         command = [sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())]
+        memory = make_memory() if self._share else None
+        if memory is not None:
+            self._frames = FrameReader(memory)
+            command += ["--frames", str(memory)]
         self._process = await spawn(
             *command,
             "--operator",
@@ -113,6 +131,7 @@ class HostSession:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=environment,
+            pass_fds=() if memory is None else (memory,),
             start_new_session=True,
         )
         assert self._process.stdin is not None
@@ -142,12 +161,14 @@ class HostSession:
             for agent, assignment in self._casting.assignments.items()
             for place, secret in resolve_secrets(assignment).items()
         }
+        settings, live = self._settings, self._settings.live
         return pb.Launch(
             operator=json.dumps(self._casting.config.to_record()),
-            concurrency=self._settings.concurrency,
-            max_steps=self._settings.max_steps or 0,
-            observations=self._settings.observations,
+            concurrency=settings.concurrency,
+            max_steps=settings.max_steps or 0,
+            observations=settings.observations,
             secrets=secrets,
+            live=None if live is None else pb.Live(fps=live.fps, render=live.render),
         )
 
     async def _outgoing(self) -> AsyncIterator[pb.Command]:
@@ -195,7 +216,7 @@ class HostSession:
         except grpc.aio.AioRpcError as exc:
             problem = f"closed its connection ({exc.details()})"
         # Its end follows; a host that stays although nobody can speak to it is ended.
-        await asyncio.wait({self._process.exited}, timeout=_FAREWELL_S)
+        await asyncio.wait({self._process.exited}, timeout=self._farewell_s)
         if not self._process.exited.done():
             self._end_because(problem or "did not end when it was done")
 
@@ -214,6 +235,14 @@ class HostSession:
                         ready.pid, json.loads(ready.players), ready.concurrency, json.loads(ready.versions)
                     )
                 )
+        elif body == "view":
+            self._on_view(event.view)
+        elif body == "question":
+            listener.on_question(question_from_json(event.question.json))
+        elif body == "withdrawn":
+            listener.on_withdrawn(event.withdrawn.question)
+        elif body == "rebound":
+            self._on_rebound(event.rebound)
         elif body == "log":
             listener.on_log(event.log.level, event.log.logger, event.log.text)
         elif body == "call":
@@ -223,6 +252,30 @@ class HostSession:
             if not self._ready.done():
                 error = UsageError if event.broken.usage else MosaicError
                 self._ready.set_exception(error(event.broken.reason))
+
+    def _on_view(self, view: pb.View) -> None:
+        frame = view.frame
+        if frame.pixels:
+            self._listener.on_frame(unpacked(frame), frame.number)
+        elif frame.number and self._frames is not None:
+            newest = self._frames.newest(Places(frame.base, frame.stride))
+            if newest is not None:
+                self._listener.on_frame(*newest)
+        self._listener.on_view(view_from_json(view.json))
+
+    def _on_rebound(self, rebound: pb.Rebound) -> None:
+        future = self._rebinds.pop(rebound.id, None)
+        if future is None or future.done():
+            return
+        if rebound.error:
+            future.set_exception(UsageError(rebound.error))
+        else:
+            future.set_result(json.loads(rebound.player))
+
+    def _refuse_rebinds(self, why: str) -> None:
+        for future in self._rebinds.values():
+            if not future.done():
+                future.set_exception(UsageError(why))
 
     async def _watch(self) -> None:
         """Notice how the process ends, and silence."""
@@ -259,6 +312,7 @@ class HostSession:
     def _on_end(self, words: str) -> None:
         self._ended = True
         self._commands.put_nowait(None)
+        self._refuse_rebinds(f"the session {words}")
         if not self._ready.done():
             operator = self._casting.config.operator_id
             self._ready.set_exception(WorkerLaunchError(f"the session process of {operator} {words}"))
@@ -286,6 +340,32 @@ class HostSession:
     def step(self) -> None:
         self._send(pb.Command(step=pb.Step()))
 
+    def step_agent(self) -> None:
+        self.step()
+
+    def pace(self, steps_per_s: float | None) -> None:
+        self._send(pb.Command(pace=pb.Pace(steps_per_s=checked_pace(steps_per_s) or 0.0)))
+
+    def abort(self) -> None:
+        self._send(pb.Command(abort=pb.Abort()))
+
+    def answer(self, question_id: int, action: Any) -> None:
+        self._send(pb.Command(answer=pb.Answer(question=question_id, action=json.dumps(action))))
+
+    async def rebind(self, agent: AgentID, assignment: WorkerAssignment) -> Mapping[str, str]:
+        if not self._started or self._ended:
+            raise UsageError("the session is not running", fix="Start it first")
+        # The keyring may have to ask for a password.
+        secrets = await asyncio.to_thread(resolve_secrets, assignment)
+        number = next(self._numbers)
+        future = self._rebinds[number] = asyncio.get_running_loop().create_future()
+        record = json.dumps(assignment.to_record())
+        self._send(pb.Command(rebind=pb.Rebind(id=number, agent=agent, assignment=record, secrets=secrets)))
+        try:
+            return await future
+        finally:
+            self._rebinds.pop(number, None)
+
     async def close(self) -> None:
         self._closing = True
         if self._process is not None and not self._ended:
@@ -294,7 +374,8 @@ class HostSession:
             elif self._call is not None:
                 self._call.cancel()  # while it starts its workers it reads no commands
             self._commands.put_nowait(None)
-            await asyncio.wait({self._process.exited}, timeout=_FAREWELL_S if self._call is not None else 0)
+            patience = self._farewell_s if self._call is not None else 0
+            await asyncio.wait({self._process.exited}, timeout=patience)
             if self._process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     self._process.kill()
@@ -307,3 +388,7 @@ class HostSession:
             task.cancel()
         if self._channel is not None:
             await self._channel.close()
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None
+        self._refuse_rebinds("the session was closed")

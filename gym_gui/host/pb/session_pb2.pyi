@@ -6,13 +6,17 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Command(_message.Message):
-    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "replay")
+    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "replay")
     LAUNCH_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
     RESUME_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     STOP_FIELD_NUMBER: _ClassVar[int]
+    PACE_FIELD_NUMBER: _ClassVar[int]
+    ABORT_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    REBIND_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     launch: Launch
     episodes: Episodes
@@ -20,11 +24,15 @@ class Command(_message.Message):
     resume: Resume
     step: Step
     stop: Stop
+    pace: Pace
+    abort: Abort
+    answer: Answer
+    rebind: Rebind
     replay: Replay
-    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
+    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
 
 class Launch(_message.Message):
-    __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets")
+    __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets", "live")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -37,12 +45,22 @@ class Launch(_message.Message):
     MAX_STEPS_FIELD_NUMBER: _ClassVar[int]
     OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
     operator: str
     concurrency: int
     max_steps: int
     observations: bool
     secrets: _containers.ScalarMap[str, str]
-    def __init__(self, operator: _Optional[str] = ..., concurrency: _Optional[int] = ..., max_steps: _Optional[int] = ..., observations: bool = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    live: Live
+    def __init__(self, operator: _Optional[str] = ..., concurrency: _Optional[int] = ..., max_steps: _Optional[int] = ..., observations: bool = ..., secrets: _Optional[_Mapping[str, str]] = ..., live: _Optional[_Union[Live, _Mapping]] = ...) -> None: ...
+
+class Live(_message.Message):
+    __slots__ = ("fps", "render")
+    FPS_FIELD_NUMBER: _ClassVar[int]
+    RENDER_FIELD_NUMBER: _ClassVar[int]
+    fps: float
+    render: str
+    def __init__(self, fps: _Optional[float] = ..., render: _Optional[str] = ...) -> None: ...
 
 class Episodes(_message.Message):
     __slots__ = ("episodes",)
@@ -76,14 +94,55 @@ class Stop(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
+class Pace(_message.Message):
+    __slots__ = ("steps_per_s",)
+    STEPS_PER_S_FIELD_NUMBER: _ClassVar[int]
+    steps_per_s: float
+    def __init__(self, steps_per_s: _Optional[float] = ...) -> None: ...
+
+class Abort(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class Answer(_message.Message):
+    __slots__ = ("question", "action")
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    question: int
+    action: str
+    def __init__(self, question: _Optional[int] = ..., action: _Optional[str] = ...) -> None: ...
+
+class Rebind(_message.Message):
+    __slots__ = ("id", "agent", "assignment", "secrets")
+    class SecretsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    agent: str
+    assignment: str
+    secrets: _containers.ScalarMap[str, str]
+    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ..., assignment: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+
 class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "looks")
+    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "looks")
     READY_FIELD_NUMBER: _ClassVar[int]
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
     BROKEN_FIELD_NUMBER: _ClassVar[int]
     ENDED_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    REBOUND_FIELD_NUMBER: _ClassVar[int]
     LOOKS_FIELD_NUMBER: _ClassVar[int]
     ready: Ready
     news: News
@@ -91,8 +150,12 @@ class Event(_message.Message):
     log: LogLine
     broken: Broken
     ended: Ended
+    view: View
+    question: Question
+    withdrawn: Withdrawn
+    rebound: Rebound
     looks: Looks
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
 
 class Ready(_message.Message):
     __slots__ = ("pid", "players", "concurrency", "versions")
@@ -153,6 +216,52 @@ class Broken(_message.Message):
 class Ended(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class View(_message.Message):
+    __slots__ = ("json", "frame")
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    FRAME_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    frame: Frame
+    def __init__(self, json: _Optional[bytes] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ...) -> None: ...
+
+class Frame(_message.Message):
+    __slots__ = ("number", "base", "stride", "height", "width", "pixels")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    BASE_FIELD_NUMBER: _ClassVar[int]
+    STRIDE_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    PIXELS_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    base: int
+    stride: int
+    height: int
+    width: int
+    pixels: bytes
+    def __init__(self, number: _Optional[int] = ..., base: _Optional[int] = ..., stride: _Optional[int] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., pixels: _Optional[bytes] = ...) -> None: ...
+
+class Question(_message.Message):
+    __slots__ = ("json",)
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    json: str
+    def __init__(self, json: _Optional[str] = ...) -> None: ...
+
+class Withdrawn(_message.Message):
+    __slots__ = ("question",)
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    question: int
+    def __init__(self, question: _Optional[int] = ...) -> None: ...
+
+class Rebound(_message.Message):
+    __slots__ = ("id", "player", "error")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    PLAYER_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    player: str
+    error: str
+    def __init__(self, id: _Optional[int] = ..., player: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
 
 class Replay(_message.Message):
     __slots__ = ("order", "lines")

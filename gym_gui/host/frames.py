@@ -1,0 +1,162 @@
+"""Pictures from a session host to its client through memory that both have mapped.
+
+The memory never has a name: the client makes it and the host process inherits it, so that
+there is nothing that either could leave behind, however and whenever it ends. The newest
+picture wins: the host writes into the oldest of three places and never waits; a client that
+finds a place being overwritten takes the next one.
+
+The memory only grows. A picture that needs more room gets three larger places behind the
+ones before, and each message says where they are.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_PLACES = 3
+_HEAD = 64
+_FIELDS = struct.Struct("<QQII")
+"""At the head of a place: number before its bytes were written, number after, height, width."""
+_PAGE = 4096
+LARGEST = 1 << 26
+"""Most bytes of one picture (a 4K screen has 25 million)."""
+_SMALLEST = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where pictures are now.
+
+    Attributes:
+        base: Offset of the first of three places.
+        stride: Bytes of each.
+    """
+
+    base: int
+    stride: int
+
+
+def make_memory() -> int | None:
+    """Memory without a name, as a file descriptor; ``None`` where there is no such thing."""
+    if not hasattr(os, "memfd_create"):
+        return None
+    fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    # Nobody can take away under a reader what it has mapped.
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    return fd
+
+
+class FrameWriter:
+    """The host's side.
+
+    Args:
+        fd: The client's memory.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._places = Places(0, 0)
+        self._memory: mmap.mmap | None = None
+
+    def write(self, frame: NDArray[np.uint8], number: int) -> Places | None:
+        """Show a picture.
+
+        Args:
+            frame: ``(height, width, 3)``, RGB.
+            number: Counts up.
+
+        Returns:
+            Where pictures are; ``None`` where there is no room for one of this size.
+        """
+        if frame.nbytes + _HEAD > self._places.stride and not self._grow(frame.nbytes + _HEAD):
+            return None
+        assert self._memory is not None
+        height, width = frame.shape[:2]
+        at = self._places.base + number % _PLACES * self._places.stride
+        _FIELDS.pack_into(self._memory, at, number, 0, height, width)
+        np.ndarray(frame.shape, np.uint8, self._memory, at + _HEAD)[...] = frame
+        _FIELDS.pack_into(self._memory, at, number, number, height, width)
+        return self._places
+
+    def _grow(self, size: int) -> bool:
+        """Make larger places; twice as large at least, so that little is left unused before them."""
+        if size > LARGEST:
+            return False
+        old = self._places
+        stride = -(-max(size, 2 * old.stride, _SMALLEST) // _PAGE) * _PAGE
+        base = old.base + _PLACES * old.stride
+        try:
+            # All of it now: memory that runs out while it is written to would end the process.
+            os.posix_fallocate(self._fd, base, _PLACES * stride)
+            self._memory = mmap.mmap(self._fd, base + _PLACES * stride)
+        except OSError:
+            return False
+        self._places = Places(base, stride)
+        return True
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._memory = None
+        os.close(self._fd)
+
+
+class FrameReader:
+    """The client's side.
+
+    Args:
+        fd: From :func:`make_memory`; closed by :meth:`close`.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._memory: mmap.mmap | None = None
+        self._size = 0
+        self._seen = 0
+
+    def newest(self, places: Places) -> tuple[NDArray[np.uint8], int] | None:
+        """The newest picture and its number, copied; ``None`` when it has been taken already."""
+        if not self._maps(places):
+            return None
+        for _ in range(_PLACES):
+            found = max(self._look(places, k) for k in range(_PLACES))
+            number, at, height, width = found
+            if number <= self._seen:
+                return None
+            picture = np.array(np.ndarray((height, width, 3), np.uint8, self._memory, at + _HEAD))
+            if self._head(at)[0] == number:  # nobody has begun to write over it meanwhile
+                self._seen = number
+                return picture, number
+        return None
+
+    def _maps(self, places: Places) -> bool:
+        """See to it that these places are mapped."""
+        end = places.base + _PLACES * places.stride
+        if end > self._size:
+            size = os.fstat(self.fd).st_size
+            if end > size or not places.stride:
+                return False
+            self._memory, self._size = mmap.mmap(self.fd, size, prot=mmap.PROT_READ), size
+        return True
+
+    def _head(self, at: int) -> tuple[int, int, int, int]:
+        assert self._memory is not None
+        return _FIELDS.unpack_from(self._memory, at)
+
+    def _look(self, places: Places, k: int) -> tuple[int, int, int, int]:
+        """Number, offset, height and width of what a place holds; number 0 where it is not whole."""
+        at = places.base + k * places.stride
+        before, after, height, width = self._head(at)
+        whole = before == after and height * width * 3 + _HEAD <= places.stride
+        return (before if whole else 0), at, height, width
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._memory = None
+        os.close(self.fd)

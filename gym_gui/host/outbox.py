@@ -1,0 +1,152 @@
+"""What a session host has to say, on its way to the client."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.sessions import Picture
+from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.host.frames import LARGEST, FrameWriter
+from gym_gui.host.service import pb
+from gym_gui.host.views import packed, question_to_json, view_to_json
+
+_NEWS_S = 0.05
+_NEWS_BYTES = 1 << 18
+_ALIVE_S = 1.0
+
+
+class Outbox:
+    """Events on their way to the client; a listener of the session.
+
+    Episodes that finish close together share a message. A look that the client has not taken
+    when the next one comes is replaced by it, so that a slow client sees less and costs nothing.
+
+    Args:
+        begun: File descriptor of the pipe that takes the index of each episode that begins.
+        frames: Memory shared with the client; without it pictures are part of the messages.
+    """
+
+    def __init__(self, begun: int, frames: FrameWriter | None = None) -> None:
+        self._begun, self._frames = begun, frames
+        self._queue: asyncio.Queue[pb.Event | None] = asyncio.Queue()
+        self._news = pb.News()
+        self._size = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._session: LocalSession | None = None
+        self._frame: pb.Frame | None = None
+        self._look: pb.Event | None = None
+
+    def watch(self, session: LocalSession) -> None:
+        """Take the figures of the news from ``session``."""
+        self._session = session
+
+    def put(self, event: pb.Event) -> None:
+        """Queue an event, behind what was told before."""
+        self.flush()
+        self._queue.put_nowait(event)
+
+    def waiting(self) -> int:
+        """Events that the client has not taken yet."""
+        return self._queue.qsize()
+
+    def close(self) -> None:
+        """Nothing more will come."""
+        self.flush()
+        self._queue.put_nowait(None)
+
+    async def events(self) -> AsyncIterator[pb.Event]:
+        """Everything queued, as it comes; a sign of life when there is nothing else."""
+        while True:
+            try:
+                event = await asyncio.wait_for(self._queue.get(), _ALIVE_S)
+            except TimeoutError:
+                self._fill_in()
+                event, self._news, self._size = pb.Event(news=self._news), pb.News(), 0
+            if event is None:
+                return
+            if event is self._look:
+                self._look = None
+            yield event
+
+    def _fill_in(self) -> None:
+        if self._session is not None:
+            controller = self._session.controller
+            self._news.live, self._news.steps = controller.live, controller.total_steps
+
+    def flush(self) -> None:
+        """Queue the news so far."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._news.finished:
+            self._fill_in()
+            self._queue.put_nowait(pb.Event(news=self._news))
+            self._news, self._size = pb.News(), 0
+
+    def _soon(self) -> None:
+        if self._size > _NEWS_BYTES:
+            self.flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_NEWS_S, self.flush)
+
+    # -- the session's listener --------------------------------------------------------------
+
+    def on_started(self, index: int) -> None:
+        # Written before the episode's first step: what is in the pipe survives this process.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._begun, b"%d\n" % index)
+
+    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        self._news.finished.add(index=index, steps=steps, episode=episode)
+        self._size += len(steps) + len(episode)
+        session = self._session
+        if session is not None and not session.controller.live and not session.controller.waiting:
+            self.flush()  # it has run dry: the client may have more
+        else:
+            self._soon()
+
+    def on_steps(self, total: int) -> None:
+        """Told with the news."""
+
+    def on_call(self, line: bytes) -> None:
+        self.put(pb.Event(call=pb.PaidCall(json=line.decode())))
+
+    def on_log(self, level: int, logger: str, text: str) -> None:
+        self.put(pb.Event(log=pb.LogLine(level=level, logger=logger, text=text)))
+
+    def on_ended(self, reason: str) -> None:
+        self.put(pb.Event(broken=pb.Broken(reason=reason)) if reason else pb.Event(ended=pb.Ended()))
+        self.close()
+
+    def on_frame(self, frame: Picture, number: int) -> None:
+        self._frame = self._shared(frame, number)
+        if self._frame is None and frame.nbytes <= LARGEST:
+            self._frame = packed(frame, number)
+
+    def _shared(self, frame: Picture, number: int) -> pb.Frame | None:
+        places = self._frames.write(frame, number) if self._frames is not None else None
+        return None if places is None else pb.Frame(number=number, base=places.base, stride=places.stride)
+
+    def on_view(self, view: LiveView) -> None:
+        frame, self._frame = self._frame, None
+        if frame is None and view.frame:
+            view = replace(view, frame=0)  # too large to be sent
+        event = pb.Event(view=pb.View(json=view_to_json(view), frame=frame))
+        if self._look is not None:
+            self._look.CopyFrom(event)
+        else:
+            self._look = event
+            self._queue.put_nowait(event)
+        if view.over:
+            self._look = None  # the end is told in any case
+
+    def on_question(self, question: HumanQuestion) -> None:
+        self.put(pb.Event(question=pb.Question(json=question_to_json(question))))
+
+    def on_withdrawn(self, question_id: int) -> None:
+        self.put(pb.Event(withdrawn=pb.Withdrawn(question=question_id)))
