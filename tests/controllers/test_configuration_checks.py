@@ -270,10 +270,7 @@ class TestCatalogue:
             (RANDOM, "random"),
             (WorkerAssignment("", "baseline"), "random"),
             (WorkerAssignment("", "passive"), "noop"),
-            (
-                WorkerAssignment("", "baseline", {"behavior": "soccer_chaser", "team": "blue"}),
-                "soccer_chaser",
-            ),
+            (WorkerAssignment("", "baseline", blue), "soccer_chaser"),
         ):
             found = policy_of(row, checks.policies, worker)
             assert found is not None and found.policy_id == policy_id
