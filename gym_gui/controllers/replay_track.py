@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from gym_gui.controllers.replay_reel import Look
+from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.record_fields import number
 from gym_gui.core.records import StepRecord
@@ -48,6 +50,18 @@ class ReplayTrack:
     def kinds(self) -> dict[AgentID, str]:
         """Kind of worker by seat."""
         return {agent: record.worker_type for agent, record in self.recorded.episode.agents.items()}
+
+    @cached_property
+    def rounds(self) -> int:
+        """Rounds of decisions the record has: what is played at once counts as one."""
+        found, step, asked, managed = 0, -1, set[AgentID](), False
+        for row in self.steps:
+            manages = row.agent_id.endswith(GOAL_SUFFIX)
+            if row.step_index != step or row.agent_id in asked or manages != managed:
+                found, step, asked = found + 1, row.step_index, set[AgentID]()
+            managed = manages
+            asked.add(row.agent_id)
+        return found
 
     def total(self, agent: AgentID, rows: int) -> float:
         """An agent's return once so many rows were played."""

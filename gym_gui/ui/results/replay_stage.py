@@ -1,0 +1,115 @@
+"""One episode in a replay: whose it is, what is seen, how it stands."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.analysis import wording
+from gym_gui.core.live import LiveView
+from gym_gui.ui import theme
+from gym_gui.ui.renderers import Seat, StageView, outcome_words, score_words
+from gym_gui.ui.results.replay_player import ReplayPlayer
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, muted_label
+
+MOST_BADGES = 3
+
+
+class ReplayStage(Card):
+    """Shows a player at a position.
+
+    Args:
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("replay-stage")
+        self._player: ReplayPlayer | None = None
+        self._position = 0
+        self.name = ElidedLabel("", "strong")
+        self.badges = QHBoxLayout()
+        self.badges.setSpacing(theme.STEP)
+        self.facts = muted_label()
+        self.facts.setObjectName("replay-facts")
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name)
+        head.addLayout(self.badges)
+        head.addStretch(1)
+        head.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignRight)
+        self.body.addLayout(head)
+        self.stage = StageView(current, self)
+        self.stage.set_interactive(False)
+        self.stage.way_changed.connect(self._on_way_changed)
+        self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
+        self.add(self.stage, 1)
+        self.trouble = InlineMessage("warning", "")
+        self.trouble.hide()
+        self.add(self.trouble)
+
+    @property
+    def player(self) -> ReplayPlayer | None:
+        """Whose it shows."""
+        return self._player
+
+    def show_player(self, player: ReplayPlayer) -> None:
+        """Show another episode."""
+        self._player = player
+        recorded = player.recorded
+        self.name.setText(recorded.name)
+        self.setAccessibleName(f"Replay of {recorded.name}, episode {recorded.episode.episode_index}")
+        while (item := self.badges.takeAt(0)) is not None:
+            if (badge := item.widget()) is not None:
+                badge.deleteLater()
+        for kind in tuple(dict.fromkeys(player.track.kinds.values()))[:MOST_BADGES]:
+            self.badges.addWidget(KindBadge(kind))
+        players = recorded.episode.agents.values()
+        self.stage.set_seats({a.slot: Seat(a.worker_type, a.policy or a.worker_id) for a in players})
+        self.stage.clear("Playing it again…", "The first picture comes in a moment.")
+        self.trouble.hide()
+        self.facts.setText("")
+        player.broke.connect(self._on_broke)
+
+    def show_position(self, position: int) -> None:
+        """Show what is seen there."""
+        self._position = position
+        player = self._player
+        view = player.view(position) if player is not None else None
+        if player is None or view is None:
+            return
+        picture = player.picture(position)
+        # The board is drawn; its picture would only be decoded to be covered.
+        if picture is not None and self.stage.way != "board":
+            self.stage.show_frame(picture, view.frame)
+        if picture is None and view.board is None and not view.text:
+            self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
+        self.stage.show_view(view)
+        self.facts.setText(facts_in_words(view))
+
+    def _on_way_changed(self, way: str) -> None:
+        if way == "frame":
+            self.show_position(self._position)
+
+    def _on_broke(self, sentence: str) -> None:
+        if self.sender() is not self._player:
+            return
+        self.trouble.set_text(sentence)
+        self.trouble.show()
+        if self._player is not None and not self._player.loaded:
+            self.stage.clear("It cannot be played again", sentence)
+
+
+def facts_in_words(view: LiveView) -> str:
+    """``Return 12.0 · step 12``, at the end with the outcome."""
+    parts = [score_words(view)] if view.scores else []
+    if len(view.agents) == 1 or not view.scores:
+        total = sum(agent.total for agent in view.agents)
+        parts.append(f"Return {wording.number(total)}")
+    parts.append(f"step {view.step}")
+    if view.over:
+        outcome = outcome_words(view) or ("" if view.over == "completed" else view.over)
+        parts += [outcome] if outcome else []
+    return " · ".join(part for part in parts if part)

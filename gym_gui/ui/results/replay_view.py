@@ -1,0 +1,327 @@
+"""The replay: one episode or two of one seed side by side, scrubbed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QImage, QKeyEvent
+from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.reader import open_run
+from gym_gui.core.records import EpisodeRecord
+from gym_gui.services.recorded_episode import find_episodes
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results.replay_player import ReplayPlayer, read_episode
+from gym_gui.ui.results.replay_stage import ReplayStage
+from gym_gui.ui.results.step_table import StepTable
+from gym_gui.ui.results.transport import Transport
+from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem
+
+NOBODY = ""
+_TABLE_WIDTH = 340
+
+
+@dataclass(frozen=True, slots=True)
+class _Episodes:
+    """An operator's episodes, and what people call it."""
+
+    name: str
+    task: str
+    episodes: tuple[EpisodeRecord, ...]
+
+    def by_index(self, index: int) -> EpisodeRecord | None:
+        return next((e for e in self.episodes if e.episode_index == index), None)
+
+    def beside(self, other: EpisodeRecord) -> EpisodeRecord | None:
+        """The episode to lay beside another operator's: same index and seed, else same seed."""
+        same = self.by_index(other.episode_index)
+        if same is not None and same.seed == other.seed:
+            return same
+        return next((e for e in self.episodes if e.seed == other.seed), None)
+
+
+class ReplayView(QWidget):
+    """Shows replays. The pickers belong into the page's bar.
+
+    Args:
+        context: What the window's parts share.
+        parent: Qt owner.
+    """
+
+    shown = pyqtSignal()
+    """Another episode is shown, or none."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("replay")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._context = context
+        self._run: Path | None = None
+        self._known: dict[str, _Episodes] = {}
+        self._players: list[ReplayPlayer] = []
+        self._closing: set[asyncio.Task[None]] = set()
+        self._opening: asyncio.Task[None] | None = None
+        self._make_pickers()
+        self.stages = [ReplayStage(context.theme, self), ReplayStage(context.theme, self)]
+        self.stages[1].hide()
+        self.transport = Transport(self)
+        self.transport.moved.connect(self._on_moved)
+        self.table = StepTable(self)
+        self.table.position_chosen.connect(self._on_position_chosen)
+        self.trouble = InlineMessage("error", "")
+        self.trouble.hide()
+        self._build()
+        for widget in self.findChildren(QWidget):
+            widget.installEventFilter(self)
+
+    def _make_pickers(self) -> None:
+        self.operator = PickerButton(name="replay-operator", search_hint="Search operators")
+        self.operator.setAccessibleName("Whose episode")
+        self.episode = PickerButton(
+            name="replay-episode", placeholder="Episode", search_hint="Search episodes: seed, return"
+        )
+        self.episode.setAccessibleName("Episode")
+        self.beside = PickerButton(name="replay-beside", search_hint="Search operators")
+        self.beside.setAccessibleName("Beside it")
+        self.beside.setToolTip("Show another operator's episode with the same seed beside it")
+        self.operator.chosen.connect(self._on_operator_chosen)
+        self.episode.chosen.connect(self._on_episode_chosen)
+        self.beside.chosen.connect(self._on_beside_chosen)
+
+    def _build(self) -> None:
+        stages = QHBoxLayout()
+        stages.setSpacing(theme.GAP)
+        for stage in self.stages:
+            stages.addWidget(stage, 1)
+        left = QVBoxLayout()
+        left.setSpacing(theme.GAP)
+        left.addWidget(self.trouble)
+        left.addLayout(stages, 1)
+        left.addWidget(self.transport)
+        side = Card("Steps", margin=theme.GAP)
+        side.setObjectName("replay-steps")
+        side.setFixedWidth(_TABLE_WIDTH)
+        side.add(self.table, 1)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addLayout(left, 1)
+        layout.addWidget(side)
+
+    # -- what is shown -----------------------------------------------------------------
+
+    @property
+    def run(self) -> Path | None:
+        """The run it shows an episode of."""
+        return self._run
+
+    @property
+    def players(self) -> Sequence[ReplayPlayer]:
+        """The episodes that are shown."""
+        return self._players
+
+    @property
+    def current(self) -> ReplayPlayer | None:
+        """The first of them."""
+        return self._players[0] if self._players else None
+
+    def image(self) -> QImage | None:
+        """The picture that is seen, as it came."""
+        return self.stages[0].stage.frame.image()
+
+    def show_episode(
+        self, run: Path, operator_id: str = "", index: int | None = None, beside: str = ""
+    ) -> None:
+        """Play an episode again.
+
+        Args:
+            run: The run folder.
+            operator_id: By default the first that has an episode.
+            index: By default the first there is.
+            beside: Operator whose episode with the same seed is shown beside it.
+        """
+        if self._opening is not None:
+            self._opening.cancel()
+        self.trouble.hide()
+        self._opening = self._context.spawn(self._open(run, operator_id, index, beside), "Opening the replay")
+
+    def clear(self) -> None:
+        """End what is played; nothing is shown."""
+        self.transport.set_playing(False)
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
+        self._release()
+        self.shown.emit()
+
+    async def close_players(self) -> None:
+        """End everything, and wait for it."""
+        self.clear()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    def _release(self) -> None:
+        players, self._players = self._players, []
+        for player in players:
+            player.grown.disconnect(self._on_grown)
+            task = self._context.spawn(_retire(player), "Ending a replay")
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _open(self, run: Path, operator_id: str, index: int | None, beside: str) -> None:
+        try:
+            await self._read(run)
+            tracks = [await read_episode(run, operator_id, index)]
+            episode = tracks[0].recorded.episode
+            other = self._known[beside].beside(episode) if beside in self._known else None
+            if other is not None:
+                tracks.append(await read_episode(run, beside, other.episode_index))
+        except Exception as error:
+            self._release()
+            self.transport.set_extent(0, 0, complete=True)
+            self.trouble.set_text(str(error))
+            self.trouble.show()
+            raise
+        self._release()
+        self._run = run
+        self._players = [ReplayPlayer(self._context, track, self) for track in tracks]
+        self._show(beside if other is not None else NOBODY)
+        for player in self._players:
+            player.grown.connect(self._on_grown)
+            player.start()
+        self.shown.emit()
+
+    async def _read(self, run: Path) -> None:
+        """Learn which episodes the run has."""
+
+        def read() -> dict[str, _Episodes]:
+            opened = open_run(run)
+            return {
+                key: _Episodes(operator.name, operator.task, tuple(find_episodes(opened, key)))
+                for key, operator in opened.operators.items()
+            }
+
+        self._known = await asyncio.to_thread(read)
+
+    def _show(self, beside: str) -> None:
+        player = self._players[0]
+        here = player.recorded.operator_id
+        self._fill_pickers(here, player.recorded.episode, beside)
+        for i, stage in enumerate(self.stages):
+            stage.setVisible(i < len(self._players))
+            if i < len(self._players):
+                stage.show_player(self._players[i])
+        names = [p.recorded.name for p in self._players]
+        self.table.show_players(self._players, names)
+        self.transport.set_playing(False)
+        self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
+        self.transport.go(0)
+        self.setFocus()
+
+    def _fill_pickers(self, here: str, episode: EpisodeRecord, beside: str) -> None:
+        operators = [PickerItem(key, known.name, detail=known.task) for key, known in self._known.items()]
+        self.operator.set_items(operators)
+        self.operator.set_value(here)
+        self.episode.set_items([_item(e) for e in self._known[here].episodes])
+        self.episode.set_value(episode.episode_index)
+        task = self._known[here].task
+        others = [
+            PickerItem(key, f"Beside: {known.name}", reason=_why_not(known, task, episode))
+            for key, known in self._known.items()
+            if key != here
+        ]
+        self.beside.set_items([PickerItem(NOBODY, "Nothing beside it"), *others])
+        self.beside.set_value(beside)
+        self.beside.setVisible(bool(others))
+
+    # -- moving ------------------------------------------------------------------------
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """The transport's keys work wherever the focus is, but in text fields and on buttons."""
+        if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
+            pressed = isinstance(a0, QAbstractButton) and a1.key() == Qt.Key.Key_Space
+            if not pressed and not isinstance(a0, QLineEdit) and self._on_key(a1):
+                return True
+        return super().eventFilter(a0, a1)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """See :meth:`eventFilter`."""
+        if a0 is None or not self._on_key(a0):
+            super().keyPressEvent(a0)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        return plain and bool(self._players) and self.transport.on_key(event.key())
+
+    def _on_grown(self) -> None:
+        if not self._players:
+            return
+        before = self.transport.scrub.loaded
+        complete = all(player.over for player in self._players)
+        longest = max(player.last for player in self._players)
+        # Of two, the slower one counts: what it lacks would be taken for its end.
+        waiting = [player.loaded - 1 for player in self._players if not player.over]
+        loaded = max(min(waiting, default=longest), 0)
+        self.transport.set_extent(longest, loaded, complete=complete)
+        if before <= self.transport.position or complete:
+            self._on_moved(self.transport.position)
+        if not before:
+            self.table.steps.retell()
+
+    def _on_moved(self, position: int) -> None:
+        for stage, _ in zip(self.stages, self._players, strict=False):
+            stage.show_position(position)
+        self.table.follow(position)
+        self.transport.go(position)
+
+    def _on_position_chosen(self, position: int) -> None:
+        self.transport.set_playing(False)
+        self.transport.go(position)
+
+    # -- choosing ----------------------------------------------------------------------
+
+    def _on_operator_chosen(self, value: object) -> None:
+        player = self.current
+        if self._run is None or player is None:
+            return
+        other = self._known[str(value)].beside(player.recorded.episode)
+        self.show_episode(self._run, str(value), other.episode_index if other else None)
+
+    def _on_episode_chosen(self, value: object) -> None:
+        player = self.current
+        if self._run is not None and player is not None and isinstance(value, int):
+            self.show_episode(self._run, player.recorded.operator_id, value, str(self.beside.value or ""))
+
+    def _on_beside_chosen(self, value: object) -> None:
+        player = self.current
+        if self._run is not None and player is not None:
+            recorded = player.recorded
+            self.show_episode(
+                self._run, recorded.operator_id, recorded.episode.episode_index, str(value or "")
+            )
+
+
+async def _retire(player: ReplayPlayer) -> None:
+    await player.close()
+    player.deleteLater()
+
+
+def _item(e: EpisodeRecord) -> PickerItem:
+    words = [f"return {wording.number(e.total_reward)}", wording.count(e.length, "step")]
+    if e.status != "completed":
+        words.insert(0, str(e.status))
+    reason = "" if e.seed is not None else "Its seed is not recorded"
+    return PickerItem(
+        e.episode_index, f"Episode {e.episode_index}, seed {e.seed}", ", ".join(words), reason=reason
+    )
+
+
+def _why_not(known: _Episodes, task: str, episode: EpisodeRecord) -> str:
+    if known.task != task:
+        return f"Plays another environment: {known.task}"
+    return "" if known.beside(episode) else f"Has not played seed {episode.seed}"
