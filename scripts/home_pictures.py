@@ -13,11 +13,11 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PyQt6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPen, QPolygonF
 
 from gym_gui.ui.style_sheet import ASSETS
-from gym_gui.ui.theme import DARK, LIGHT
+from gym_gui.ui.theme import DARK, LIGHT, kind_colour
 
 _MARKS = {
     "caret-down": [(0.12, 0.32), (0.5, 0.7), (0.88, 0.32)],
@@ -50,11 +50,28 @@ def _mark(points: list[tuple[float, float]], colour: str, size: int) -> QImage:
     return image
 
 
+def draw_logo(path: Path, size: int = 256) -> None:
+    """The program's icon: four seats, four kinds."""
+    image = QImage(size, size, QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    side, step = size * 0.44, size * 0.5
+    for i, kind in enumerate(("rl", "llm", "human", "bdi")):
+        painter.setBrush(kind_colour(kind))
+        corner = QPointF(size * 0.03 + step * (i % 2), size * 0.03 + step * (i // 2))
+        painter.drawRoundedRect(QRectF(corner, QSizeF(side, side)), size * 0.1, size * 0.1)
+    painter.end()
+    image.save(str(path))
+
+
 def main() -> int:
     """Draw everything into the package."""
     app = QGuiApplication(sys.argv)
     ASSETS.mkdir(exist_ok=True)
     draw_marks(ASSETS)
+    draw_logo(ASSETS / "logo.png")
     del app
     return 0
 

@@ -1,15 +1,99 @@
-"""``mosaic gui``."""
+"""``mosaic`` and ``mosaic gui``: opens the window, or says why it cannot."""
 
 from __future__ import annotations
 
-from gym_gui.cli.errors import USAGE, tell
+import ctypes
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from gym_gui.cli.errors import USAGE, reported, tell
+
+_NEEDED = ("PyQt6", "qasync", "qtawesome")
 
 
-def open_window() -> int:
-    """Say that there is no window yet.
+Opener = Callable[[Sequence[str]], int]
+"""Opens the window with its command line; returns the exit status."""
+
+_opener: Opener | None = None
+
+
+def open_with(opener: Opener) -> None:
+    """Say who opens windows. The command line does not know the window: ``__main__`` knows both."""
+    global _opener
+    _opener = opener
+
+
+def open_window(argv: Sequence[str] = ()) -> int:
+    """Open the window and stay until it is closed.
+
+    Args:
+        argv: An experiment file or run folder to open, or ``--replay RUN OPERATOR EPISODE``.
 
     Returns:
         Exit status.
     """
-    tell("the window is not built yet. Everything can be done from here: mosaic --help lists the commands")
-    return USAGE
+    problem = package_trouble() or display_trouble(os.environ)
+    if not problem and _opener is None:
+        problem = "no window is at hand here. Run: mosaic gui"
+    if problem or _opener is None:
+        tell(problem)
+        return USAGE
+    with reported():
+        return _opener(["mosaic", *argv])
+
+
+def package_trouble() -> str:
+    """What is not installed that the window needs, with the line that installs it; or nothing."""
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if not missing:
+        return ""
+    are = "is" if len(missing) == 1 else "are"
+    return (
+        f"the window needs {' and '.join(missing)}, which {are} not installed. "
+        "Run: pip install 'mosaic-gym-gui[gui]'. Everything else works without: mosaic --help"
+    )
+
+
+def display_trouble(environment: Mapping[str, str]) -> str:
+    """Why no window can be shown here, with the way out; or nothing.
+
+    Qt ends the whole program with a core dump where it cannot connect, so this is asked first.
+    """
+    if not sys.platform.startswith("linux") or environment.get("QT_QPA_PLATFORM"):
+        return ""
+    wayland, display = environment.get("WAYLAND_DISPLAY"), environment.get("DISPLAY")
+    if wayland and _answers(Path(environment.get("XDG_RUNTIME_DIR", "/nowhere"), wayland)):
+        return ""
+    if not display:
+        return (
+            "there is no display to show a window on. Log in to a desktop, use ssh -X, or run: "
+            "xvfb-run mosaic gui. Everything else works without: mosaic --help"
+        )
+    host, _, rest = display.rpartition(":")
+    number = rest.partition(".")[0]
+    if host in ("", "unix") and number.isdigit() and not _x_answers(number):
+        return f"the display {display} does not answer. Set DISPLAY to the one of your desktop"
+    try:
+        ctypes.CDLL("libxcb-cursor.so.0")
+    except OSError:
+        return "a library of the system is missing. Run: sudo apt-get install libxcb-cursor0"
+    return ""
+
+
+def _x_answers(number: str) -> bool:
+    name = f"/tmp/.X11-unix/X{number}"
+    return _answers(Path(name)) or _answers(f"\0{name}")
+
+
+def _answers(address: Path | str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(2.0)
+        try:
+            probe.connect(str(address))
+        except (OSError, ValueError):
+            return False
+    return True

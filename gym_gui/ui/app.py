@@ -1,0 +1,157 @@
+"""The program: application, event loop, window; and its end, in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from PyQt6.QtCore import QTimer
+from PyQt6.QtGui import QIcon, QPixmap
+from PyQt6.QtWidgets import QApplication
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.store import Store
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext, Notice
+from gym_gui.ui.event_loop import close_loop, open_loop
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.style_sheet import ASSETS
+
+_log = logging.getLogger(__name__)
+
+DEBUG: Final = "MOSAIC_DEBUG"
+
+
+def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, MainWindow]:
+    """Make the application and its main window, which is not shown yet.
+
+    asyncio is joined with Qt from here on: coroutines run whenever Qt's events are
+    processed (``app.exec()``, a test's waiting). :func:`end` undoes all of it.
+
+    Args:
+        argv: Program name, then an experiment file or run folder to open, or
+            ``--replay RUN OPERATOR EPISODE``.
+
+    Returns:
+        The application (the one there is, where there is one) and the window.
+    """
+    arguments = list(argv if argv is not None else sys.argv)
+    running = QApplication.instance()
+    app = running if isinstance(running, QApplication) else QApplication(arguments[:1] or ["mosaic"])
+    app.setApplicationName("MOSAIC")
+    app.setDesktopFileName("mosaic")
+    app.setStyle("Fusion")
+    app.setQuitOnLastWindowClosed(False)
+    theme.use_fonts(app)
+    open_loop(app)
+    context = AppContext(Store())
+    context.theme.apply()
+    _tell_uncaught(context)
+    window = MainWindow(context)
+    context.setParent(window)
+    app.setWindowIcon(QIcon(QPixmap(str(ASSETS / "logo.png"))))
+    window.ended.connect(app.quit)
+    window.painted.connect(_spare_the_collector)
+    window.page_shown.connect(_spare_the_collector)
+    _open(window, arguments[1:])
+    return app, window
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Open the window and stay until it is closed.
+
+    Args:
+        argv: As for :func:`create_window`.
+
+    Returns:
+        Exit status.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    app, window = create_window(argv)
+    stop_watching = _watch() if os.environ.get(DEBUG) else None
+    _close_on_signals(window)
+    window.show()
+    status = app.exec()
+    if stop_watching is not None:
+        stop_watching()
+    end(window)
+    return status
+
+
+def end(window: MainWindow) -> None:
+    """Part asyncio and Qt, and delete the window; for a window that has been shut down."""
+    sys.excepthook = sys.__excepthook__
+    threading.excepthook = threading.__excepthook__
+    loop = asyncio.get_running_loop()
+    window.deleteLater()
+    app = QApplication.instance()
+    if app is not None:
+        app.processEvents()
+    close_loop(loop)
+
+
+def _open(window: MainWindow, arguments: Sequence[str]) -> None:
+    match list(arguments):
+        case []:
+            pass
+        case ["--replay", run, operator, episode]:
+            window.go("results", {"replay": (Path(run).absolute(), operator, int(episode))})
+        case [path]:
+            window.open_file(Path(path).absolute())
+        case _:
+            raise UsageError(
+                "the window opens one file at a time", fix="Give one experiment file or run folder"
+            )
+
+
+def _close_on_signals(window: MainWindow) -> None:
+    """Ctrl-C in the terminal, and a polite kill, close the window as a click does."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, window.close)
+
+
+def _tell_uncaught(context: AppContext) -> None:
+    """An exception in a slot or thread is logged and told; it never ends the program."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            return
+        _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
+        # The context may be gone while Qt is being taken down.
+        with contextlib.suppress(RuntimeError):
+            text = f"Something went wrong: {error or kind.__name__}. The log has the details"
+            context.noticed.emit(Notice(text, "error"))
+
+    def thread_hook(args: threading.ExceptHookArgs) -> None:
+        _log.error("something went wrong in %s", args.thread, exc_info=args.exc_value)
+
+    sys.excepthook = hook
+    threading.excepthook = thread_hook
+
+
+def _spare_the_collector(*_: object) -> None:
+    """Keep what is there from being looked at again: a full collection would be felt as a jerk."""
+    gc.set_threshold(20_000, 20, 50)
+    gc.freeze()
+
+
+def _watch() -> Callable[[], None]:
+    import faulthandler
+
+    from gym_gui.ui.watchdog import Watchdog
+
+    faulthandler.enable()
+    watchdog = Watchdog()
+    QTimer.singleShot(0, watchdog.start)
+    return watchdog.stop

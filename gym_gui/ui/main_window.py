@@ -1,0 +1,389 @@
+"""The main window: rail, page, messages, log, status line. It knows pages by name only."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui import __version__
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.log_dock import LogDock, LogFeed
+from gym_gui.ui.menus import Menus
+from gym_gui.ui.navigation import NavigationRail
+from gym_gui.ui.notices import NoticeArea
+from gym_gui.ui.page import Page
+from gym_gui.ui.pages import Place, places
+from gym_gui.ui.palette import CommandPalette
+from gym_gui.ui.shortcuts import ShortcutSheet
+from gym_gui.ui.status_line import StatusLine
+from gym_gui.ui.widgets.messages import EmptyHint
+
+_log = logging.getLogger(__name__)
+
+SMALLEST: Final = QSize(1024, 640)
+FIRST: Final = QSize(1280, 800)
+CLOSING_MS: Final = 300
+"""After this long, closing says that it is closing."""
+EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
+
+
+class MainWindow(QMainWindow):
+    """See the module. Pages are made on their first visit.
+
+    Args:
+        context: What the parts share; its ``requested`` signal leads here.
+    """
+
+    page_shown = pyqtSignal(str)
+    painted = pyqtSignal()
+    """Once, after the first paint."""
+    ended = pyqtSignal()
+    """Everything is released; the program may end."""
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__()
+        self.context = context
+        self.pages: dict[str, Page] = {}
+        self._places: dict[str, Place] = {place.name: place for place in places()}
+        self._page_commands: list[str] = []
+        self._current = ""
+        self._ending: asyncio.Task[None] | None = None
+        self._painted = self._shut = self._shutting = False
+        self.setObjectName("main-window")
+        self.setWindowTitle("MOSAIC")
+        self.setMinimumSize(SMALLEST)
+        self.setAcceptDrops(True)
+        self.feed = LogFeed(self)
+        self.feed.open()
+        self._build()
+        context.commands.add(*self._own_commands())
+        self.menus.fill()
+        context.requested.connect(self._on_requested)
+        self._restore()
+        self.go(self._first_page())
+
+    # ------------------------------------------------------------------ parts
+
+    def _build(self) -> None:
+        self.rail = NavigationRail(list(self._places.values()), self)
+        self.stack = QStackedWidget(self)
+        self.stack.setObjectName("pages")
+        self.notices = NoticeArea(self.context, self)
+        self.log_dock = LogDock(self.feed, self)
+        self.log_dock.hide()
+        self.status = StatusLine(self.context, self)
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setObjectName("log-splitter")
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.stack)
+        self.splitter.addWidget(self.log_dock)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setSizes([600, 180])
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        column.addWidget(self.splitter, 1)
+        column.addWidget(self.notices)
+        column.addWidget(self.status)
+        centre = QWidget(self)
+        row = QHBoxLayout(centre)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.rail)
+        row.addLayout(column, 1)
+        self.setCentralWidget(centre)
+        bar = self.menuBar()
+        assert bar is not None
+        self.menus = Menus(self.context, self, bar)
+        self.palette_box = CommandPalette(self.context, self)
+        self._closing_note = QLabel("Closing…", self)
+        self._closing_note.setObjectName("closing")
+        self._closing_note.setProperty("role", "wash")
+        self._closing_note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._closing_note.hide()
+        self.rail.chosen.connect(self.go)
+        self.rail.logo.clicked.connect(self._on_logo_clicked)
+        self.status.log_toggled.connect(self._on_log_toggled)
+        self.log_dock.closed.connect(self._on_log_closed)
+
+    def _own_commands(self) -> list[Command]:
+        commands = [
+            Command("file.new", "New comparison", self._on_new, "Ctrl+N", "File", "add"),
+            Command("file.open", "Open experiment file…", self.choose_file, "Ctrl+O", "File", "open"),
+            Command(
+                "view.palette", "Search everything…", self.palette_box.open, "Ctrl+Shift+P", "View", "search"
+            ),
+        ]
+        numbered = [place for place in self._places.values() if not place.foot]
+        for place in self._places.values():
+            keys = "Ctrl+," if place.foot else f"Ctrl+{numbered.index(place) + 1}"
+            go = _Go(self, place.name)
+            commands.append(Command(f"go.{place.name}", place.title, go, keys, "View", place.icon))
+        commands += [
+            Command(
+                "view.theme",
+                "Switch between light and dark",
+                self.switch_theme,
+                "Ctrl+Shift+D",
+                "View",
+                "dark",
+            ),
+            Command("view.log", "Log", self.status.log.toggle, "Ctrl+L", "View", "log"),
+            Command("view.full", "Full screen", self._on_full_screen, "F11", "View", "expand"),
+            Command("help.shortcuts", "Shortcuts", self._on_shortcuts, "F1", "Help", "keyboard"),
+            Command("help.about", "About MOSAIC", self._on_about, "", "Help", "info"),
+            Command("file.quit", "Quit", self.close, "Ctrl+Q", "File", "close"),
+        ]
+        if "operators" not in self._places:
+            commands = [c for c in commands if c.id not in ("file.new", "file.open")]
+        return commands
+
+    # ------------------------------------------------------------------ pages
+
+    @property
+    def current(self) -> str:
+        """Name of the page that is shown."""
+        return self._current
+
+    @property
+    def page(self) -> Page | None:
+        """The page that is shown, ``None`` where it could not be made."""
+        return self.pages.get(self._current)
+
+    def go(self, name: str, request: dict[str, object] | None = None) -> None:
+        """Show a page, made now if this is the first visit, and hand it the request."""
+        if self._shutting:
+            return
+        if name not in self._places:
+            self.context.notify(f"There is no page {name!r} in this installation", "warning")
+            self.rail.set_current(self._current)
+            return
+        before = self.page
+        page = self.pages.get(name) or self._make(name)
+        if page is not None:
+            self._enter(name, page, before)
+            try:
+                page.opened(**(request or {}))
+            except Exception as error:
+                # A page that cannot open must not take the window with it.
+                _log.exception("page %s could not open", name)
+                self.context.notify(f"{page.title} could not show this: {error}", "error")
+        self.rail.set_current(self._current)
+
+    def _make(self, name: str) -> Page | None:
+        try:
+            page = self._places[name].load()(self.context)
+        except Exception as error:
+            _log.exception("page %s could not be made", name)
+            self.context.notify(
+                f"{self._places[name].title} cannot be shown: {error}. The log has the details", "error"
+            )
+            if not self._current:
+                self.stack.addWidget(EmptyHint("This page cannot be shown", str(error), icon_name="warning"))
+            return None
+        self.pages[name] = page
+        self.stack.addWidget(page)
+        return page
+
+    def _enter(self, name: str, page: Page, before: Page | None) -> None:
+        if before is page:
+            return
+        if before is not None:
+            before.left()
+        self.context.commands.remove(self._page_commands)
+        self._current = name
+        self.stack.setCurrentWidget(page)
+        commands = page.commands()
+        self._page_commands = [command.id for command in commands]
+        self.context.commands.add(*commands)
+        self.setWindowTitle(f"{page.title} · MOSAIC")
+        self.page_shown.emit(name)
+
+    def _on_requested(self, name: str, request: object) -> None:
+        self.go(name, request if isinstance(request, dict) else {})
+
+    # ------------------------------------------------------------------ commands
+
+    def switch_theme(self) -> None:
+        """Dark where it is light, light where it is dark; kept."""
+        self.context.settings.set("theme", "light" if self.context.theme.dark else "dark")
+
+    def choose_file(self) -> None:
+        """Let the person choose an experiment file; it opens in script mode."""
+        from PyQt6.QtWidgets import QFileDialog
+
+        dialog = QFileDialog(
+            self, "Open an experiment file", str(self.context.layout.value("files/last", ""))
+        )
+        dialog.setObjectName("choose-experiment")
+        dialog.setNameFilters(
+            [f"Experiments ({' '.join(f'*{end}' for end in EXPERIMENTS)})", "All files (*)"]
+        )
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._on_file_selected)
+        dialog.open()
+
+    def open_file(self, path: Path) -> None:
+        """Open an experiment file in script mode, a run folder in Results."""
+        if path.is_dir():
+            if (path / "run.json").is_file():
+                self.context.go("results", run=path)
+            else:
+                self.context.notify(f"{path.name} is not a run folder: it holds no run.json", "warning")
+        elif path.suffix.lower() in EXPERIMENTS:
+            self.context.layout.setValue("files/last", str(path.parent))
+            self.context.go("operators", script=path)
+        else:
+            kinds = ", ".join(EXPERIMENTS)
+            self.context.notify(f"{path.name} is not an experiment file ({kinds}) or a run folder", "warning")
+
+    def _on_file_selected(self, path: str) -> None:
+        self.open_file(Path(path))
+
+    def _on_new(self) -> None:
+        self.go("operators", {"new": True})
+
+    def _on_shortcuts(self) -> None:
+        ShortcutSheet(self.context, self).open()
+
+    def _on_about(self) -> None:
+        place = self.context.store.data
+        self.context.notify(f"MOSAIC {__version__}: any mind in any seat, on the same seeds. Data in {place}")
+
+    def _on_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _on_logo_clicked(self) -> None:
+        place = self.rail.logo.mapToGlobal(self.rail.logo.rect().bottomLeft())
+        self.menus.popup().popup(place)
+
+    def _on_log_toggled(self, shown: bool) -> None:
+        self.log_dock.setVisible(shown)
+        self.context.layout.setValue("window/log", shown)
+        if shown:
+            self.log_dock.table.scrollToBottom()
+
+    def _on_log_closed(self) -> None:
+        self.status.log.setChecked(False)
+
+    # ------------------------------------------------------------------ layout that is remembered
+
+    def _restore(self) -> None:
+        layout = self.context.layout
+        geometry = layout.value("window/geometry")
+        if geometry is None or not self.restoreGeometry(geometry):
+            self.resize(FIRST)
+        sizes = layout.value("window/splitter")
+        if sizes is not None:
+            self.splitter.restoreState(sizes)
+        self.log_dock.hide()
+        if layout.value("window/log", False, type=bool):
+            self.status.log.setChecked(True)
+
+    def _first_page(self) -> str:
+        last = str(self.context.layout.value("window/page", "home"))
+        return last if last in self._places else next(iter(self._places))
+
+    def _remember(self) -> None:
+        layout = self.context.layout
+        layout.setValue("window/geometry", self.saveGeometry())
+        layout.setValue("window/splitter", self.splitter.saveState())
+        layout.setValue("window/page", self._current)
+
+    # ------------------------------------------------------------------ events
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Tell once that something is on the screen."""
+        super().paintEvent(a0)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self._on_first_painted)
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        """The palette and the note lie on top of everything."""
+        super().showEvent(a0)
+        self.palette_box.raise_()
+
+    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
+        """Take one local file or folder."""
+        if a0 is not None and _dropped(a0) is not None:
+            a0.acceptProposedAction()
+
+    def dropEvent(self, a0: QDropEvent | None) -> None:
+        """Open what was dropped."""
+        path = _dropped(a0) if a0 is not None else None
+        if a0 is not None and path is not None:
+            a0.acceptProposedAction()
+            self.open_file(path)
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        """Release everything first; the window goes when that is done."""
+        if self._shut or a0 is None:
+            super().closeEvent(a0)
+            return
+        a0.ignore()
+        if not self._shutting:
+            # Not the context's: it cancels what it has when it closes.
+            self._ending = asyncio.get_running_loop().create_task(self.shut_down())
+            self._ending.add_done_callback(self._on_shut_down)
+
+    async def shut_down(self) -> None:
+        """Close the pages, end all work, remember the layout. Leaves no process behind."""
+        if self._shutting:
+            return
+        self._shutting = True
+        self._remember()
+        self.status.stop()
+        note = QTimer(self)
+        note.setSingleShot(True)
+        note.timeout.connect(self._on_closing_slow)
+        note.start(CLOSING_MS)
+        for name, page in self.pages.items():
+            try:
+                await page.closed()
+            except Exception:
+                _log.exception("page %s did not close in order", name)
+        await self.context.close()
+        note.stop()
+        self.menus.close()
+        self.feed.close()
+        self._shut = True
+
+    def _on_shut_down(self, _task: object) -> None:
+        self._shut = True
+        self.close()
+        self.ended.emit()
+
+    def _on_closing_slow(self) -> None:
+        self._closing_note.resize(180, 44)
+        self._closing_note.move((self.width() - 180) // 2, (self.height() - 44) // 2)
+        self._closing_note.show()
+        self._closing_note.raise_()
+        self.setEnabled(False)
+
+    def _on_first_painted(self) -> None:
+        self.status.start()
+        self.painted.emit()
+
+
+class _Go:
+    """Shows one page; a command keeps it."""
+
+    def __init__(self, window: MainWindow, name: str) -> None:
+        self._window, self._name = window, name
+
+    def __call__(self) -> None:
+        self._window.go(self._name)
+
+
+def _dropped(event: QDropEvent) -> Path | None:
+    data = event.mimeData()
+    urls = data.urls() if data is not None else []
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

@@ -1,0 +1,135 @@
+"""The rail of places at the left edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QRect, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFont, QIcon, QKeyEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
+from gym_gui.ui.pages import Place
+
+
+class RailButton(QAbstractButton):
+    """A place: icon above its name."""
+
+    def __init__(self, place: Place, shortcut: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.place = place
+        self.setObjectName(f"go-{place.name}")
+        self.setText(place.title)
+        self.setAccessibleName(place.title)
+        self.setToolTip(f"{place.title} ({shortcut})" if shortcut else place.title)
+        self.setCheckable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._icon = icon(place.icon)
+
+    def sizeHint(self) -> QSize:
+        """As drawn."""
+        return QSize(60, 50)
+
+    def paintEvent(self, e: QPaintEvent | None) -> None:
+        """Draw the wash where it is the current place, the icon, the name."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        current = theme.current()
+        box = QRectF(self.rect())
+        if self.isChecked() or self.underMouse():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(current.colour("wash" if self.isChecked() else "raised"))
+            painter.drawRoundedRect(box, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        if self.hasFocus():
+            painter.setPen(current.colour("accent"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        mark = QRect((self.width() - theme.ICON) // 2, 8, theme.ICON, theme.ICON)
+        state = QIcon.State.On if self.isChecked() else QIcon.State.Off
+        self._icon.paint(painter, mark, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal, state)
+        weight = QFont.Weight.Medium if self.isChecked() else QFont.Weight.Normal
+        painter.setFont(theme.font(theme.SMALL_PX, weight=weight))
+        painter.setPen(current.colour("accent_text" if self.isChecked() else "muted"))
+        words = self.rect().adjusted(0, 29, 0, -3)
+        painter.drawText(words, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, self.text())
+
+    def keyPressEvent(self, e: QKeyEvent | None) -> None:
+        """Enter goes there as Space does."""
+        if e is not None and e.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(e)
+
+
+class Logo(QAbstractButton):
+    """Four seats, four kinds. Opens the menus for people who look for them there."""
+
+    _COLOURS = ("rl", "llm", "human", "bdi")
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("main-menu")
+        self.setAccessibleName("Main menu")
+        self.setToolTip("Menu (Alt)")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setFixedSize(44, 44)
+
+    def paintEvent(self, e: QPaintEvent | None) -> None:
+        """Draw the four squares."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self.hasFocus() or self.underMouse():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.current().colour("raised"))
+            painter.drawRoundedRect(QRectF(self.rect()), 10, 10)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for i, kind in enumerate(self._COLOURS):
+            painter.setBrush(theme.kind_colour(kind))
+            painter.drawRoundedRect(QRectF(5 + 18 * (i % 2), 5 + 18 * (i // 2), 16, 16), 4, 4)
+
+
+class NavigationRail(QWidget):
+    """The places, one of them current; those at the foot stand apart."""
+
+    chosen = pyqtSignal(str)
+
+    def __init__(self, places: Sequence[Place], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("rail")
+        self.setAccessibleName("Places")
+        self.setProperty("role", "rail")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedWidth(theme.RAIL_WIDTH)
+        self.logo = Logo(self)
+        self._group = QButtonGroup(self)
+        self._buttons: dict[str, RailButton] = {}
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 5, 6, 8)
+        layout.setSpacing(theme.STEP)
+        layout.addWidget(self.logo, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addSpacing(6)
+        foot = [place for place in places if place.foot]
+        for number, place in enumerate(p for p in places if not p.foot):
+            layout.addWidget(self._add(place, f"Ctrl+{number + 1}"))
+        layout.addStretch(1)
+        for place in foot:
+            layout.addWidget(self._add(place, "Ctrl+,"))
+        self._group.buttonClicked.connect(self._on_button_clicked)
+
+    def set_current(self, name: str) -> None:
+        """Mark a place as the one that is shown, without a signal."""
+        button = self._buttons.get(name)
+        if button is not None:
+            button.setChecked(True)
+
+    def _add(self, place: Place, shortcut: str) -> RailButton:
+        button = RailButton(place, shortcut, self)
+        self._group.addButton(button)
+        self._buttons[place.name] = button
+        return button
+
+    def _on_button_clicked(self, button: QAbstractButton) -> None:
+        if isinstance(button, RailButton):
+            self.chosen.emit(button.place.name)

@@ -1,0 +1,243 @@
+"""The command palette: everything by its name, from the keyboard alone."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt
+from PyQt6.QtGui import QColor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+
+from gym_gui.ui import matching, theme
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.picker import ItemDelegate, ItemsModel, PickerItem
+
+SHOWN: Final = 60
+RUNS: Final = 200
+_SMALL = {"environment", "run"}
+"""Only found by typing: there are too many to look through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What choosing an entry does: run a command, or go to a page."""
+
+    kind: str
+    value: object
+
+
+class CommandPalette(QWidget):
+    """Lies over the window while it is open; a click beside it or Escape closes it."""
+
+    def __init__(self, context: AppContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._environments: tuple[PickerItem, ...] | None = None
+        self._runs: tuple[PickerItem, ...] = ()
+        self._items: tuple[PickerItem, ...] = ()
+        self._before: QWidget | None = None
+        self.setObjectName("palette")
+        self.setAccessibleName("Command palette")
+        self.box = QFrame(self)
+        self.box.setProperty("role", "popup")
+        self.search = QLineEdit(self.box)
+        self.search.setObjectName("palette-search")
+        self.search.setPlaceholderText("Type a command, a page, an environment or a run")
+        self.search.setAccessibleName("Search everything")
+        self.search.textChanged.connect(self._on_text_changed)
+        self.search.installEventFilter(self)
+        self.model = ItemsModel(self)
+        self.list = QListView(self.box)
+        self.list.setObjectName("palette-list")
+        self.list.setAccessibleName("Found")
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(ItemDelegate(self.list))
+        self.list.setUniformItemSizes(True)
+        self.list.setMouseTracking(True)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.clicked.connect(self._on_chosen)
+        self.nothing = muted_label("Nothing fits. Try fewer letters, or an environment's name.")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(self.box)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.setSpacing(6)
+        layout.addWidget(self.search)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.nothing, 1)
+        parent.installEventFilter(self)
+        self.hide()
+
+    def open(self) -> None:
+        """Show it, empty, over the whole window."""
+        window = self.parentWidget()
+        if window is None:
+            return
+        if not self.isVisible():
+            self._before = window.focusWidget()
+        self.setGeometry(window.rect())
+        self.search.clear()
+        self._gather()
+        self._filter()
+        self.show()
+        self.raise_()
+        self.search.setFocus()
+        if self._environments is None:
+            self._environments = ()
+            self._context.spawn(self._read_environments(), "Listing the environments")
+        self._context.spawn(self._read_runs(), "Listing the runs")
+
+    def shut(self) -> None:
+        """Hide it; the focus goes back to where it was."""
+        self.hide()
+        if self._before is not None:
+            self._before.setFocus()
+            self._before = None
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Keys in the search field act on the list; the window's size is ours."""
+        if a1 is not None and a0 is self.parentWidget() and a1.type() == QEvent.Type.Resize:
+            self.setGeometry(self.parentWidget().rect())  # type: ignore[union-attr]
+        if isinstance(a1, QKeyEvent) and a0 is self.search and a1.type() == QEvent.Type.KeyPress:
+            return self._on_key(a1.key())
+        return super().eventFilter(a0, a1)
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """A click beside the box closes it."""
+        if a0 is not None and not self.box.geometry().contains(a0.position().toPoint()):
+            self.shut()
+
+    def resizeEvent(self, a0: object) -> None:
+        """The box hangs from the top, in the middle."""
+        width = min(640, self.width() - 48)
+        height = min(440, self.height() - 120)
+        self.box.setGeometry(QRect((self.width() - width) // 2, 56, width, height))
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Dim what is behind."""
+        shade = QColor(0, 0, 0, 110 if theme.current().dark else 40)
+        QPainter(self).fillRect(self.rect(), shade)
+
+    # ------------------------------------------------------------------ what there is
+
+    def _gather(self) -> None:
+        commands = tuple(_command_item(command) for command in self._context.commands.all())
+        self._items = (*commands, *self._runs, *(self._environments or ()))
+
+    async def _read_environments(self) -> None:
+        self._environments = await asyncio.to_thread(_environment_items)
+        self._refresh()
+
+    async def _read_runs(self) -> None:
+        self._runs = await asyncio.to_thread(_run_items, self._context.store.runs)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self.isVisible():
+            self._gather()
+            self._filter()
+
+    def _filter(self) -> None:
+        query = self.search.text()
+        items = self._items
+        if not query.strip():
+            items = tuple(i for i in items if isinstance(i.value, _Target) and i.value.kind not in _SMALL)
+        shown = matching.best(query, items, _searched, limit=SHOWN if query.strip() else None)
+        self.model.show(shown, grouped=not query.strip())
+        self.list.setVisible(bool(shown))
+        self.nothing.setVisible(not shown)
+        self._select(self.model.next_item(-1, 1))
+
+    # ------------------------------------------------------------------ choosing
+
+    def _on_text_changed(self, _text: str) -> None:
+        self._filter()
+
+    def _on_key(self, key: int) -> bool:
+        moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 10, Qt.Key.Key_PageUp: -10}
+        if key in moves:
+            self._select(self.model.next_item(self.list.currentIndex().row(), moves[Qt.Key(key)]))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._on_chosen(self.list.currentIndex())
+        elif key == Qt.Key.Key_Escape:
+            self.shut()
+        else:
+            return key == Qt.Key.Key_Tab
+        return True
+
+    def _select(self, row: int) -> None:
+        if row >= 0:
+            index = self.model.index(row)
+            self.list.setCurrentIndex(index)
+            self.list.scrollTo(index)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        row = self.model.row(index.row())
+        if not isinstance(row, PickerItem) or row.reason or not isinstance(row.value, _Target):
+            return
+        self.shut()
+        target = row.value
+        if target.kind == "command":
+            self._context.commands.run(str(target.value))
+        elif target.kind == "environment":
+            self._context.go("play", task=str(target.value))
+        elif isinstance(target.value, Path):
+            self._context.go("results", run=target.value)
+
+
+def _searched(item: PickerItem) -> str:
+    return item.searched
+
+
+def _command_item(command: Command) -> PickerItem:
+    keys = QKeySequence(command.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+    reason = "" if command.enabled() else "not now"
+    group = "Go to" if command.id.startswith("go.") else "Commands"
+    target = _Target("command", command.id)
+    return PickerItem(target, command.title, keys or command.detail, group, reason, keywords=command.detail)
+
+
+def _environment_items() -> tuple[PickerItem, ...]:
+    """All environments; takes a while the first time, so it is called in a thread."""
+    from gym_gui.envs import families, list_specs
+
+    titles = {name: family.title for name, family in families().items()}
+    return tuple(
+        PickerItem(
+            _Target("environment", spec.id),
+            spec.id,
+            f"Play · {titles.get(spec.family, spec.family)}",
+            "Environments",
+            keywords=spec.family,
+        )
+        for spec in list_specs()
+    )
+
+
+def _run_items(folder: Path) -> tuple[PickerItem, ...]:
+    """The newest runs, by who played."""
+    from gym_gui.analysis import open_run
+    from gym_gui.core.errors import MosaicError
+
+    paths = sorted((path.parent for path in folder.glob("*/run.json")), key=_name, reverse=True)
+    items: list[PickerItem] = []
+    for path in paths[:RUNS]:
+        try:
+            run = open_run(path)
+        except (MosaicError, OSError):
+            continue
+        who = ", ".join(operator.name for operator in run.operators.values())
+        where = ", ".join(dict.fromkeys(operator.task for operator in run.operators.values()))
+        items.append(
+            PickerItem(_Target("run", path), who or path.name, f"Run · {where}", "Runs", "", path.name)
+        )
+    return tuple(items)
+
+
+def _name(path: Path) -> str:
+    return path.name

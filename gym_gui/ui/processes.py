@@ -1,0 +1,153 @@
+"""What this program and everything it started use, read from outside the GUI thread."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_WORKER: Final = ("mosaic_worker",)
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One sample.
+
+    Attributes:
+        workers: Worker processes that live.
+        stopped: Those of them that are stopped and cannot answer.
+        hosts: Session hosts.
+        cpu: Processor time used since the sample before, in cores (1.0: one core busy).
+        memory: Resident memory in bytes; shared pages count in each process.
+    """
+
+    workers: int = 0
+    stopped: int = 0
+    hosts: int = 0
+    cpu: float = 0.0
+    memory: int = 0
+
+
+class ProcessSampler:
+    """Walks our own process tree in ``/proc``: far cheaper than looking at every process there is.
+
+    Where ``/proc`` does not tell children, psutil is asked.
+    """
+
+    def __init__(self, pid: int | None = None) -> None:
+        self._pid = pid or os.getpid()
+        self._roles: dict[int, str] = {}
+        self._ticks: dict[int, int] = {}
+        self._at = 0.0
+
+    def sample(self) -> Usage:
+        """Look at the tree now."""
+        pids = [self._pid, *_descendants(self._pid)]
+        workers = stopped = hosts = memory = ticks = 0
+        seen: dict[int, int] = {}
+        for pid in pids:
+            status = _status(pid)
+            if status is None:
+                continue
+            state, used, resident = status
+            role = self._role(pid)
+            workers += role == "worker"
+            hosts += role == "host"
+            stopped += role == "worker" and state in "tT"
+            memory += resident
+            seen[pid] = used
+            ticks += used - self._ticks.get(pid, 0 if self._at else used)
+        now = time.monotonic()
+        passed = now - self._at if self._at else 0.0
+        cpu = max(ticks, 0) / _TICKS / passed if passed > 0 else 0.0
+        self._at, self._ticks = now, seen
+        self._roles = {pid: role for pid, role in self._roles.items() if pid in seen}
+        return Usage(workers, stopped, hosts, cpu, memory)
+
+    def _role(self, pid: int) -> str:
+        role = self._roles.get(pid)
+        if role is None:
+            role = self._roles[pid] = "window" if pid == self._pid else _role(_command(pid))
+            if role == "starting":
+                del self._roles[pid]
+        return role
+
+
+def _role(command: list[str]) -> str:
+    """What a process is, told by its command line."""
+    if "gym_gui.host" in command:
+        return "host"
+    if any(part in _WORKER or part.endswith("mosaic_worker/launch.py") for part in command[1:5]):
+        return "worker"
+    # Between fork and exec a child still has our own command line.
+    return "starting" if command == _command(os.getpid()) else "other"
+
+
+def _descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        parent = waiting.pop()
+        children = _children(parent)
+        found += children
+        waiting += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    result: list[int] = []
+    try:
+        threads = list(tasks.iterdir())
+    except OSError:
+        return [] if Path("/proc/self").exists() else _children_by_psutil(pid)
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            result += map(int, (thread / "children").read_bytes().split())
+    return result
+
+
+def _children_by_psutil(pid: int) -> list[int]:
+    import psutil
+
+    try:
+        return [child.pid for child in psutil.Process(pid).children()]
+    except psutil.Error:
+        return []
+
+
+def _status(pid: int) -> tuple[str, int, int] | None:
+    """State letter, ticks used, resident bytes; ``None`` where it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return _status_by_psutil(pid) if not Path("/proc/self").exists() else None
+    # The name in parentheses may hold spaces and parentheses.
+    parts = text[text.rindex(b")") + 2 :].split()
+    state = parts[0].decode()
+    return None if state in "ZX" else (state, int(parts[11]) + int(parts[12]), int(parts[21]) * _PAGE)
+
+
+def _status_by_psutil(pid: int) -> tuple[str, int, int] | None:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        times = process.cpu_times()
+        state = "T" if process.status() == psutil.STATUS_STOPPED else "R"
+        return state, int((times.user + times.system) * _TICKS), process.memory_info().rss
+    except psutil.Error:
+        return None
+
+
+def _command(pid: int) -> list[str]:
+    try:
+        data = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
+    return [part.decode(errors="replace") for part in data.split(b"\0") if part]

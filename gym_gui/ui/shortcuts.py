@@ -1,0 +1,83 @@
+"""The sheet of shortcuts (F1): what the commands say, nothing written twice."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QKeyEvent, QKeySequence
+from PyQt6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets.badges import KeyCap
+from gym_gui.ui.widgets.buttons import QuietButton
+from gym_gui.ui.widgets.labels import label, section_label, title_label
+
+_EVERYWHERE = (
+    ("Alt", "Show the menus"),
+    ("Tab", "To the next control"),
+    ("Space", "Press the button that has the focus"),
+    ("Esc", "Close what lies on top"),
+)
+
+
+class ShortcutSheet(QDialog):
+    """Lists every shortcut that works now, by where it belongs. Not modal."""
+
+    def __init__(self, context: AppContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("shortcut-sheet")
+        self.setWindowTitle("Shortcuts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(False)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(theme.PAGE)
+        self._grid.setVerticalSpacing(theme.ROW)
+        self._grid.setColumnStretch(0, 1)
+        for title, rows in _groups(context.commands.all()):
+            self._add(title, rows)
+        self._add("Everywhere", _EVERYWHERE)
+        content = QWidget()
+        content.setProperty("role", "scrolled")
+        content.setLayout(self._grid)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(content)
+        content.setAutoFillBackground(False)
+        head = QHBoxLayout()
+        head.addWidget(title_label("Shortcuts"))
+        head.addStretch(1)
+        head.addWidget(QuietButton("Close", name="close-shortcuts", on_click=self.close))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.addLayout(head)
+        layout.addWidget(scroll, 1)
+        self.resize(460, 560)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """F1 closes it as it opened it."""
+        if a0 is not None and a0.key() == Qt.Key.Key_F1:
+            self.close()
+            return
+        super().keyPressEvent(a0)
+
+    def _add(self, title: str, rows: tuple[tuple[str, str], ...]) -> None:
+        row = self._grid.rowCount()
+        if row > 1:
+            self._grid.setRowMinimumHeight(row, theme.ROW)
+            row += 1
+        self._grid.addWidget(section_label(title), row, 0, 1, 2)
+        for number, (keys, words) in enumerate(rows):
+            self._grid.addWidget(label(words), row + 1 + number, 0)
+            self._grid.addWidget(KeyCap(keys), row + 1 + number, 1, Qt.AlignmentFlag.AlignRight)
+
+
+def _groups(commands: tuple[Command, ...]) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for command in commands:
+        if command.shortcut:
+            keys = QKeySequence(command.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+            title = "Go to" if command.id.startswith("go.") else command.menu or "More"
+            groups.setdefault(title, []).append((keys, command.title))
+    return [(title, tuple(rows)) for title, rows in groups.items()]

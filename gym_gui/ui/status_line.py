@@ -1,0 +1,134 @@
+"""The line at the foot: workers, processor, memory, the run, and the way to the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.processes import ProcessSampler, Usage
+from gym_gui.ui.widgets.badges import StatusDot
+from gym_gui.ui.widgets.labels import ElidedLabel, muted_label
+
+_log = logging.getLogger(__name__)
+
+INTERVAL_MS = 1000
+IDLE_INTERVAL_MS = 3000
+"""While nothing is running."""
+
+
+class StatusLine(QWidget):
+    """See the module. Samples in a thread, at most once a second, and not while it is hidden."""
+
+    log_toggled = pyqtSignal(bool)
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._sampler = ProcessSampler()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_time)
+        self.setObjectName("status-line")
+        self.setAccessibleName("Status")
+        self.setProperty("role", "status")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(theme.STATUS_HEIGHT)
+        self.workers = StatusDot("muted", "No worker running")
+        self.workers.setObjectName("status-workers")
+        self.workers.setToolTip("Worker processes of this window: each plays one or more slots")
+        self.cpu = muted_label()
+        self.cpu.setObjectName("status-cpu")
+        self.cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
+        self.memory = muted_label()
+        self.memory.setObjectName("status-memory")
+        self.memory.setToolTip("Memory of this window and all it started; shared pages count more than once")
+        self.run = ElidedLabel("", "muted")
+        self.run.setObjectName("status-run")
+        self.log = QPushButton("Log ▴", self)
+        self.log.setObjectName("toggle-log")
+        self.log.setProperty("role", "link")
+        self.log.setCheckable(True)
+        self.log.setToolTip("Show or hide the log (Ctrl+L)")
+        self.log.setAccessibleName("Log")
+        self.log.toggled.connect(self._on_log_toggled)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
+        layout.setSpacing(18)
+        for widget in (self.workers, self.cpu, self.memory):
+            layout.addWidget(widget)
+        layout.addStretch(1)
+        layout.addWidget(self.run)
+        layout.addWidget(self.log)
+        context.run_changed.connect(self._on_run_changed)
+        context.settings.changed.connect(self._on_setting_changed)
+
+    def start(self) -> None:
+        """Begin to sample; the window does so after its first paint."""
+        self._show_parts()
+        self._timer.start(0)
+
+    def stop(self) -> None:
+        """Sample no more."""
+        self._timer.stop()
+
+    def show_usage(self, usage: Usage) -> None:
+        """Say what a sample says."""
+        if usage.stopped:
+            state = "warning"
+            words = f"{_count(usage.workers, 'worker')}, {usage.stopped} not answering (stopped)"
+        elif usage.workers:
+            state, words = "ok", f"{_count(usage.workers, 'worker')} running"
+        elif usage.hosts:
+            state, words = "ok", f"{_count(usage.hosts, 'session')} running"
+        else:
+            state, words = "muted", "No worker running"
+        self.workers.set_state(state, words)
+        self.cpu.setText(f"CPU {usage.cpu * 100:.0f} %")
+        self.memory.setText(f"Memory {_bytes(usage.memory)}")
+
+    def _on_time(self) -> None:
+        if self.isVisible():
+            self._context.spawn(self._sample(), "Reading processor and memory use")
+        else:
+            self._timer.start(IDLE_INTERVAL_MS)
+
+    async def _sample(self) -> None:
+        try:
+            usage = await asyncio.to_thread(self._sampler.sample)
+        except OSError as error:
+            _log.warning("processor and memory use cannot be read (%s)", error)
+            return
+        self.show_usage(usage)
+        self._timer.start(INTERVAL_MS if usage.workers or usage.hosts else IDLE_INTERVAL_MS)
+
+    def _show_parts(self) -> None:
+        shown = self._context.settings.values.sample_processes
+        self.cpu.setVisible(shown)
+        self.memory.setVisible(shown)
+
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "sample_processes":
+            self._show_parts()
+
+    def _on_run_changed(self, run_id: str, note: str) -> None:
+        short = f"{run_id[:4]}…{run_id[-2:]}" if len(run_id) > 12 else run_id
+        self.run.setText(f"run {short} · {note}" if run_id else "")
+        self.run.setToolTip(f"Run {run_id}: {note}" if run_id else "")
+        self.run.updateGeometry()
+
+    def _on_log_toggled(self, shown: bool) -> None:
+        self.log.setText("Log ▾" if shown else "Log ▴")
+        self.log_toggled.emit(shown)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _bytes(number: int) -> str:
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.0f} MB"
