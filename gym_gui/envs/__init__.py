@@ -5,17 +5,26 @@ from __future__ import annotations
 from gym_gui.envs.checking import check
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
-from gym_gui.envs.registry import families, list_specs, make, register, resolve
+from gym_gui.envs.keymaps import Axis, KeyScheme
+from gym_gui.envs.page import EnvironmentPage, document, keys, render_modes
+from gym_gui.envs.registry import families, list_specs, make, register, resolve, trouble
 from gym_gui.envs.spec import EnvSpec
 
 __all__ = [
+    "Axis",
     "EnvSpec",
     "Environment",
+    "EnvironmentPage",
     "Family",
+    "KeyScheme",
     "check",
+    "document",
     "families",
+    "keys",
     "list_specs",
     "make",
     "register",
+    "render_modes",
     "resolve",
+    "trouble",
 ]

@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
+from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.keymaps import KeyScheme, Pace, by_space
-from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
+from gym_gui.envs.spec import DISTRIBUTION, EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
     from gym_gui.envs.environment import Environment
+
+USED_MODES = ("rgb_array", "ansi")
+"""Render modes that are of use here; ``human`` opens windows of its own."""
+_GENERAL = frozenset({"Env", "EzPickle", "AECEnv", "ParallelEnv", "MiniGridEnv", "MultiGridEnv"})
+"""Base classes whose documentation is about all environments and none in particular."""
 
 Teams = Mapping[str, tuple[str, ...]]
 
@@ -87,6 +93,47 @@ class Family:
     def owns(self, names: Iterable[str]) -> bool:
         """Whether one of ``names`` can only be an environment of this family."""
         return any(name.startswith(prefix) for name in names for prefix in self.prefixes)
+
+    def needs(self, spec: EnvSpec) -> tuple[str, ...]:
+        """Import names that this one needs beyond :attr:`modules`."""
+        return ()
+
+    # -- what it is about; all of this imports nothing of the package
+
+    def title_of(self, spec: EnvSpec) -> str:
+        """Name of one environment for people; by default its id without the version."""
+        return split_version(spec.id)[0]
+
+    def summary(self, spec: EnvSpec) -> str:
+        """One sentence, or ``""`` for the first one of its documentation."""
+        return ""
+
+    def documentation(self, spec: EnvSpec) -> str:
+        """Its documentation as its package has it: that of the class, else of the module."""
+        if callable(spec.entry_point):
+            return source.of_object(spec.entry_point)
+        found = source.find(spec.entry_point)
+        if found is None:
+            return ""
+        if found.node is None:
+            return found.module_text
+        texts = {each.node.name: each.text for each in source.classes(found) if each.node is not None}
+        own = [text for name, text in texts.items() if text and name not in _GENERAL]
+        return next(iter(own), found.module_text)
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        """Its page on the web, or ``""``."""
+        return ""
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        """Those of ``rgb_array`` and ``ansi`` that it has; ``rgb_array`` where it does not say."""
+        if callable(spec.entry_point):
+            metadata: Any = getattr(spec.entry_point, "metadata", {})
+            stated = metadata.get("render_modes")
+        else:
+            found = source.find(spec.entry_point)
+            stated = None if found is None else source.render_modes(found)
+        return USED_MODES[:1] if stated is None else tuple(mode for mode in USED_MODES if mode in stated)
 
     # -- making one
 

@@ -36,24 +36,32 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
     """Games that load without parameters and that Shimmy can observe."""
     spiel: Any = importlib.import_module(module)
     turns = {spiel.GameType.Dynamics.SEQUENTIAL, spiel.GameType.Dynamics.SIMULTANEOUS}
-    rows: list[dict[str, Any]] = []
-    for game in spiel.registered_games():
-        seen = (
-            game.provides_observation_tensor
-            or game.provides_information_state_tensor
-            or game.provides_observation_string
-            or game.provides_information_state_string
-        )
-        if game.default_loadable and seen and game.dynamics in turns:
-            rows.append(
-                {
-                    "id": game.short_name,
-                    "utility": game.utility.name,
-                    "dynamics": game.dynamics.name,
-                    "players": [game.min_num_players, game.max_num_players],
-                }
-            )
-    return rows
+    return [
+        {
+            "id": game.short_name,
+            "title": game.long_name,
+            "utility": game.utility.name,
+            "dynamics": game.dynamics.name,
+            "chance": game.chance_mode.name,
+            "information": game.information.name,
+            "players": [game.min_num_players, game.max_num_players],
+            "parameters": {name: str(value) for name, value in game.parameter_specification.items()},
+        }
+        for game in spiel.registered_games()
+        if game.default_loadable and game.dynamics in turns and _observable(spiel, game)
+    ]
+
+
+def _observable(spiel: Any, game: Any) -> bool:
+    """Whether Shimmy can say what its players observe; a game may promise more than it has (crossword)."""
+    try:
+        if game.provides_observation_tensor:
+            return spiel.load_game(game.short_name).observation_tensor_shape() is not None
+        if game.provides_information_state_tensor:
+            return spiel.load_game(game.short_name).information_state_tensor_shape() is not None
+    except spiel.SpielError:
+        return False
+    return bool(game.provides_observation_string or game.provides_information_state_string)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from gym_gui.envs.environment import Environment
 from gym_gui.envs.families import BUILT_IN
 from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.family import Family
+from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec, newest_of
 
 logger = logging.getLogger(__name__)
@@ -215,7 +216,7 @@ def make(
     spec = spec_or_task
     if isinstance(spec, str):
         spec = resolve(spec, env_name=env_name, api=api)
-    family = registered.family_of(spec.id) or families()[spec.family]
+    family = family_of(spec)
     try:
         env = family.build(spec, render_mode=render_mode, env_kwargs=dict(env_kwargs or {}))
     except MosaicError:
@@ -230,6 +231,23 @@ def make(
         api = next(a for a in APIS if replace(spec, api=a, apis=APIS).paradigm is adapter.paradigm)
         spec = replace(spec, api=api, apis=(api,))
     return Environment(spec, adapter, family)
+
+
+def family_of(spec: EnvSpec) -> Family:
+    """The family that knows the ways of an environment."""
+    return registered.family_of(spec.id) or families()[spec.family]
+
+
+def trouble(spec: EnvSpec) -> str:
+    """Why an environment that is listed cannot be made here, with the way out; ``""`` if it can.
+
+    Only looks whether the packages it needs are there, so it is quick and imports nothing.
+    """
+    family = family_of(spec)
+    for module in (*family.modules, *family.needs(spec)):
+        if not is_installed(module):
+            return str(MissingDependencyError(module, spec.install))
+    return ""
 
 
 def _missing_module(error: BaseException | None) -> str | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
+from gym_gui.envs.documents import summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_pushes
-from gym_gui.envs.spec import EnvSpec
+from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
@@ -56,6 +58,10 @@ _PUSHES: Mapping[str, tuple[tuple[str, int, float, str], ...]] = {
         ("down", 2, 0.8, "brake"),
     ),
 }
+
+_DOCUMENTED = frozenset({"classic_control", "toy_text", "box2d", "mujoco"})
+_PAGES = {"continuous_mountain_car": "mountain_car_continuous"}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _reached(last: tuple[float, bool]) -> bool:
@@ -148,6 +154,24 @@ class GymnasiumFamily(Family):
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, info_mask=_area(spec) not in _ADVICE)
+
+    def needs(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("jax",) if _area(spec).startswith(("phys2d", "tabular")) else ()
+
+    def title_of(self, spec: EnvSpec) -> str:
+        area, _, name = split_version(spec.id)[0].rpartition("/")
+        return f"{name} ({area})" if area else name
+
+    def summary(self, spec: EnvSpec) -> str:
+        return summaries.GYMNASIUM.get(_area(spec), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        area, _, module = _area(spec).partition(".")
+        if area not in _DOCUMENTED or not isinstance(spec.entry_point, str):
+            return ""
+        name = spec.entry_point.rpartition(":")[2].removesuffix("Env").replace("_", "")
+        page = _PAGES.get(module) or _CAMEL.sub("_", name).lower()
+        return f"https://gymnasium.farama.org/environments/{area}/{page}/"
 
     def pace(self, spec: EnvSpec) -> Pace:
         area = _area(spec)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import Option
 from gym_gui.envs import index
+from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
 from gym_gui.envs.keymaps import Pace
-from gym_gui.envs.spec import EnvSpec
+from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class IndexedFamily(Family):
@@ -77,6 +81,16 @@ class MiniGridFamily(IndexedFamily):
                 return None
         return int(environment.env.actions.done)
 
+    def title_of(self, spec: EnvSpec) -> str:
+        return split_version(spec.id)[0].replace("MiniGrid-", "").replace("-", " ")
+
+    def summary(self, spec: EnvSpec) -> str:
+        return summaries.MINIGRID.get(_class(spec), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        area = "babyai" if spec.id.startswith("BabyAI-") else "minigrid"
+        return f"https://minigrid.farama.org/environments/{area}/{_class(spec)}/"
+
     def options(self, environment: Environment) -> tuple[Option, ...]:
         from gym_gui.envs.minigrid_options import OPTIONS
 
@@ -98,3 +112,25 @@ class AtariFamily(IndexedFamily):
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.get_action_meanings())
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return _WORDS.sub(" ", split_version(spec.id.removeprefix("ALE/"))[0])
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        name = _WORDS.sub("_", split_version(spec.id.removeprefix("ALE/"))[0]).lower()
+        return f"https://ale.farama.org/environments/{name}/"
+
+    def summary(self, spec: EnvSpec) -> str:
+        """The emulator is one class for all games, and says nothing of any."""
+        return f"{self.title_of(spec)} for the Atari 2600, played for its score."
+
+    def documentation(self, spec: EnvSpec) -> str:
+        return ""
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
+
+def _class(spec: EnvSpec) -> str:
+    """Name of the class of an environment."""
+    return str(spec.entry_point).rpartition(":")[2]

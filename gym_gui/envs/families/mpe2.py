@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.documents import summaries
+from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
 from gym_gui.envs.keymaps import Pace
-from gym_gui.envs.spec import EnvSpec
+from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
@@ -73,6 +75,15 @@ class Mpe2Family(Family):
         good = tuple(a for a in adapter.possible_agents if a not in against)
         return {"adversaries": tuple(a for a in adapter.possible_agents if a in against), "good": good}
 
+    def title_of(self, spec: EnvSpec) -> str:
+        return title(self.documentation(spec)) or super().title_of(spec)
+
+    def summary(self, spec: EnvSpec) -> str:
+        return summaries.MPE2.get(_world(spec), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return f"https://mpe2.farama.org/environments/{_world(spec)}/"
+
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=10)
 
@@ -81,3 +92,8 @@ class Mpe2Family(Family):
         body = next(a for a in environment.env.world.agents if a.name == agent)
         n = getattr(environment.adapter.action_space(agent), "n", 0)
         return _MOVES if body.movable and body.silent and n == len(_MOVES) else ()
+
+
+def _world(spec: EnvSpec) -> str:
+    """``mpe2/simple_tag_v3`` is ``simple_tag``."""
+    return split_version(spec.id.removeprefix("mpe2/"))[0]

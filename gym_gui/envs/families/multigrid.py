@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -10,16 +11,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
 from gym_gui.envs.keymaps import Pace
-from gym_gui.envs.spec import EnvSpec, newest_of
+from gym_gui.envs.spec import EnvSpec, newest_of, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
 
 _HEAD = "MosaicMultiGrid-"
 _SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}
+_TITLES = {"S": "Soccer", "BB": "Basketball", "AF": "American football", "C": "Collect"}
+_AIMS = {
+    "S": "Carry the ball into the other side's goal.",
+    "BB": "Bring the ball to the other side's basket.",
+    "AF": "Carry the ball into the other side's end zone.",
+    "C": "Collect more balls than the others.",
+}
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
 _WARM_TASK = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 
@@ -109,11 +118,53 @@ class MultiGridFamily(IndexedFamily):
             return None
         return max(goals.values()) >= environment.env.goals_to_win
 
+    def title_of(self, spec: EnvSpec) -> str:
+        """``MosaicMultiGrid-S-G-2v0-IndAgObs-v1`` is ``Soccer 2v0``."""
+        sport, *rest = _parts(spec)
+        size = next((word for word in rest if _FORMAT.match(word)), "")
+        return f"{_TITLES.get(sport, sport)} {size}".strip()
+
+    def summary(self, spec: EnvSpec) -> str:
+        sport, *rest = _parts(spec)
+        aim = _AIMS.get(sport, "")
+        sizes = next((match for word in rest if (match := _FORMAT.match(word))), None)
+        if not aim or sizes is None:
+            return aim
+        green, blue = int(sizes[1]), int(sizes[2])
+        if not green or not blue:
+            return f"{aim} {_people(green or blue, 'green' if green else 'blue')} alone, to practise."
+        return f"{aim} {_people(green, 'green')} against {_people(blue, 'blue')}."
+
+    def documentation(self, spec: EnvSpec) -> str:
+        """That of the class and of the sports it is built on; each says what it adds."""
+        found = source.find(str(spec.entry_point))
+        chain = [] if found is None else list(source.classes(found))
+        return "\n\n".join(
+            inspect.cleandoc(each.text)
+            for each in chain
+            if each.text and each.module.startswith("mosaic_multigrid.envs")
+        )
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://github.com/Abdulhamid97Mousa/mosaic_multigrid"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array",)
+
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(rate=10)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)
+
+
+def _parts(spec: EnvSpec) -> list[str]:
+    """Words of an id: ``S``, ``2v2``, ``IndAgObs``."""
+    return split_version(spec.id)[0].removeprefix(_HEAD).split("-")
+
+
+def _people(n: int, colour: str) -> str:
+    return f"{n} {colour} agent{'' if n == 1 else 's'}"
 
 
 def slot_names(env: Any) -> dict[int, str]:

@@ -67,6 +67,31 @@ class OpenSpielFamily(Family):
             return None
         return ranked(team_returns(environment.teams, returns))
 
+    def title_of(self, spec: EnvSpec) -> str:
+        return str(spec.traits["title"])
+
+    def summary(self, spec: EnvSpec) -> str:
+        return f"{spec.traits['title']}: {_kind(spec.traits)}."
+
+    def documentation(self, spec: EnvSpec) -> str:
+        """OpenSpiel documents its games in papers; what it states of each is told here."""
+        parameters: Mapping[str, str] = spec.traits["parameters"]
+        text = f"{self.summary(spec)[:-1]}, in OpenSpiel."
+        if not parameters:
+            return text
+        rows = "\n".join(f"| `{name}` | {default} |" for name, default in parameters.items())
+        example = next(iter(parameters))
+        return (
+            f"{text}\n\n## Parameters\n\nSet with `env_kwargs`, for example "
+            f'`{{"config": {{"{example}": …}}}}`.\n\n| Parameter | Default |\n| --- | --- |\n{rows}\n'
+        )
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://openspiel.readthedocs.io/en/latest/games.html"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("ansi",)
+
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(rate=2)
 
@@ -82,3 +107,29 @@ class OpenSpielFamily(Family):
     def board(self, environment: Environment) -> Board | None:
         reader = READERS.get(environment.spec.id.removeprefix(_HEAD))
         return None if reader is None else reader(environment)
+
+
+_CHANCE = {"DETERMINISTIC": "without chance", "EXPLICIT_STOCHASTIC": "with chance"}
+_SEEN = {
+    "PERFECT_INFORMATION": "everything is seen",
+    "IMPERFECT_INFORMATION": "something is hidden",
+    "ONE_SHOT": "all choose once",
+}
+_PAID = {
+    "ZERO_SUM": "one wins what the other loses",
+    "CONSTANT_SUM": "what is won is shared out",
+    "IDENTICAL": "all win or lose together",
+}
+
+
+def _kind(traits: Mapping[str, Any]) -> str:
+    """Kind of game in words, from what OpenSpiel states of it."""
+    least, most = traits["players"]
+    many = str(least) if least == most else f"{least} to {most}"
+    parts = [
+        f"a game for {many} player{'' if most == 1 else 's'}",
+        "who move at once" if traits["dynamics"] == "SIMULTANEOUS" and most > 1 else "",
+        _CHANCE.get(traits["chance"], "with chance"),
+    ]
+    rest = [_SEEN.get(traits["information"], ""), _PAID.get(traits["utility"], "") if most > 1 else ""]
+    return "; ".join(part for part in (" ".join(filter(None, parts)), *rest) if part)

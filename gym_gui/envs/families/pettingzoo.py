@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.boards.pettingzoo import READERS
+from gym_gui.envs.documents import summaries
+from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
@@ -48,6 +50,18 @@ FULL_ATARI = (
     *("UPFIRE", "RIGHTFIRE", "LEFTFIRE", "DOWNFIRE"),
     *("UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE"),
 )
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "atari": ("multi_agent_ale_py", "pygame"),
+    "chess": ("chess", "pygame"),
+    "hanabi": ("shimmy", "pyspiel"),
+    "leduc_holdem": ("rlcard", "pygame"),
+    "texas_holdem": ("rlcard", "pygame"),
+    "texas_holdem_no_limit": ("rlcard", "pygame"),
+    "pistonball": ("pygame", "pymunk"),
+    "multiwalker": ("Box2D", "pygame"),
+    "pursuit": ("pygame", "scipy"),
+}
+"""Import names, by game or else by area."""
 _PACES: Mapping[str, Pace] = {
     "atari": Pace(realtime=True, rate=60),  # every frame of the console is a step
     "butterfly": Pace(realtime=True, rate=15),
@@ -129,6 +143,19 @@ class PettingZooFamily(Family):
         if not _rivals(environment.spec) or not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
+
+    def needs(self, spec: EnvSpec) -> tuple[str, ...]:
+        area = spec.id.partition("/")[0]
+        return _NEEDS.get(_game(spec), _NEEDS.get(area, ("pygame",)))
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return title(self.documentation(spec)) or _game(spec).replace("_", " ").capitalize()
+
+    def summary(self, spec: EnvSpec) -> str:
+        return summaries.PETTINGZOO.get(_game(spec), "")
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return f"https://pettingzoo.farama.org/environments/{spec.id.partition('/')[0]}/{_game(spec)}/"
 
     def pace(self, spec: EnvSpec) -> Pace:
         return next((pace for head, pace in _PACES.items() if spec.id.startswith(head)), Pace())

@@ -1,0 +1,1 @@
+"""Reading what packages say of their environments, and saying it to people."""

@@ -1,0 +1,173 @@
+"""Reading documentation out of a package's source, without importing the package.
+
+Importing an environment's module may take seconds, may start pygame, and fails where one of
+its packages is missing, while its documentation stands in the file all the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gym_gui.envs.index import package_dir
+
+_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where something is defined.
+
+    Attributes:
+        module: Dotted name of the module.
+        tree: The module.
+        node: The definition; ``None`` where the module has none of that name that is a class.
+    """
+
+    module: str
+    tree: ast.Module
+    node: ast.ClassDef | None
+
+    @property
+    def module_text(self) -> str:
+        """Docstring of the module."""
+        return ast.get_docstring(self.tree) or ""
+
+    @property
+    def text(self) -> str:
+        """Docstring of the class."""
+        return (ast.get_docstring(self.node) or "") if self.node is not None else ""
+
+
+def find(entry_point: str) -> Found | None:
+    """The definition that ``"module:name"`` leads to, through imports; ``None`` if there is no source."""
+    module, _, name = entry_point.partition(":")
+    return _find(module, name.partition(".")[0], _DEPTH)
+
+
+def classes(found: Found) -> Iterator[Found]:
+    """The class and what it is derived from, first bases first, as far as there is source.
+
+    Where ``found`` is a function (PettingZoo's ``env``), the classes of its module named
+    ``raw_env`` or so are taken.
+    """
+    waiting = [found] if found.node is not None else _environments_in(found)
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop(0)
+        if each.node is None or id(each.node) in seen:
+            continue
+        seen.add(id(each.node))
+        yield each
+        for base in each.node.bases:
+            if isinstance(base, ast.Name):
+                known = _find(each.module, base.id, _DEPTH)
+                waiting += [known] if known is not None else []
+
+
+def render_modes(found: Found) -> tuple[str, ...] | None:
+    """``metadata["render_modes"]`` as the class, or one it is derived from, writes it down."""
+    for each in classes(found):
+        for statement in each.node.body if each.node is not None else ():
+            value = _assigned(statement, "metadata")
+            if not isinstance(value, ast.Dict):
+                continue
+            for key, modes in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "render_modes":
+                    return _strings(modes)
+    return None
+
+
+def of_object(thing: Any) -> str:
+    """Docstring of a class or function that is at hand."""
+    return inspect.getdoc(thing) or ""
+
+
+def _environments_in(found: Found) -> list[Found]:
+    defined = [node for node in found.tree.body if isinstance(node, ast.ClassDef)]
+    named = [node for node in defined if node.name in ("raw_env", "parallel_env")]
+    return [Found(found.module, found.tree, node) for node in (named or defined)]
+
+
+def _find(module: str, name: str, depth: int) -> Found | None:
+    parsed = _parsed(module)
+    if parsed is None or depth == 0:
+        return None
+    tree, is_package = parsed
+    starred: list[str] = []
+    for statement in tree.body:
+        if isinstance(statement, ast.ClassDef) and statement.name == name:
+            return Found(module, tree, statement)
+        if isinstance(statement, ast.FunctionDef) and statement.name == name:
+            return Found(module, tree, None)
+        if _assigned(statement, name) is not None:
+            return Found(module, tree, None)
+        if isinstance(statement, ast.ImportFrom):
+            origin = _origin(statement, module, is_package)
+            for alias in statement.names:
+                if (alias.asname or alias.name) == name:
+                    return _find(origin, alias.name, depth - 1)
+            starred += [origin] if any(alias.name == "*" for alias in statement.names) else []
+    return next((found for origin in starred if (found := _find(origin, name, depth - 1))), None)
+
+
+def _origin(statement: ast.ImportFrom, module: str, is_package: bool) -> str:
+    """Absolute name of the module that is imported from."""
+    if not statement.level:
+        return statement.module or ""
+    parts = module.split(".")
+    parts = parts[: len(parts) - statement.level + (1 if is_package else 0)]
+    return ".".join([*parts, *((statement.module or "").split(".") if statement.module else [])])
+
+
+def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
+    """Value that a top-level ``name = …`` gives."""
+    if isinstance(statement, ast.AnnAssign):
+        targets: list[ast.expr] = [statement.target]
+    elif isinstance(statement, ast.Assign):
+        targets = statement.targets
+    else:
+        return None
+    return statement.value if any(isinstance(t, ast.Name) and t.id == name for t in targets) else None
+
+
+def _strings(node: ast.expr) -> tuple[str, ...] | None:
+    try:
+        value: Any = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else None  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _parsed(module: str) -> tuple[ast.Module, bool] | None:
+    path = _file(module)
+    if path is None:
+        return None
+    tree = _parse(path, path.stat().st_mtime_ns)
+    return None if tree is None else (tree, path.name == "__init__.py")
+
+
+def _file(module: str) -> Path | None:
+    top, *rest = module.split(".")
+    place = package_dir(top) if top else None
+    if place is None:
+        return None
+    if not rest:
+        candidates = (place / "__init__.py", place / f"{top}.py")
+    else:
+        path = place.joinpath(*rest)
+        candidates = (path.with_name(path.name + ".py"), path / "__init__.py")
+    return next((path for path in candidates if path.is_file()), None)
+
+
+@lru_cache(maxsize=64)
+def _parse(path: Path, changed: int) -> ast.Module | None:
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
