@@ -1,0 +1,154 @@
+"""How often each action was taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui import theme as themes
+from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.ui.plots.live_plot import KeyRow, LivePlot
+from gym_gui.ui.plots.series import Look
+from gym_gui.ui.theme import SMALL_PX, Theme
+
+MOST_WORDS: Final = 12
+LONGEST: Final = 18
+OTHERS: Final = "all others"
+
+
+class ActionPlot(LivePlot):
+    """A bar per action and operator: the share of its decisions, with the number beside it.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "The share of each action appears here with the first step.", parent)
+        self.setObjectName("actionPlot")
+        self.setAccessibleName("Share of each action")
+        self._words: list[str] = []
+        self._counts: dict[str, Counter[str]] = {}
+        self._items: list[Any] = []
+        self._key = KeyRow(theme, self)
+        self._grid.addWidget(self._key, 1, 0, 1, 2)
+
+    def set_actions(self, words: Sequence[str]) -> None:
+        """The actions in the environment's order; others follow as they come."""
+        self._words = list(dict.fromkeys(words))
+        self.renewed()
+
+    def add(self, series_id: str, word: str, count: int = 1) -> None:
+        """An action was taken."""
+        if word not in self._words:
+            self._words.append(word)
+        self._counts.setdefault(series_id, Counter())[word] += count
+        self.renewed()
+
+    def set_counts(self, series_id: str, counts: Mapping[str, int]) -> None:
+        """All counts of a series at once."""
+        self._words.extend(word for word in counts if word not in self._words)
+        self._counts[series_id] = Counter(counts)
+        self.renewed()
+
+    def clear(self, series_id: str | None = None) -> None:
+        """Forget one series' counts, or all of them."""
+        if series_id is None:
+            self._counts.clear()
+        else:
+            self._counts.pop(series_id, None)
+        self.renewed()
+
+    def has_values(self) -> bool:
+        """Whether anybody has acted."""
+        return any(self._total(one.id) for one in self._series)
+
+    def shares(self, series_id: str) -> dict[str, float]:
+        """Share of each drawn action, 0 to 1, from top to bottom."""
+        counts, total = self._counts.get(series_id, Counter()), self._total(series_id)
+        shown = self._shown()
+        result = {word: counts[word] / total if total else 0.0 for word in shown if word != OTHERS}
+        if OTHERS in shown:
+            result[OTHERS] = 1.0 - sum(result.values()) if total else 0.0
+        return result
+
+    def describe(self) -> str:
+        """The three commonest actions of each series."""
+        parts: list[str] = []
+        for one in self._series:
+            if self._total(one.id):
+                common = sorted(self.shares(one.id).items(), key=lambda item: -item[1])[:3]
+                words = ", ".join(f"{word} {share:.0%}" for word, share in common if share)
+                parts.append(f"{one.name}: {words}.")
+        return " ".join(parts)
+
+    def build(self, pg: Any, plot: Any) -> None:
+        """Words on the left, shares below."""
+        plot.setLabel("bottom", "Share of decisions", color=self._theme.tokens.muted)
+        plot.showGrid(x=True, y=False, alpha=0.6)
+        plot.invertY(True)
+        bottom = plot.getAxis("bottom")
+        bottom.enableAutoSIPrefix(False)
+        bottom.setZValue(-1)  # The grid lies behind the bars.
+
+    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+        """Bars side by side for each action."""
+        for item in self._items:
+            plot.removeItem(item)
+        self._items = []
+        words = self._shown()
+        active = [one for one in self._series if self._total(one.id)]
+        thick = 0.72 / len(active)
+        shares = {one.id: list(self.shares(one.id).values()) for one in active}
+        longest = max(max(values) for values in shares.values())
+        for nth, one in enumerate(active):
+            middle = [row - 0.36 + thick * (nth + 0.5) for row in range(len(words))]
+            bars = pg.BarGraphItem(
+                x0=0,
+                y=middle,
+                width=shares[one.id],
+                height=thick * 0.86,
+                brush=look[one.id].colour,
+                pen=None,
+            )
+            plot.addItem(bars)
+            self._items.append(bars)
+            for y, share in zip(middle, shares[one.id], strict=True):
+                self._say(pg, plot, share, y)
+        self._key.show_names([(one.name, look[one.id]) for one in active] if len(active) > 1 else ())
+        plot.getAxis("left").setTicks([[(row, _short(word)) for row, word in enumerate(words)], []])
+        plot.setYRange(-0.5, len(words) - 0.5, padding=0.02)
+        # Room for the figure beside the longest bar.
+        reach = max(longest * 1.18, 0.1)
+        plot.setXRange(0, reach, padding=0)
+        step = max(round_step(reach / MOST_TICKS), 0.01)
+        ticks = [(i * step, f"{100 * i * step:.0f} %") for i in range(int(min(reach, 1.0) / step + 1e-6) + 1)]
+        plot.getAxis("bottom").setTicks([ticks, []])
+
+    def _say(self, pg: Any, plot: Any, share: float, y: float) -> None:
+        text = f"{share:.0%}".replace("%", " %")
+        label = pg.TextItem(text, color=self._theme.colour("muted"), anchor=(0, 0.5))
+        label.setFont(themes.tabular(themes.font(SMALL_PX)))
+        label.setPos(share, y)
+        plot.addItem(label, ignoreBounds=True)
+        self._items.append(label)
+
+    def _shown(self) -> list[str]:
+        if len(self._words) <= MOST_WORDS:
+            return list(self._words)
+        total: Counter[str] = Counter()
+        for one in self._series:
+            total.update(self._counts.get(one.id, Counter()))
+        common = {word for word, _ in total.most_common(MOST_WORDS - 1)}
+        return [*(word for word in self._words if word in common), OTHERS]
+
+    def _total(self, series_id: str) -> int:
+        return sum(self._counts.get(series_id, Counter()).values())
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= LONGEST else word[: LONGEST - 1] + "…"

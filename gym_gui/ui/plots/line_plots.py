@@ -1,0 +1,191 @@
+"""Return per episode and reward per step, a line for each operator."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final
+
+from PyQt6.QtCore import QPointF
+from PyQt6.QtWidgets import QToolTip, QWidget
+
+from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.ui.plots.live_plot import LivePlot
+from gym_gui.ui.plots.series import Look
+from gym_gui.ui.renderers.agent_words import number_words
+from gym_gui.ui.theme import Theme
+
+LINE_WIDTH: Final = 1.8
+REMEMBERED_STEPS: Final = 2000
+FEW: Final = 40
+"""With at most so many values each one is marked by a dot."""
+
+
+class LinePlot(LivePlot):
+    """Lines over episodes or steps; pointing at the plot says the values there.
+
+    Args:
+        theme: Colours.
+        x_word: What lies along the plot.
+        y_word: What goes up.
+        hint: What stands here while there is nothing to draw.
+        keep: Most values kept of each series, ``None`` for all.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        x_word: str,
+        y_word: str,
+        hint: str,
+        *,
+        keep: int | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(theme, hint, parent)
+        self._words = (x_word, y_word)
+        self._keep = keep
+        self._values: dict[str, deque[tuple[float, float]]] = {}
+        self._lines: dict[str, Any] = {}
+        self.setAccessibleName(f"{y_word} by {x_word.lower()}")
+
+    def add(self, series_id: str, x: float, y: float) -> None:
+        """One more value; a series that begins again from a smaller x starts a new line."""
+        values = self._values.setdefault(series_id, deque(maxlen=self._keep))
+        if values and x < values[-1][0]:
+            values.clear()
+        values.append((x, y))
+        self.renewed()
+
+    def set_values(self, series_id: str, values: Iterable[tuple[float, float]]) -> None:
+        """All values of a series at once."""
+        self._values[series_id] = deque(values, maxlen=self._keep)
+        self.renewed()
+
+    def values(self, series_id: str) -> list[tuple[float, float]]:
+        """The values of a series."""
+        return list(self._values.get(series_id, ()))
+
+    def clear(self, series_id: str | None = None) -> None:
+        """Forget one series' values, or all of them."""
+        if series_id is None:
+            self._values.clear()
+        else:
+            self._values.pop(series_id, None)
+        self.renewed()
+
+    def has_values(self) -> bool:
+        """Whether any series has a value."""
+        return any(self._values.get(one.id) for one in self._series)
+
+    def describe(self) -> str:
+        """Last value of each series."""
+        x_word, y_word = self._words
+        parts = [
+            f"{one.name}: {y_word.lower()} {number_words(values[-1][1])} "
+            f"at {x_word.lower()} {values[-1][0]:g}."
+            for one in self._series
+            if (values := self._values.get(one.id))
+        ]
+        return " ".join(parts)
+
+    def build(self, pg: Any, plot: Any) -> None:
+        """Axes in words, a quiet grid, values under the pointer."""
+        x_word, y_word = self._words
+        colour = self._theme.tokens.muted
+        plot.setLabel("bottom", x_word, color=colour)
+        plot.setLabel("left", y_word, color=colour)
+        plot.showGrid(x=False, y=True, alpha=0.6)
+        plot.getAxis("bottom").enableAutoSIPrefix(False)
+        plot.getAxis("left").enableAutoSIPrefix(False)
+        plot.setDownsampling(auto=True, mode="peak")
+        plot.setClipToView(True)
+        plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
+        plot.scene().sigMouseMoved.connect(self._on_pointed)
+
+    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+        """One line each; a lonely value as a dot."""
+        for gone in set(self._lines) - {one.id for one in self._series}:
+            plot.removeItem(self._lines.pop(gone))
+        for one in self._series:
+            line = self._lines.get(one.id)
+            if line is None:
+                line = self._lines[one.id] = plot.plot()
+            values = self._values.get(one.id, ())
+            style = look[one.id]
+            line.setData([x for x, _ in values], [y for _, y in values])
+            line.setPen(pg.mkPen(style.colour, width=LINE_WIDTH, style=style.dash))
+            line.setSymbol("o" if len(values) <= FEW else None)
+            line.setSymbolSize(5)
+            line.setSymbolBrush(style.colour)
+            line.setSymbolPen(None)
+        self._set_span(plot)
+        self._name_ends()
+
+    def _set_span(self, plot: Any) -> None:
+        """Episodes and steps are whole numbers, and so are the words below them."""
+        known = [values for one in self._series if (values := self._values.get(one.id))]
+        low = min(values[0][0] for values in known)
+        high = max(values[-1][0] for values in known)
+        step = max(1, round(round_step(max(high - low, 1.0) / MOST_TICKS)))
+        first = math.ceil(low / step)
+        ticks = [(i * step, f"{i * step:,}") for i in range(first, math.floor(high / step) + 1)]
+        plot.getAxis("bottom").setTicks([ticks, []])
+        plot.setXRange(low - 0.5 if low == high else low, high + 0.5 if low == high else high, padding=0.02)
+
+    def _name_ends(self) -> None:
+        if self._plot is None:
+            return
+        if len(self._series) < 2:
+            self._names.show_names(())  # Whoever looks at one line knows whose it is.
+            return
+        look = self._looks()
+        box = self._plot.getViewBox()
+        entries: list[tuple[str, Look, float]] = []
+        for one in self._series:
+            values = self._values.get(one.id)
+            if values:
+                scene = box.mapViewToScene(QPointF(*values[-1]))
+                entries.append((one.name, look[one.id], float(self._plot.mapFromScene(scene).y())))
+        self._names.show_names(entries)
+
+    def _on_range_changed(self) -> None:
+        self._name_ends()
+
+    def _on_pointed(self, position: QPointF) -> None:
+        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).x())
+        if text:
+            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+
+    def text_at(self, x: float) -> str:
+        """The values nearest to an x, a line for each series."""
+        nearest = {
+            one: min(values, key=lambda value: abs(value[0] - x))
+            for one in self._series
+            if (values := self._values.get(one.id))
+        }
+        if not nearest:
+            return ""
+        place = min((value[0] for value in nearest.values()), key=lambda value: abs(value - x))
+        rows = [f"{one.name}  {number_words(y)}" for one, (at, y) in nearest.items() if at == place]
+        return "\n".join([f"{self._words[0]} {place:g}", *rows])
+
+
+class ReturnPlot(LinePlot):
+    """Return of every finished episode, counted from 1."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        hint = "Returns appear here with the first finished episode."
+        super().__init__(theme, "Episode", "Return", hint, parent=parent)
+        self.setObjectName("returnPlot")
+
+
+class RewardPlot(LinePlot):
+    """Reward of every step of the episode that is played; the last 2,000 are kept."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        hint = "Rewards appear here with the first step."
+        super().__init__(theme, "Step", "Reward", hint, keep=REMEMBERED_STEPS, parent=parent)
+        self.setObjectName("rewardPlot")

@@ -1,0 +1,275 @@
+"""What live plots share: series, one redraw for many values, the theme, the empty state."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
+
+from PyQt6.QtCore import QRect, QSize, Qt, QTimer
+from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from gym_gui.ui import theme as themes
+from gym_gui.ui.plots.loading import library
+from gym_gui.ui.plots.series import Look, Series, looks
+from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
+
+REDRAW_MS: Final = 120
+"""Values that arrive within this time are drawn together."""
+LABEL_WIDTH: Final = 128
+
+
+class LivePlot(QWidget):
+    """A plot that is fed while operators play.
+
+    Nothing is drawn while it is hidden, and pyqtgraph is imported when it is first seen
+    with something in it.
+
+    Args:
+        theme: Colours.
+        hint: What stands here while there is nothing to draw.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, hint: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._series: list[Series] = []
+        self._plot: Any = None
+        self._hint = QLabel(hint, self)
+        self._hint.setProperty("role", "muted")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._hint.setWordWrap(True)
+        self._names = EndLabels(theme, self)
+        self._names.hide()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(0)
+        self._grid.addWidget(self._hint, 0, 0, 1, 2)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REDRAW_MS)
+        self._timer.timeout.connect(self._on_redraw_due)
+        library().loaded.connect(self._on_library_loaded)
+        theme.changed.connect(self._on_theme_changed)
+
+    # ------------------------------------------------------------------------------- for subclasses
+
+    @abstractmethod
+    def has_values(self) -> bool:
+        """Whether there is something to draw."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def build(self, pg: Any, plot: Any) -> None:
+        """Dress the empty plot: axes and their words."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+        """Bring the plot up to date."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def describe(self) -> str:
+        """What the plot shows, as sentences."""
+        raise NotImplementedError
+
+    def renewed(self) -> None:
+        """Values changed: draw them soon."""
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    # -------------------------------------------------------------------------------------- public
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """Whose values are drawn."""
+        return tuple(self._series)
+
+    def set_series(self, series: Sequence[Series]) -> None:
+        """Say whose values are drawn, in the order of their colours."""
+        self._series = list(series)
+        self.renewed()
+
+    def sizeHint(self) -> QSize:
+        """Room for a small plot."""
+        return QSize(360, 200)
+
+    def minimumSizeHint(self) -> QSize:
+        """Smaller than this its axes cannot be read."""
+        return QSize(160, 110)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the plot is there, not the hint."""
+        return self._plot is not None and self._plot.isVisibleTo(self)
+
+    def redraw(self) -> None:
+        """Draw now, waiting for the library: for a picture file."""
+        library().wait()
+        self._draw()
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        """Catch up with what came while hidden."""
+        super().showEvent(a0)
+        self.renewed()
+
+    def hideEvent(self, a0: QHideEvent | None) -> None:
+        """Nobody looks: stop drawing."""
+        super().hideEvent(a0)
+        self._timer.stop()
+
+    # ------------------------------------------------------------------------------------ internal
+
+    def _draw(self) -> None:
+        filled = self.has_values()
+        self.setAccessibleDescription(self.describe() if filled else self._hint.text())
+        pg = library().module
+        if filled and pg is None:
+            library().load()
+        if filled and pg is not None:
+            if self._plot is None:
+                self._make(pg)
+            self.draw(pg, self._plot, self._looks())
+        ready = filled and self._plot is not None
+        self._hint.setVisible(not filled)
+        if self._plot is not None:
+            self._plot.setVisible(ready)
+        if not ready:
+            self._names.hide()
+
+    def _make(self, pg: Any) -> None:
+        plot = pg.PlotWidget(self)
+        plot.setObjectName(f"{self.objectName()}Canvas")
+        plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        plot.setMenuEnabled(False)
+        plot.setMouseEnabled(x=False, y=False)
+        plot.hideButtons()
+        plot.setFrameShape(plot.Shape.NoFrame)
+        plot.getPlotItem().setContentsMargins(0, STEP, 0, 0)
+        self._plot = plot
+        self._grid.addWidget(plot, 0, 0)
+        self._grid.addWidget(self._names, 0, 1)
+        self._grid.setColumnStretch(0, 1)
+        self._dress()
+        self.build(pg, plot)
+
+    def _dress(self) -> None:
+        """Colours and letters of the axes, from the theme."""
+        self._plot.setBackground(self._theme.colour("panel"))
+        letters = themes.tabular(themes.font(SMALL_PX))
+        for side in ("left", "bottom"):
+            axis = self._plot.getAxis(side)
+            axis.setPen(self._theme.colour("line"))
+            axis.setTextPen(self._theme.colour("muted"))
+            axis.setTickFont(letters)
+            axis.setStyle(tickLength=0, autoExpandTextSpace=True)
+            axis.label.setFont(letters)
+            axis.setLabel(axis.labelText, color=self._theme.tokens.muted)
+
+    def _looks(self) -> dict[str, Look]:
+        return looks(self._series, self._theme)
+
+    def _on_redraw_due(self) -> None:
+        self._draw()
+
+    def _on_library_loaded(self) -> None:
+        self.renewed()
+
+    def _on_theme_changed(self) -> None:
+        if self._plot is not None:
+            self._dress()
+            self._draw()
+
+
+class EndLabels(QWidget):
+    """Names of lines at their right ends, instead of a legend.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: list[tuple[str, Look, float]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
+
+    def show_names(self, entries: Sequence[tuple[str, Look, float]]) -> None:
+        """Show names, each with the look of its line and the height of its end."""
+        self._entries = sorted(entries, key=lambda entry: entry[2])
+        metrics = QFontMetrics(themes.font(SMALL_PX))
+        widest = max((metrics.horizontalAdvance(name) for name, _, _ in entries), default=0)
+        self.setFixedWidth(min(widest + 2 * ROW, LABEL_WIDTH) if entries else 0)
+        self.setVisible(bool(entries))
+        self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Names from top to bottom, moved apart where they would meet."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.colour("panel"))
+        font = themes.font(SMALL_PX)
+        painter.setFont(font)
+        metrics = QFontMetrics(font)
+        room = self.width() - ROW
+        background = self._theme.tokens.panel
+        for (name, look, _), top in zip(self._entries, self._tops(metrics.height()), strict=True):
+            painter.setPen(themes.text_on(background, look.colour))
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - STEP)
+            box = QRect(STEP, int(top), room, metrics.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _tops(self, height: int) -> list[float]:
+        tops: list[float] = []
+        for _, _, y in self._entries:
+            lowest = tops[-1] + height if tops else 0.0
+            tops.append(max(y - height / 2, lowest))
+        over = tops[-1] + height - self.height() if tops else 0.0
+        if over > 0:  # The lowest ones move up again, as far as those above them leave room.
+            limit = float(self.height())
+            for i in reversed(range(len(tops))):
+                tops[i] = min(tops[i], limit - height)
+                limit = tops[i]
+        return tops
+
+
+class KeyRow(QWidget):
+    """Names beside a patch of their colour, in the order in which bars stand under one another.
+
+    Args:
+        theme: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: list[tuple[str, Look]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    def show_names(self, entries: Sequence[tuple[str, Look]]) -> None:
+        """Show these names; none hides the row."""
+        self._entries = list(entries)
+        self.setFixedHeight(QFontMetrics(themes.font(SMALL_PX)).height() + STEP)
+        self.setVisible(bool(entries))
+        self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Patch, name, patch, name; each name has its share of the width."""
+        painter = QPainter(self)
+        font = themes.font(SMALL_PX)
+        painter.setFont(font)
+        metrics = QFontMetrics(font)
+        room = self.width() // max(len(self._entries), 1)
+        x = 0
+        for name, look in self._entries:
+            painter.fillRect(QRect(x, (self.height() - ROW) // 2, ROW, ROW), look.colour)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2 * ROW - STEP)
+            painter.setPen(self._theme.colour("text"))
+            box = QRect(x + ROW + STEP, 0, room, self.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
+            x += ROW + STEP + metrics.horizontalAdvance(text) + 2 * ROW
