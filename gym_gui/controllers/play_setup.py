@@ -1,0 +1,120 @@
+"""From who plays to the operator of a game: people's deadlines, and a sensible first line-up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gym_gui.controllers.candidates import PERSON, Candidate
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+
+OPERATOR: Final = "play"
+"""Id of the operator, and so the name of its folder in a run."""
+_IN_TIME: Final = 0.9
+"""Part of a step's time that a person has: the rest is the way to the session and back, so
+that a fallback does not make the step late."""
+_ANYWHERE: Final = frozenset({"random", "noop", "cycle"})
+"""Behaviours that know nothing of the game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How time passes.
+
+    Attributes:
+        realtime: Whether it runs on while a person thinks.
+        rate: Environment steps a second; in turn-based play that of the others' moves.
+    """
+
+    realtime: bool
+    rate: float
+
+
+def person(clock: Clock) -> WorkerAssignment:
+    """A slot that a person plays.
+
+    In real time who does not answer within the step does nothing (the environment's no-op,
+    or what is nearest to it), recorded as such; else the person is waited for.
+    """
+    if not clock.realtime:
+        return WorkerAssignment(PERSON, "human")
+    return WorkerAssignment(PERSON, "human", on_invalid="noop", deadline_s=round(_IN_TIME / clock.rate, 4))
+
+
+def assignment_of(candidate: Candidate) -> WorkerAssignment:
+    """A slot that somebody else plays."""
+    return WorkerAssignment(candidate.worker_id, candidate.kind, dict(candidate.settings))
+
+
+def is_person(assignment: WorkerAssignment) -> bool:
+    """Whether a person chooses the actions (a human's script is none)."""
+    return assignment.worker_id == PERSON and "script" not in assignment.settings
+
+
+def people(config: OperatorConfig) -> tuple[str, ...]:
+    """Slots that people play, in the order of the configuration."""
+    return tuple(slot for slot, player in config.resolved_slots().items() if is_person(player))
+
+
+def opponent(candidates: Sequence[Candidate]) -> Candidate | None:
+    """Who sits there at first: somebody who knows the game, else random moves."""
+    fitting = [c for c in candidates if not c.reason and not c.asks_policy]
+    knowing = [c for c in fitting if c.kind == "baseline" and c.key.partition(":")[2] not in _ANYWHERE]
+    chance = [c for c in fitting if c.key.endswith(":random")]
+    return next(iter([*knowing, *chance, *fitting]), None)
+
+
+def game(
+    task: str,
+    players: Mapping[str, WorkerAssignment],
+    *,
+    name: str = "",
+    env_name: str = "",
+    api: str | None = None,
+) -> OperatorConfig:
+    """The operator of a game.
+
+    Raises:
+        ConfigError: Something in it cannot be.
+    """
+    return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api)
+
+
+def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
+    """The same game with its people on another clock."""
+    changed = {
+        slot: replace_person(player, clock) if is_person(player) else player
+        for slot, player in config.workers.items()
+    }
+    return replace(config, workers=changed)
+
+
+def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
+    """A person's slot on another clock; its other settings stay."""
+    fresh = person(clock)
+    return WorkerAssignment(
+        player.worker_id,
+        player.worker_type,
+        dict(player.settings),
+        on_invalid=fresh.on_invalid,
+        deadline_s=fresh.deadline_s,
+    )
+
+
+def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> tuple[str, ...]:
+    """What a person plays with, in words: ``arrow keys``, ``W A S D``, ``mouse``."""
+    keys = set(scheme_keys)
+    words: list[str] = []
+    if mouse:
+        words.append("mouse")
+    if typed:
+        words.append("typed numbers")
+    elif keys & {"Up", "Down", "Left", "Right"}:
+        words.append("arrow keys")
+    elif len(keys & set("WASD")) > 1:
+        words.append("W A S D")
+    elif keys and not mouse:
+        words.append("keys " + " ".join(scheme_keys[:4]) + (" …" if len(scheme_keys) > 4 else ""))
+    return tuple(words)

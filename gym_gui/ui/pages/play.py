@@ -1,0 +1,674 @@
+"""The Play page: any environment, played by people at this window, alone or with policies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
+
+from gym_gui.controllers.human_input import KEYBOARD
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.ui import theme
+from gym_gui.ui.commands import Command
+from gym_gui.ui.live.operator import OperatorState
+from gym_gui.ui.page import Page
+from gym_gui.ui.play.documentation import Documentation
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.play.evdev_input import EvdevInput, find_keyboards
+from gym_gui.ui.play.game import PlayGame, seat_quietly
+from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.play.opening import Opening, open_environment
+from gym_gui.ui.play.people import People
+from gym_gui.ui.play.prompts import Prompt, prompt_for
+from gym_gui.ui.play.side_panel import SidePanel
+from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.play.who_plays import YOU
+from gym_gui.ui.renderers import Seat
+from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, SeedBox, restyle
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.candidates import Candidate
+    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.play_setup import Clock
+    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.live import HumanQuestion, LiveView
+    from gym_gui.ui.context import AppContext
+
+_FIRST_GAMES = (
+    ("CartPole", "CartPole-v1"),
+    ("FrozenLake", "FrozenLake-v1"),
+    ("Connect four", "classic/connect_four_v3"),
+)
+
+
+class PlayPage(Page):
+    """See the module.
+
+    ``context.go("play", task=…)`` opens an environment, ``go("play", operator=…, seed=…)`` a
+    line-up of its own.
+
+    Args:
+        context: The window's services.
+    """
+
+    name = "play"
+    title = "Play"
+    icon = "play"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.input = HumanInput(self)
+        self.evdev = EvdevInput(parent=self)
+        self.game = PlayGame(context, self.input, self)
+        self.people = People(context, self.input, self)
+        self.opening = Opening(context)
+        self._card: PlayCard | None = None
+        self._view: LiveView | None = None
+        self._paused_by_focus = False
+        self._refusal = ""
+        self._job: asyncio.Task[Any] | None = None
+        self._others: dict[str, WorkerAssignment] = {}
+        self._labels: dict[str, str] = {}
+        self._build_bar()
+        self._build_body()
+        self.side = SidePanel(self.use_inspector(), find_keyboards)
+        self.side.set_shown(False)
+        self._connect()
+        self._show_actions()
+
+    # -- building --------------------------------------------------------------------
+
+    def _build_bar(self) -> None:
+        self.picker = EnvironmentPicker()
+        self.seed_box = SeedBox(7)
+        self.restart_button = QuietButton(
+            "Restart",
+            icon_name="restart",
+            name="restart",
+            tooltip="The same seed from its beginning (Ctrl+R)",
+            on_click=self._on_restart,
+        )
+        self.pause_button = QuietButton(
+            "Pause",
+            icon_name="pause",
+            name="pause",
+            tooltip="Hold before the next step (Ctrl+P)",
+            on_click=self._on_pause,
+        )
+        self.record_button = PrimaryButton(
+            "Record", icon_name="record", name="record", on_click=self._on_record
+        )
+        self.bar.add(self.picker)
+        self.bar.add(self.seed_box)
+        for button in (self.restart_button, self.pause_button, self.record_button):
+            # A click must not take the keyboard from the game.
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            self.bar.add_action(button)
+
+    def _build_body(self) -> None:
+        self.stage_card = StageCard(self.context.theme)
+        self.documentation = Documentation()
+        self.empty = EmptyHint(
+            "What do you want to play?",
+            "Choose an environment above, or begin with one of these. Every key is shown beside the game.",
+            icon_name="keyboard",
+        )
+        for word, task in _FIRST_GAMES:
+            self.empty.add_action(word, _Open(self, task))
+        self._stack = QStackedWidget(self.body)
+        for widget in (self.empty, self.stage_card, self.documentation):
+            self._stack.addWidget(widget)
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.addWidget(self._stack)
+
+    def _connect(self) -> None:
+        self.picker.chosen.connect(self._on_environment_chosen)
+        self.seed_box.seed_changed.connect(self._on_seed_changed)
+        game, side, card = self.game, self.side, self.stage_card
+        game.changed.connect(self._on_game_changed)
+        game.viewed.connect(self._on_viewed)
+        game.framed.connect(card.stage.show_frame)
+        game.over.connect(self._on_over)
+        game.broke.connect(self._on_broke)
+        self.input.questions_changed.connect(self._on_questions_changed)
+        self.input.held_changed.connect(self._on_held_changed)
+        self.input.refused.connect(self._on_refused)
+        self.input.listening_changed.connect(self._on_listening_changed)
+        self.people.changed.connect(self._on_people_changed)
+        self.evdev.pressed.connect(self.input.press)
+        self.evdev.released.connect(self.input.release)
+        self.evdev.lost.connect(self._on_keyboard_lost)
+        side.who.chosen.connect(self._on_player_chosen)
+        side.keys.acted.connect(self._on_acted)
+        side.keys.pushed.connect(self._on_pushed)
+        side.keys.scheme_changed.connect(self._on_scheme_changed)
+        side.keys.reset_wanted.connect(self._on_keys_reset)
+        side.keys.editing_changed.connect(self._on_editing_changed)
+        side.keyboards.look_wanted.connect(self._on_look_for_keyboards)
+        side.keyboards.chosen.connect(self._on_keyboard_chosen)
+        side.keyboards.grab_changed.connect(self._on_grab_changed)
+        side.clock.chosen.connect(self._on_clock_chosen)
+        side.about.more_wanted.connect(self.read_documentation)
+        self.documentation.closed.connect(self._on_documentation_closed)
+        card.stage.move_chosen.connect(self._on_move_chosen)
+        card.enter_pressed.connect(self._on_enter)
+        card.result.again.connect(self.play_again)
+        card.result.same_again.connect(self._on_restart)
+        card.result.show_results.connect(self._on_show_results)
+        self.context.settings.changed.connect(self._on_setting_changed)
+
+    # -- hooks -----------------------------------------------------------------------
+
+    def opened(self, **request: object) -> None:
+        """Open what was asked for; without a request, go on with what there is."""
+        if not self.picker.loaded:
+            self.context.spawn(self.picker.load(), "Listing the environments")
+        seed = request.get("seed")
+        if isinstance(seed, int):
+            self.seed_box.set_seed(seed)
+        operator, task = request.get("operator"), request.get("task")
+        if operator is not None:
+            self.open_operator(operator)  # type: ignore[arg-type]
+        elif isinstance(task, str):
+            self.open_task(task)
+        elif self._card is not None:
+            self.stage_card.take_keys()
+
+    def left(self) -> None:
+        """A game in real time does not run unseen."""
+        if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
+            self.game.pause()
+
+    async def closed(self) -> None:
+        """End the session; let go of the keyboards."""
+        if self._job is not None:
+            self._job.cancel()
+            await asyncio.gather(self._job, return_exceptions=True)
+        self.evdev.close_all()
+        self.input.detach()
+        await self.game.close()
+
+    def commands(self) -> list[Command]:
+        """What can be done here."""
+        there, keys = self._there, self.side.keys.start_editing
+        restart, pause, record = self._on_restart, self._on_pause, self._on_record
+        return [
+            Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
+            Command("play.pause", "Pause or go on", pause, "Ctrl+P", "Run", "pause", there),
+            Command("play.record", "Record, or stop recording", record, "Ctrl+Shift+R", "Run", "record"),
+            Command("play.keys", "Edit keys", keys, "", "Run", "keyboard", there),
+            Command(
+                "play.about", "About this environment", self.read_documentation, "", "View", "file", there
+            ),
+            Command("play.choose", "Choose an environment", self.picker.open, "Ctrl+E", "Run", "search"),
+        ]
+
+    def _there(self) -> bool:
+        return self._card is not None
+
+    # -- opening ---------------------------------------------------------------------
+
+    def open_task(self, task: str) -> None:
+        """Open an environment, with you in its first slot."""
+        self._open(task, None)
+
+    def open_operator(self, config: OperatorConfig) -> None:
+        """Open a line-up."""
+        self._open(config.task, config)
+
+    def _open(self, task: str, config: OperatorConfig | None) -> None:
+        if self._job is not None:
+            self._job.cancel()
+        self._stack.setCurrentWidget(self.stage_card)
+        self.stage_card.result.hide()
+        self.stage_card.show_trouble("")
+        self.stage_card.stage.clear("Starting…", "")
+        self.stage_card.headline.setText(task.rpartition("/")[2])
+        self.stage_card.facts.setText("")
+        self.stage_card.set_prompt("muted", "Starting…")
+        self._card = self._view = None
+        self.people.set_card(None)
+        self.picker.set_value(task)
+        self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
+
+    async def _open_job(self, task: str, config: OperatorConfig | None) -> None:
+        try:
+            await open_environment(self, task, config)
+        except MosaicError as error:
+            self.stage_card.stage.clear("This cannot be played here", str(error))
+            self.stage_card.set_prompt("error", "Choose another environment above.")
+            self.side.set_shown(False)
+
+    def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
+        """Begin to play; the card may follow."""
+        self.side.clock.set_clock(clock)
+        self.game.open(config, clock, self.seed_box.seed, render=render)
+        self._show_actions()
+        self.stage_card.take_keys()
+
+    def show_card(self, card: PlayCard, candidates: Mapping[str, list[Candidate]]) -> None:
+        """Show what is known of the environment, and who may play it."""
+        self._card = card
+        self.picker.set_value(card.env_id)
+        self.people.set_card(card)
+        self.side.set_shown(True)
+        self.side.about.set_text(card.summary, more=bool(card.text))
+        self.documentation.set_page(card.title, card.text, card.url)
+        slots = list(card.slots)
+        names = {slot: "You play" if len(slots) == 1 else slot for slot in slots}
+        self.side.who.set_slots({slot: "Player" if len(slots) == 1 else name for slot, name in names.items()})
+        self._seat_people()
+        for slot in slots:
+            self.side.who.offer(slot, self.people.hands(slot), candidates.get(slot, []))
+        self._show_players(candidates)
+        self._show_facts()
+        self.stage_card.take_keys()
+
+    def _show_players(self, candidates: Mapping[str, list[Candidate]]) -> None:
+        config = self.game.config
+        if config is None or self._card is None:
+            return
+        for slot, player in config.resolved_slots().items():
+            if slot in self.game.people:
+                self.side.who.set_player(slot, YOU)
+                self._labels[slot] = "you"
+                continue
+            self._others[slot] = player
+            match = next(
+                (
+                    c
+                    for c in candidates.get(slot, [])
+                    if c.worker_id == player.worker_id and dict(c.settings) == dict(player.settings)
+                ),
+                None,
+            )
+            label = match.label if match is not None else _name_of(player)
+            self.side.who.set_player(slot, match.key if match is not None else f"here:{slot}", label)
+            self._labels[slot] = label
+        self._show_seats()
+
+    def _show_seats(self) -> None:
+        config = self.game.config
+        if config is None:
+            return
+        self.stage_card.stage.set_seats(
+            {
+                slot: Seat(player.worker_type, self._labels.get(slot, ""))
+                for slot, player in config.resolved_slots().items()
+            }
+        )
+
+    def _seat_people(self) -> None:
+        if self._card is None:
+            return
+        known = [slot for slot in self.game.people if slot in self._card.slots]
+        self.people.seat(known, self.stage_card, realtime=self.game.clock.realtime)
+
+    # -- who plays -------------------------------------------------------------------
+
+    def _on_player_chosen(self, slot: str, key: str) -> None:
+        from gym_gui.controllers.play_setup import assignment_of, person
+
+        candidate = self.side.who.candidate(slot, key)
+        if key == YOU:
+            self._seat(slot, person(self.game.clock), "you")
+        elif candidate is None:
+            kept = self._others.get(slot)
+            if kept is not None:
+                self._seat(slot, kept, self.side.who.label(slot))
+        elif candidate.asks_policy:
+            self._ask_policy(slot, candidate)
+        else:
+            self._seat(slot, assignment_of(candidate), candidate.label)
+
+    def _ask_policy(self, slot: str, candidate: Candidate) -> None:
+        dialog = QFileDialog(self, f"Policy for {slot}", str(self.context.store.data_dir("policies")))
+        dialog.setObjectName("policy-dialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(_PolicyChosen(self, slot, candidate))
+        dialog.rejected.connect(self._show_who)
+        dialog.open()
+
+    def policy_chosen(self, slot: str, candidate: Candidate, folder: str) -> None:
+        """A trained policy was chosen for a slot."""
+        from dataclasses import replace
+
+        from gym_gui.controllers.play_setup import assignment_of
+
+        settings = {**candidate.settings, candidate.asks_policy: folder}
+        chosen = replace(candidate, settings=settings)
+        self._seat(slot, assignment_of(chosen), f"{candidate.kind.upper()} {Path(folder).name}")
+
+    def _seat(self, slot: str, player: WorkerAssignment, label: str) -> None:
+        self.context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
+
+    async def _seat_job(self, slot: str, player: WorkerAssignment, label: str) -> None:
+        """Seat somebody; where that fails the person is told, and who sat there stays."""
+        self.side.who.set_busy(True)
+        try:
+            problem = await seat_quietly(self.game.seat(slot, player))
+        finally:
+            self.side.who.set_busy(False)
+        if problem:
+            self._show_who()
+            return
+        self._labels[slot] = label
+        if label != "you":
+            self._others[slot] = player
+            self.side.who.set_player(slot, str(self.side.who.pickers[slot].value), label)
+        self._seat_people()
+        self._show_seats()
+        self.game.seated()
+        self.stage_card.take_keys()
+
+    def _show_who(self) -> None:
+        """Show again who really plays."""
+        everybody = self.opening.candidates
+        self._show_players(everybody)
+
+    # -- people ----------------------------------------------------------------------
+
+    def _on_people_changed(self) -> None:
+        keys = self.people.keys
+        self.side.keys.set_people(keys)
+        self.side.set_keyboards_shown(
+            len(keys) > 1 or any(d != KEYBOARD for d in self.people.devices.values())
+        )
+        self.side.keyboards.set_people(self.people.devices)
+        self._show_prompt()
+
+    def _on_scheme_changed(self, slot: str, scheme: object) -> None:
+        self._keep_keys(slot, scheme)
+
+    def _on_keys_reset(self, slot: str) -> None:
+        self._keep_keys(slot, None)
+
+    def _keep_keys(self, slot: str, scheme: Any) -> None:
+        realtime = self.game.clock.realtime
+        try:
+            if scheme is None:
+                self.people.reset(slot, realtime=realtime)
+            else:
+                self.people.set_scheme(slot, scheme, realtime=realtime)
+        except UsageError as error:
+            self.context.notify(str(error), "warning")
+
+    def _on_editing_changed(self, editing: bool) -> None:
+        if not editing:
+            self.stage_card.take_keys()
+
+    def _on_acted(self, slot: str, action: object) -> None:
+        self.game.begin()
+        self.input.choose(slot, action)
+        self.stage_card.take_keys()
+
+    def _on_pushed(self, slot: str, key: str, down: bool) -> None:
+        device = self.people.devices.get(slot, KEYBOARD)
+        (self.input.press if down else self.input.release)(key, device)
+        if not down:
+            self.stage_card.take_keys()
+
+    def _on_move_chosen(self, action: int) -> None:
+        for question in self.input.questions:
+            if question.legal is None or action in question.legal:
+                self.input.choose(question.slot, action)
+                return
+
+    # -- keyboards of their own ------------------------------------------------------
+
+    def _on_look_for_keyboards(self) -> None:
+        self.context.spawn(self.side.keyboards.look_again(), "Looking for keyboards")
+
+    def _on_keyboard_chosen(self, slot: str, device: str) -> None:
+        before = self.people.devices.get(slot, KEYBOARD)
+        problem = self.evdev.open(device, grab=self.side.keyboards.keep.isChecked()) if device else ""
+        self.side.keyboards.say(problem)
+        if problem:
+            self.side.keyboards.set_people(self.people.devices)
+            return
+        self.people.set_device(slot, device, realtime=self.game.clock.realtime)
+        if before and before not in self.people.devices.values():
+            self.evdev.close(before)
+
+    def _on_grab_changed(self, grab: bool) -> None:
+        problems = [self.evdev.set_grabbed(path, grab) for path in self.evdev.devices]
+        self.side.keyboards.say(next(filter(None, problems), ""))
+
+    def _on_keyboard_lost(self, device: str, sentence: str) -> None:
+        self.input.release_all(device)
+        for slot, own in list(self.people.devices.items()):
+            if own == device:
+                self.people.set_device(slot, KEYBOARD, realtime=self.game.clock.realtime)
+        self.side.keyboards.say(sentence)
+
+    # -- the game --------------------------------------------------------------------
+
+    def _on_environment_chosen(self, value: object) -> None:
+        if isinstance(value, str):
+            self.open_task(value)
+
+    def _on_seed_changed(self, seed: int) -> None:
+        self._play(seed)
+
+    def _on_restart(self) -> None:
+        self._play(self.game.seed)
+
+    def play_again(self) -> None:
+        """The next seed."""
+        self._play(self.game.seed + 1)
+
+    def _play(self, seed: int) -> None:
+        if self.game.operator is None:
+            return
+        self.seed_box.set_seed(seed)
+        self.stage_card.result.hide()
+        self.stage_card.show_trouble("")
+        self._paused_by_focus = False
+        self.game.play(seed)
+        self.stage_card.take_keys()
+
+    def _on_enter(self) -> None:
+        if self.game.is_over:
+            self.play_again()
+        elif self.game.state is OperatorState.BROKEN:
+            self._on_restart()
+
+    def _on_pause(self) -> None:
+        if self.game.waits_for_key:
+            self.game.begin()
+        elif self.game.paused:
+            self._paused_by_focus = False
+            self.game.resume()
+            self.stage_card.take_keys()
+        else:
+            self.game.pause()
+
+    def _on_record(self) -> None:
+        self.game.set_recording(not self.game.recording)
+        self.stage_card.take_keys()
+
+    def _on_clock_chosen(self, clock: Clock) -> None:
+        self.stage_card.result.hide()
+        self.game.set_clock(clock)
+        self._seat_people()
+        self._show_facts()
+
+    def _on_listening_changed(self, listens: bool) -> None:
+        self.evdev.active = self.isActiveWindow()
+        game = self.game
+        if not game.clock.realtime or game.waits_for_key or game.is_over:
+            self._show_prompt()
+            return
+        if not listens and not game.paused and KEYBOARD in self.people.devices.values():
+            self._paused_by_focus = True
+            game.pause()
+        elif listens and self._paused_by_focus:
+            self._paused_by_focus = False
+            game.resume()
+
+    def _on_game_changed(self) -> None:
+        if not self.game.paused:
+            self._paused_by_focus = False
+        self._show_actions()
+        self._show_prompt()
+        run = self.game.run
+        self.context.set_run(run.run_id if run is not None else "")
+        self.stage_card.result.results_button.setEnabled(run is not None and run.folder is not None)
+
+    def _on_viewed(self, view: LiveView) -> None:
+        self._view = view
+        self.stage_card.show_view(view, self._card.title if self._card is not None else "")
+        self._show_facts()
+        self._show_prompt()
+
+    def _on_over(self, line: Mapping[str, Any], fallbacks: int) -> None:
+        mine = [a for a, about in line["agents"].items() if about.get("slot", a) in self.game.people]
+        self.stage_card.countdown.stop()
+        self.stage_card.result.tell(line, mine, fallbacks, recorded=self.game.run is not None)
+        self._on_game_changed()
+
+    def _on_broke(self, sentence: str) -> None:
+        self.stage_card.countdown.stop()
+        self.stage_card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.")
+
+    def _on_show_results(self) -> None:
+        run = self.game.run
+        if run is not None and run.folder is not None:
+            self.context.go("results", run=run.folder)
+
+    # -- what is said ----------------------------------------------------------------
+
+    def _on_questions_changed(self) -> None:
+        questions = self.input.questions
+        if questions:
+            self._refusal = ""
+        shown = next((q for q in questions if q.slot == self.side.keys.slot), None)
+        if not self.game.clock.realtime:
+            if shown is None and questions and len(questions) == 1:
+                self.side.keys.show_slot(questions[0].slot)
+                shown = questions[0]
+            self.side.keys.set_question(shown)
+        self.stage_card.stage.set_interactive(bool(questions))
+        self._show_countdown(shown or next(iter(questions), None))
+        self._show_prompt()
+
+    def _show_countdown(self, question: HumanQuestion | None) -> None:
+        if question is None:
+            self.stage_card.countdown.stop()
+        elif question.deadline_s is not None:
+            self.stage_card.countdown.start(question.deadline_s)
+
+    def _on_held_changed(self) -> None:
+        self.side.keys.list.set_held(self.input.held)
+
+    def _on_refused(self, sentence: str) -> None:
+        self._refusal = sentence
+        self._show_prompt()
+
+    def _show_prompt(self) -> None:
+        prompt = Prompt(
+            state=self.game.state,
+            over=self.game.is_over,
+            waits_for_key=self.game.waits_for_key,
+            paused=self.game.paused,
+            paused_by_focus=self._paused_by_focus,
+            realtime=self.game.clock.realtime,
+            listening=self.input.listening,
+            asked=tuple(q.agent for q in self.input.questions),
+            agents=len(self._view.agents) if self._view is not None else 1,
+            turn=self._view.turn if self._view is not None else (),
+            refusal=self._refusal,
+            typed="".join(seat.typed for seat in self.input.seats),
+            people=len(self.people.keys),
+            hands=self.people.hands(next(iter(self.people.keys), "")),
+        )
+        said = prompt_for(prompt)
+        if said is not None:
+            self.stage_card.set_prompt(*said)
+
+    def _show_facts(self) -> None:
+        view, card = self._view, self._card
+        clock = self.game.clock
+        limit = (self.game.config.max_steps if self.game.config else None) or (
+            card.max_steps if card else None
+        )
+        step = view.step if view is not None else 0
+        steps = f"step {step} of {limit}" if limit else f"step {step}"
+        pace = f"{clock.rate:g} steps/s" if clock.realtime else "waits for you"
+        self.stage_card.facts.setText(f"{steps} · {pace}" if self.game.people else steps)
+
+    def _show_actions(self) -> None:
+        game = self.game
+        there = game.operator is not None
+        self.restart_button.setEnabled(there)
+        self.pause_button.setEnabled(there and not game.is_over and game.state is not OperatorState.BROKEN)
+        stands = game.paused and not game.is_over
+        self.pause_button.set_text("Go on" if stands else "Pause", "run" if stands else "pause")
+        button, on = self.record_button, game.recording
+        button.set_text("Recording" if on else "Record")
+        role = "primary" if on else ""
+        if button.property("role") != role:
+            button.setProperty("role", role)
+            restyle(button)
+        button.setIcon(_record_icon(on))
+        button.setToolTip(
+            "Finished episodes are written to a run folder, every step. Click to write nothing (Ctrl+Shift+R)"
+            if on
+            else "Nothing is written. Click to record episodes from the next one on (Ctrl+Shift+R)"
+        )
+
+    def _on_setting_changed(self, name: str) -> None:
+        if name == "spectator_overlay":
+            self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
+        elif name == "key_repeat":
+            self._seat_people()
+
+    # -- documentation ---------------------------------------------------------------
+
+    def read_documentation(self) -> None:
+        """Show all of it in the stage's place; a game in real time waits."""
+        if self._card is not None:
+            self._stack.setCurrentWidget(self.documentation)
+            self.documentation.browser.setFocus()
+
+    def _on_documentation_closed(self) -> None:
+        self._stack.setCurrentWidget(self.stage_card)
+        self.stage_card.take_keys()
+
+
+class _Open:
+    """Opens one of the first games; a lambda would keep the page alive."""
+
+    def __init__(self, page: PlayPage, task: str) -> None:
+        self._page, self._task = page, task
+
+    def __call__(self) -> None:
+        self._page.open_task(self._task)
+
+
+class _PolicyChosen:
+    """Hands on which folder was chosen for which slot."""
+
+    def __init__(self, page: PlayPage, slot: str, candidate: Candidate) -> None:
+        self._page, self._slot, self._candidate = page, slot, candidate
+
+    def __call__(self, folder: str) -> None:
+        self._page.policy_chosen(self._slot, self._candidate, folder)
+
+
+def _record_icon(on: bool) -> Any:
+    from gym_gui.ui.icons import icon
+
+    return icon("record", "on_accent" if on else "muted")
+
+
+def _name_of(player: WorkerAssignment) -> str:
+    behavior = player.settings.get("behavior") or player.settings.get("checkpoint")
+    return str(behavior).rpartition("/")[2].replace("_", " ") if behavior else player.worker_id

@@ -1,0 +1,1 @@
+"""A person at the keys: input, key lists, who plays, what an environment is about."""

@@ -1,0 +1,75 @@
+"""Whether time waits for people, and how fast it runs."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtWidgets import QDoubleSpinBox, QVBoxLayout, QWidget
+
+from gym_gui.controllers.play_setup import Clock
+from gym_gui.ui.widgets import FormRows, SegmentedControl
+
+_SETTLE_MS = 400
+
+
+class ClockRows(QWidget):
+    """``Time [Waits | Runs]`` and ``Speed [10 steps/s]``.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    chosen = pyqtSignal(object)
+    """A :class:`~gym_gui.controllers.play_setup.Clock`."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("clock-rows")
+        rows = FormRows(parent=self)
+        self.mode = SegmentedControl([("waits", "Waits for you"), ("runs", "Runs")], name="time")
+        self.mode.setToolTip(
+            "Waits for you: every move is yours to take your time over. "
+            "Runs: who presses no key in time does nothing, and that is recorded"
+        )
+        self.rate = QDoubleSpinBox()
+        self.rate.setObjectName("play-rate")
+        self.rate.setRange(0.5, 60.0)
+        self.rate.setDecimals(1)
+        self.rate.setSingleStep(1.0)
+        self.rate.setSuffix(" steps/s")
+        rows.add_row("Time", self.mode)
+        rows.add_row(
+            "Speed", self.rate, tooltip="Environment steps a second; of the others' moves where time waits"
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(rows)
+        # People get a new deadline with every change: not one for every digit that is typed.
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._on_settled)
+        self.mode.chosen.connect(self._on_mode_chosen)
+        self.rate.valueChanged.connect(self._on_rate_changed)
+
+    @property
+    def clock(self) -> Clock:
+        """As it is shown."""
+        return Clock(self.mode.value == "runs", self.rate.value())
+
+    def set_clock(self, clock: Clock) -> None:
+        """Show a clock, without a signal."""
+        self._settle.stop()
+        self.mode.set_value("runs" if clock.realtime else "waits")
+        blocked = self.rate.blockSignals(True)
+        self.rate.setValue(clock.rate)
+        self.rate.blockSignals(blocked)
+
+    def _on_mode_chosen(self, _value: str) -> None:
+        self._on_settled()
+
+    def _on_rate_changed(self, _value: float) -> None:
+        self._settle.start()
+
+    def _on_settled(self) -> None:
+        self._settle.stop()
+        self.chosen.emit(self.clock)

@@ -1,0 +1,96 @@
+"""What an environment is about: a few lines in the inspector, all of it over the stage."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QHBoxLayout, QTextBrowser, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import Card, LinkButton, QuietButton, label, muted_label
+
+_SHORT: Final = 420
+"""Letters of the summary that stand in the inspector."""
+
+
+class AboutSummary(QWidget):
+    """A few lines and the way to all of it.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    more_wanted = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("about-summary")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.STEP)
+        self.text = muted_label("", wrap=True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.more = LinkButton(
+            "Read all of it…",
+            name="read-documentation",
+            tooltip="Rules, observations, rewards: the environment's own documentation",
+            on_click=self.more_wanted.emit,
+        )
+        layout.addWidget(self.text)
+        row = QHBoxLayout()
+        row.addWidget(self.more)
+        row.addStretch(1)
+        layout.addLayout(row)
+        self.set_text("")
+
+    def set_text(self, summary: str, *, more: bool = False) -> None:
+        """Show a summary; ``more``: whether there is more to read."""
+        cut = summary if len(summary) <= _SHORT else summary[:_SHORT].rsplit(" ", 1)[0] + " …"
+        self.text.setText(cut)
+        self.more.setVisible(more)
+
+
+class Documentation(Card):
+    """The whole documentation, in the stage's place.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    closed = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("documentation")
+        self._title = label("", "title")
+        back = QuietButton(
+            "Back to the game",
+            key="Esc",
+            name="close-documentation",
+            on_click=self.closed.emit,
+        )
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(back)
+        self.browser = QTextBrowser(self)
+        self.browser.setProperty("role", "bare")
+        self.browser.setOpenExternalLinks(True)
+        self.browser.setAccessibleName("Documentation of the environment")
+        self.body.addLayout(head)
+        self.add(self.browser, 1)
+
+    def set_page(self, title: str, markdown: str, url: str) -> None:
+        """Show a page."""
+        self._title.setText(title)
+        link = f"\n\n[{url}]({url})\n" if url else ""
+        self.browser.setMarkdown(markdown + link)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Escape goes back."""
+        if a0 is not None and a0.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+            return
+        super().keyPressEvent(a0)

@@ -1,0 +1,303 @@
+"""One game that people play: its operator, its clock, its record, the people at the keys."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.controllers.live_run import LiveRun
+from gym_gui.controllers.play_setup import Clock, people, with_clock
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.play.human_input import HumanInput
+
+if TYPE_CHECKING:
+    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.live import HumanQuestion, LiveView
+    from gym_gui.ui.context import AppContext
+
+_log = logging.getLogger(__name__)
+
+_FALLBACKS = frozenset({"noop", "random_legal"})
+
+
+class PlayGame(QObject):
+    """Plays one operator's episodes one at a time, with people in some of its slots.
+
+    In real time an episode waits for the first key; afterwards time runs. In turn-based
+    play it begins at once and waits at every move of a person.
+
+    Args:
+        context: The window's services.
+        people_input: Answers for people; handed the questions.
+        parent: Qt parent.
+    """
+
+    changed = pyqtSignal()
+    """State, configuration, clock or record are other than before."""
+    viewed = pyqtSignal(object)
+    framed = pyqtSignal(object)
+    over = pyqtSignal(object, int)
+    """An episode's line, and how many moves a fallback made for people."""
+    broke = pyqtSignal(str)
+
+    def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("play-game")
+        self._context, self._input = context, people_input
+        self._operator: LiveOperator | None = None
+        self._run: LiveRun | None = None
+        self.clock = Clock(False, 5.0)
+        self.recording = True
+        self.seed = 0
+        self.waits_for_key = False
+        self.is_over = False
+        self._fallbacks: dict[str, int] = {}
+        self._seen_step = (-1, -1)
+        self._leaving: set[asyncio.Task[Any]] = set()
+        self._render = "rgb_array"
+        people_input.chosen.connect(self._on_chosen)
+        people_input.key_pressed.connect(self._on_key_pressed)
+
+    # -- where it stands -------------------------------------------------------------
+
+    @property
+    def operator(self) -> LiveOperator | None:
+        """The session, or ``None`` before the first game."""
+        return self._operator
+
+    @property
+    def config(self) -> OperatorConfig | None:
+        """Who plays what."""
+        return self._operator.config if self._operator is not None else None
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Slots that people play."""
+        return people(self._operator.config) if self._operator is not None else ()
+
+    @property
+    def state(self) -> OperatorState:
+        """Where the session stands."""
+        return self._operator.state if self._operator is not None else OperatorState.IDLE
+
+    @property
+    def paused(self) -> bool:
+        """Whether somebody paused it; waiting for the first key is no pause."""
+        return self._operator is not None and self._operator.paused and not self.waits_for_key
+
+    @property
+    def run(self) -> LiveRun | None:
+        """Where episodes are written, while they are."""
+        return self._run
+
+    # -- what people do --------------------------------------------------------------
+
+    def open(self, config: OperatorConfig, clock: Clock, seed: int, *, render: str = "rgb_array") -> None:
+        """Begin a game; the one before is left."""
+        self._leave()
+        self.clock, self.seed, self._render = clock, seed, render
+        config = with_clock(config, clock)
+        self._run = self._new_run(config, seed) if self.recording else None
+        operator = LiveOperator(self._context, config, run=self._run, parent=self)
+        operator.state_changed.connect(self._on_state_changed)
+        operator.viewed.connect(self._on_viewed)
+        operator.framed.connect(self.framed)
+        operator.asked.connect(self._input.offer)
+        operator.withdrawn.connect(self._input.withdraw)
+        operator.episode_over.connect(self._on_episode_over)
+        operator.broke.connect(self._on_broke)
+        self._operator = operator
+        self._set_pace()
+        self.play(seed)
+
+    def play(self, seed: int) -> None:
+        """Play an episode from this seed, whatever is being played."""
+        operator = self._operator
+        if operator is None:
+            return
+        self.seed, self.is_over = seed, False
+        self._fallbacks, self._seen_step = {}, (-1, -1)
+        self._input.forget()
+        self.waits_for_key = self.clock.realtime and bool(self.people)
+        fps = float(self._context.settings.values.frame_rate)
+        operator.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits_for_key)
+        self.changed.emit()
+
+    def restart(self) -> None:
+        """The same seed from its beginning."""
+        self.play(self.seed)
+
+    def begin(self) -> None:
+        """Time runs from now on, where it has waited for the first key."""
+        if self.waits_for_key and self._operator is not None:
+            self.waits_for_key = False
+            self._operator.run()
+            self.changed.emit()
+
+    def pause(self) -> None:
+        """Hold before the next step."""
+        if self._operator is not None and not self.waits_for_key and not self.is_over:
+            self._operator.pause()
+            self.changed.emit()
+
+    def resume(self) -> None:
+        """Go on."""
+        if self._operator is not None and not self.is_over:
+            self.waits_for_key = False
+            self._operator.run()
+            self.changed.emit()
+
+    def seat(self, slot: str, player: WorkerAssignment) -> asyncio.Task[Any] | None:
+        """Somebody else plays a slot from its next move on; the task fails where that cannot be."""
+        if self._operator is None:
+            return None
+        return self._operator.rebind(slot, player)
+
+    def set_clock(self, clock: Clock) -> None:
+        """Change how time passes. A new rate holds from the next move on; waiting instead of
+        running time, or the other way round, begins the episode anew."""
+        before, self.clock = self.clock, clock
+        operator = self._operator
+        if operator is None or before == clock:
+            return
+        if before.realtime != clock.realtime or not operator.alive:
+            self.open(operator.config, clock, self.seed, render=self._render)
+            return
+        config = with_clock(operator.config, clock)
+        if clock.realtime:
+            for slot in self.people:
+                operator.rebind(slot, config.workers[slot])
+        self._set_pace()
+        self.changed.emit()
+
+    def seated(self) -> None:
+        """Who plays has changed: the pace depends on it."""
+        self._set_pace()
+        if self.waits_for_key and not self.people:
+            self.begin()
+        self.changed.emit()
+
+    def set_recording(self, on: bool) -> None:
+        """Whether episodes that begin from now on are written to a run folder."""
+        if on == self.recording:
+            return
+        self.recording = on
+        operator = self._operator
+        if operator is not None:
+            before, self._run = self._run, self._new_run(operator.config, self.seed) if on else None
+            operator.record_into(self._run)
+            if before is not None:
+                self._later(self._close_after_flight(operator, before), "ending the record")
+        self.changed.emit()
+
+    def restart_session(self) -> None:
+        """After trouble: a new session that begins the episode again."""
+        self.play(self.seed)
+
+    async def close(self) -> None:
+        """End for good."""
+        self._leave()
+        if self._leaving:
+            await asyncio.gather(*self._leaving, return_exceptions=True)
+
+    # -- within ----------------------------------------------------------------------
+
+    def _set_pace(self) -> None:
+        """In turn-based play nobody waits for a clock who plays alone; others' moves are to be seen."""
+        operator = self._operator
+        if operator is None:
+            return
+        slots = operator.config.resolved_slots()
+        alone = len(self.people) == len(slots) and not self.clock.realtime
+        operator.set_rate(None if alone else self.clock.rate)
+
+    def _new_run(self, config: OperatorConfig, seed: int) -> LiveRun:
+        return LiveRun(self._context.store.runs_dir(), [config], seed, changed=self.changed.emit)
+
+    def _leave(self) -> None:
+        operator, self._operator = self._operator, None
+        run, self._run = self._run, None
+        self._input.forget()
+        self.waits_for_key, self.is_over = False, False
+        if operator is not None:
+            operator.blockSignals(True)
+            self._later(self._end(operator, run), "ending a game")
+
+    def _later(self, job: Any, what: str) -> None:
+        task = self._context.spawn(job, what)
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    @staticmethod
+    async def _end(operator: LiveOperator, run: LiveRun | None) -> None:
+        await operator.close()
+        if run is not None:
+            await run.close()
+        operator.deleteLater()
+
+    @staticmethod
+    async def _close_after_flight(operator: LiveOperator, run: LiveRun) -> None:
+        """The episode that is on when recording is switched off was begun as recorded: it still is."""
+        over = asyncio.Event()
+
+        def landed(*_: object) -> None:
+            over.set()
+
+        operator.episode_over.connect(landed)
+        operator.state_changed.connect(landed)
+        try:
+            while operator.alive and not operator.done:
+                over.clear()
+                await over.wait()
+        finally:
+            operator.episode_over.disconnect(landed)
+            operator.state_changed.disconnect(landed)
+            await run.close()
+
+    def _on_chosen(self, question: HumanQuestion, action: object) -> None:
+        if self._operator is not None:
+            self._operator.answer(question, action)
+
+    def _on_key_pressed(self, _key: str) -> None:
+        if self.waits_for_key:
+            self.begin()
+
+    def _on_state_changed(self, _state: object) -> None:
+        self.changed.emit()
+
+    def _on_viewed(self, view: LiveView) -> None:
+        if (view.episode, view.step) != self._seen_step:
+            self._seen_step = (view.episode, view.step)
+            mine = self.people
+            for agent in view.agents:
+                if agent.slot in mine and agent.source in _FALLBACKS:
+                    self._fallbacks[agent.agent] = self._fallbacks.get(agent.agent, 0) + 1
+        self.viewed.emit(view)
+
+    def _on_episode_over(self, line: Mapping[str, Any]) -> None:
+        self.is_over, self.waits_for_key = True, False
+        self._input.forget()
+        self.over.emit(dict(line), sum(self._fallbacks.values()))
+        self.changed.emit()
+
+    def _on_broke(self, sentence: str) -> None:
+        self._input.forget()
+        self.broke.emit(sentence)
+        self.changed.emit()
+
+
+async def seat_quietly(task: asyncio.Task[Any] | None) -> str:
+    """Wait until somebody sits; why not, as a sentence, or empty."""
+    if task is None:
+        return ""
+    try:
+        await task
+    except MosaicError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,131 @@
+"""How an episode ended, and what can be done next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import IconLabel, PrimaryButton, QuietButton, label, muted_label
+
+
+class ResultBanner(QFrame):
+    """One line over the frame's foot: how it came out, Play again, Show in Results.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    again = pyqtSignal()
+    same_again = pyqtSignal()
+    show_results = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("result-banner")
+        self.setProperty("role", "wash")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self._icons = QHBoxLayout()
+        self.headline = label("", "strong", wrap=True)
+        self.headline.setObjectName("result-headline")
+        self.detail = muted_label("", wrap=True)
+        self.detail.setObjectName("result-detail")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.headline)
+        words.addWidget(self.detail)
+        self.results_button = QuietButton(
+            "Show in Results",
+            name="show-in-results",
+            tooltip="Open the run folder of this episode in Results",
+            on_click=self.show_results.emit,
+        )
+        self.same_button = QuietButton(
+            "Same seed",
+            name="play-same-seed",
+            tooltip="Play this very episode again, from the same seed",
+            on_click=self.same_again.emit,
+        )
+        self.again_button = PrimaryButton(
+            "Play again", key="Enter", name="play-again", tooltip="The next seed", on_click=self.again.emit
+        )
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.GAP, theme.ROW, theme.GAP, theme.ROW)
+        row.setSpacing(theme.ROW)
+        row.addLayout(self._icons)
+        row.addLayout(words, 1)
+        row.addWidget(self.results_button)
+        row.addWidget(self.same_button)
+        row.addWidget(self.again_button)
+        self.hide()
+
+    def tell(
+        self, episode: Mapping[str, Any], people: Sequence[str], fallbacks: int, *, recorded: bool
+    ) -> None:
+        """Say how an episode ended.
+
+        Args:
+            episode: Its line as recorded.
+            people: Agents that a person at this window played.
+            fallbacks: Moves that were made for people because they did not answer in time.
+            recorded: Whether it is in a run folder.
+        """
+        tone, headline = outcome_words(episode, people)
+        while (item := self._icons.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        icon = {"ok": "trophy", "error": "error"}.get(tone, "info")
+        self._icons.addWidget(IconLabel(icon, tone))
+        self.headline.setText(headline)
+        self.detail.setText(result_facts(episode, fallbacks, recorded=recorded))
+        self.results_button.setVisible(recorded)
+        self.setAccessibleName(f"{headline} {self.detail.text()}")
+        self.show()
+
+
+def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[str, str]:
+    """Token of its colour, and the sentence: who won, whether it was solved, or how it ended."""
+    if episode["status"] == "failed":
+        return "error", f"The episode failed: {episode.get('error') or 'no reason was given'}."
+    outcome: Mapping[str, str] | None = episode.get("outcome")
+    teams: Mapping[str, Any] = episode.get("teams") or {}
+    if outcome:
+        mine = [t for t, about in teams.items() if any(a in people for a in about.get("agents", ()))]
+        if len(mine) == 1:
+            word = outcome.get(mine[0], "")
+            said = {"win": "You won", "draw": "A draw", "loss": "You lost"}.get(word, "It is over")
+            return ("ok" if word == "win" else "accent"), said + _score(teams) + "."
+        winners = [team for team, word in outcome.items() if word == "win"]
+        said = f"{_team(winners[0])} won" if len(winners) == 1 else "A draw"
+        return "accent", said + _score(teams) + "."
+    if episode.get("success") is not None:
+        return ("ok", "Solved.") if episode["success"] else ("accent", "Not solved this time.")
+    cut = episode.get("truncated") and not episode.get("terminated")
+    return "accent", f"The episode is over{': the time is up' if cut else ''}."
+
+
+def result_facts(episode: Mapping[str, Any], fallbacks: int, *, recorded: bool) -> str:
+    """Return, steps, seed, and what is worth knowing of how it was played."""
+    steps = int(episode["length"])
+    facts = [f"Return {float(episode['total_reward']):g}", f"{steps} step{'s' if steps != 1 else ''}"]
+    facts.append(f"seed {episode['seed']}")
+    if fallbacks:
+        facts.append(f"{fallbacks} played by the fallback, no key was down")
+    facts.append("recorded" if recorded else "not recorded")
+    return " · ".join(facts)
+
+
+def _score(teams: Mapping[str, Any]) -> str:
+    scores = [about.get("score") for about in teams.values()]
+    if len(scores) != 2 or any(score is None for score in scores):
+        return ""
+    return ", " + " : ".join(f"{score:g}" for score in scores)
+
+
+def _team(name: str) -> str:
+    return name.replace("_", " ").capitalize()

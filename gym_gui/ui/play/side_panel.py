@@ -1,0 +1,49 @@
+"""The Play page's inspector: who plays, with which keys, on which clock, and what it is about."""
+
+from __future__ import annotations
+
+from PyQt6.QtWidgets import QLabel
+
+from gym_gui.ui.play.clock_rows import ClockRows
+from gym_gui.ui.play.documentation import AboutSummary
+from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
+from gym_gui.ui.play.keys_panel import KeysPanel
+from gym_gui.ui.play.who_plays import WhoPlays
+from gym_gui.ui.widgets import Inspector
+
+
+class SidePanel:
+    """Fills an inspector; holds its parts.
+
+    Args:
+        inspector: The page's column.
+        find_keyboards: Looks for keyboards.
+    """
+
+    def __init__(self, inspector: Inspector, find_keyboards: Find) -> None:
+        self._inspector = inspector
+        inspector.add_section("Who plays")
+        self.who = WhoPlays()
+        inspector.add(self.who)
+        self._keyboards_heading = inspector.add_section("Keyboards")
+        self.keyboards = KeyboardsPanel(find_keyboards)
+        inspector.add(self.keyboards)
+        inspector.add_section("Keys")
+        self.keys = KeysPanel()
+        inspector.add(self.keys)
+        inspector.add_section("Pace")
+        self.clock = ClockRows()
+        inspector.add(self.clock)
+        self.about_heading: QLabel = inspector.add_section("About")
+        self.about = AboutSummary()
+        inspector.add(self.about)
+        self.set_keyboards_shown(False)
+
+    def set_keyboards_shown(self, shown: bool) -> None:
+        """Keyboards are a question only where several people play."""
+        self._keyboards_heading.setVisible(shown)
+        self.keyboards.setVisible(shown)
+
+    def set_shown(self, shown: bool) -> None:
+        """Nothing is to be said before an environment is chosen."""
+        self._inspector.setVisible(shown)

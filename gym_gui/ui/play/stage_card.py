@@ -1,0 +1,163 @@
+"""The frame with all the room: score and step above it, whose move below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.play.result_banner import ResultBanner
+from gym_gui.ui.renderers import StageView, score_words
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label
+
+if TYPE_CHECKING:
+    from gym_gui.core.live import LiveView
+    from gym_gui.ui.theme import Theme
+
+_TICK_MS = 50
+_LONG_S = 0.75
+"""A deadline that is shown counting down; shorter ones would only flicker."""
+
+
+class StageCard(Card):
+    """Header, stage, the line that says what is awaited, and the result.
+
+    The stage has the keyboard while it is played; a click on the picture gives it back.
+
+    Args:
+        colours: The theme.
+        parent: Qt parent.
+    """
+
+    enter_pressed = pyqtSignal()
+    clicked_on_stage = pyqtSignal()
+
+    def __init__(self, colours: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("stage-card")
+        self.headline = ElidedLabel("", "strong", parent=self)
+        self.headline.setObjectName("stage-headline")
+        self.facts = muted_label("", parent=self)
+        self.facts.setObjectName("stage-facts")
+        self.stage = StageView(colours, self)
+        self.stage.overlay.set_scores_shown(False)
+        self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.stage.setAccessibleName("The game; keys count here")
+        self.prompt = StatusDot("muted", "", self)
+        self.prompt.setObjectName("prompt")
+        self.countdown = CountdownBar(self)
+        self.trouble = InlineMessage("error", "", ("Restart", self.enter_pressed.emit))
+        self.trouble.hide()
+        self.result = ResultBanner(self)
+        self._build()
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.addWidget(self.headline, 1)
+        head.addWidget(self.facts)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(0, 0, 0, 0)
+        foot.addWidget(self.prompt)
+        foot.addWidget(self.countdown)
+        foot.addStretch(1)
+        self._foot = QWidget(self)
+        self._foot.setLayout(foot)
+        self._foot.setFixedHeight(20)
+        self.body.addLayout(head)
+        self.add(self.stage, 1)
+        self.add(self._foot)
+        self.add(self.trouble)
+        self.add(self.result)
+
+    def show_view(self, view: LiveView, title: str) -> None:
+        """Show a look; the score is the headline where there is one."""
+        self.headline.setText(score_words(view) or title)
+        self.stage.show_view(view)
+
+    def set_prompt(self, tone: str, text: str) -> None:
+        """Say what is awaited."""
+        self.prompt.set_state(tone, text)
+
+    def show_trouble(self, sentence: str) -> None:
+        """Say why it does not go on; empty: it does."""
+        self.trouble.set_text(sentence)
+        self.trouble.setVisible(bool(sentence))
+
+    def take_keys(self) -> None:
+        """Give the stage the keyboard."""
+        board = self.stage.board
+        taker = board if self.stage.way == "board" and board.interactive else self.stage
+        taker.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """A click anywhere on the card means to play."""
+        super().mousePressEvent(a0)
+        self.take_keys()
+        self.clicked_on_stage.emit()
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter, where it is no move: play again."""
+        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not a0.isAutoRepeat():
+            self.enter_pressed.emit()
+            return
+        super().keyPressEvent(a0)
+
+
+class CountdownBar(QWidget):
+    """The time that is left for a move, as a bar and in seconds.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("countdown")
+        self.setFixedSize(120, 12)
+        self._total = self._left = 0.0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self._on_tick)
+        self.hide()
+
+    def start(self, seconds: float | None) -> None:
+        """Count down from here; a short time, or none, is not shown."""
+        if seconds is None or seconds < _LONG_S:
+            self.stop()
+            return
+        self._total = self._left = seconds
+        self._timer.start()
+        self._say()
+        self.show()
+
+    def stop(self) -> None:
+        """Nothing is counted."""
+        self._timer.stop()
+        self.hide()
+
+    def _on_tick(self) -> None:
+        self._left = max(0.0, self._left - _TICK_MS / 1000)
+        if not self._left:
+            self._timer.stop()
+        self._say()
+
+    def _say(self) -> None:
+        self.setToolTip(f"{self._left:.1f} s left, then the fallback is played")
+        self.setAccessibleName(f"{self._left:.0f} seconds left")
+        self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        groove = self.rect().adjusted(0, 4, 0, -4)
+        painter.setBrush(theme.current().colour("line"))
+        painter.drawRoundedRect(groove, 2, 2)
+        groove.setWidth(round(groove.width() * (self._left / self._total if self._total else 0)))
+        painter.setBrush(theme.current().colour("accent"))
+        painter.drawRoundedRect(groove, 2, 2)

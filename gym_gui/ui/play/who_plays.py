@@ -1,0 +1,118 @@
+"""Who plays each slot: you, or a policy that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.ui.theme import kind_word
+from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.candidates import Candidate
+
+YOU = "human"
+"""Value of a slot that a person plays."""
+
+
+class WhoPlays(QWidget):
+    """A row per slot with everybody who might play it; those that cannot say why.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    chosen = pyqtSignal(str, str)
+    """Slot, and the key of who plays it now: :data:`YOU` or a candidate's."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("who-plays")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        self._rows = FormRows(parent=self)
+        layout.addWidget(self._rows)
+        self._pickers: dict[str, PickerButton] = {}
+        self._candidates: dict[str, dict[str, Candidate]] = {}
+
+    @property
+    def pickers(self) -> Mapping[str, PickerButton]:
+        """The control of each slot."""
+        return self._pickers
+
+    def set_slots(self, slots: Mapping[str, str]) -> None:
+        """Show these slots.
+
+        Args:
+            slots: What people read for each slot.
+        """
+        self._rows.clear()
+        self._pickers, self._candidates = {}, {}
+        for slot, word in slots.items():
+            picker = PickerButton(
+                [PickerItem(YOU, "You", "", "People")],
+                placeholder="…",
+                search_hint="Search players",
+                name=f"who-{slot}",
+            )
+            picker.setProperty("slot", slot)
+            picker.setProperty("fixed-tip", True)
+            picker.setToolTip(f"Who plays {word}")
+            picker.chosen.connect(self._on_chosen)
+            self._rows.add_row(word, picker)
+            self._pickers[slot] = picker
+
+    def offer(self, slot: str, you: Sequence[str], candidates: Sequence[Candidate]) -> None:
+        """Say who may play a slot.
+
+        Args:
+            slot: The slot.
+            you: What its person would play with: ``arrow keys``, ``WASD``, ``mouse``.
+            candidates: Everybody else.
+        """
+        picker = self._pickers.get(slot)
+        if picker is None:
+            return
+        self._candidates[slot] = {each.key: each for each in candidates}
+        words = f"You ({', '.join(you)})" if you else "You"
+        picker.set_items(
+            [
+                PickerItem(YOU, words, "", "People"),
+                *(
+                    PickerItem(each.key, each.label, "", kind_word(each.kind), each.reason, each.meaning)
+                    for each in candidates
+                ),
+            ]
+        )
+
+    def candidate(self, slot: str, key: str) -> Candidate | None:
+        """Who that is; ``None`` for a person."""
+        return self._candidates.get(slot, {}).get(key)
+
+    def set_player(self, slot: str, key: str, label: str = "") -> None:
+        """Show who plays a slot, without a signal; the label is for somebody who is not listed."""
+        picker = self._pickers.get(slot)
+        if picker is None:
+            return
+        if label and not any(item.value == key for item in picker.items):
+            picker.set_items([*picker.items, PickerItem(key, label, "", "Here now")])
+        picker.set_value(key)
+
+    def label(self, slot: str) -> str:
+        """What people read of who plays a slot."""
+        picker = self._pickers.get(slot)
+        return picker.text() if picker is not None else ""
+
+    def set_busy(self, busy: bool) -> None:
+        """While somebody is being seated nobody else can be."""
+        for picker in self._pickers.values():
+            picker.setEnabled(not busy)
+
+    def _on_chosen(self, value: object) -> None:
+        sender = self.sender()
+        slot = sender.property("slot") if sender is not None else None
+        if isinstance(slot, str) and isinstance(value, str):
+            self.chosen.emit(slot, value)
