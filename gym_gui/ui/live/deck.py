@@ -6,9 +6,9 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
@@ -434,7 +434,7 @@ class OperatorDeck(QObject):
         await run.close()
         self.run_changed.emit()
 
-    def _retire(self, job: object) -> None:
+    def _retire(self, job: Coroutine[Any, Any, None]) -> None:
         task = self._context.spawn(job, "ending what is not needed any more")
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)

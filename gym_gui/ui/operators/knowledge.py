@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.operators.examples import bundled_policies
 
 if TYPE_CHECKING:
@@ -48,12 +49,23 @@ class Knowledge:
         request = draft.request()
         key = json.dumps(request.to_json(), sort_keys=True)
         if key not in self._sheets:
-            if self._probe is None:
-                from gym_gui.controllers.environment_probe import EnvironmentProbe
-
-                self._probe = EnvironmentProbe()
-            self._sheets[key] = await self._probe.describe(request)
+            self._sheets[key] = await self._ask().describe(request)
         return self._sheets[key]
+
+    async def cast(self, config: OperatorConfig) -> None:
+        """Have the engine itself check an operator, in that process.
+
+        Raises:
+            UsageError: The engine's own sentence.
+        """
+        await self._ask().cast(config)
+
+    def _ask(self) -> EnvironmentProbe:
+        if self._probe is None:
+            from gym_gui.controllers.environment_probe import EnvironmentProbe
+
+            self._probe = EnvironmentProbe()
+        return self._probe
 
     async def close(self) -> None:
         """End the process that looks at environments."""

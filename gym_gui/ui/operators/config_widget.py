@@ -1,0 +1,400 @@
+"""The inspector's content: what one operator is, edited in place."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import SteadySpinBox
+from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
+from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
+    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.ui.context import AppContext
+
+_SETTLE_MS = 350
+"""Quiet time after an edit before the operator begins anew with it."""
+_MOST_FINDINGS = 3
+
+
+class OperatorConfigWidget(QWidget):
+    """Edits one operator; adapts to its environment and to who decides.
+
+    A change that is whole and right is handed out after a moment; until then the inspector
+    says what is missing, and the operator goes on as it is.
+
+    Args:
+        context: The window's services.
+        knowledge: Environments, workers, policies.
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal(object)
+    """A new :class:`OperatorConfig` of the same id."""
+    duplicate_requested = pyqtSignal(str)
+    remove_requested = pyqtSignal(str)
+    details_requested = pyqtSignal(object)
+
+    def __init__(self, context: AppContext, knowledge: Knowledge, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("operator-config")
+        self._context, self._knowledge = context, knowledge
+        self._operator: LiveOperator | None = None
+        self._draft: Draft | None = None
+        self._sheet: EnvironmentSheet | None = None
+        self._checks: ConfigurationChecks | None = None
+        self._panel: SingleAgentPanel | MultiAgentPanel | None = None
+        self._notes: list[QWidget] = []
+        self._looking: asyncio.Task[None] | None = None
+        self._pending: OperatorConfig | None = None
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._hand_out)
+        self._build()
+
+    def _build(self) -> None:
+        self._column = column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        self.place = section_label("Operator", self)
+        column.addWidget(self.place)
+        self.name = QLineEdit(self)
+        self.name.setObjectName("operator-name")
+        self.name.setAccessibleName("Name of the operator")
+        self.name.setToolTip("What people read; another name interrupts nothing")
+        self.name.setMaxLength(120)
+        self.name.editingFinished.connect(self._on_name)
+        column.addWidget(self.name)
+        rows = FormRows(parent=self)
+        self.environment = rows.add_row("Environment", EnvironmentPicker(name="operator-environment"))
+        self.environment.chosen.connect(self._on_environment)
+        column.addWidget(rows)
+        self._panel_place = QVBoxLayout()
+        self._panel_place.setSpacing(theme.ROW)
+        column.addLayout(self._panel_place)
+        more = FormRows(parent=self)
+        self.limit = more.add_row(
+            "Max steps", self._limit_box(), tooltip="Steps after which an episode is cut off"
+        )
+        column.addWidget(more)
+        self._notes_place = QVBoxLayout()
+        self._notes_place.setSpacing(theme.STEP)
+        column.addLayout(self._notes_place)
+        self.details = LinkButton(
+            "All settings, links and presets…",
+            name="operator-details",
+            tooltip="Open this operator on the Agents page",
+            on_click=self._on_details,
+        )
+        column.addWidget(self.details)
+        self.duplicate = QuietButton(
+            "Duplicate",
+            icon_name="copy",
+            name="operator-duplicate",
+            tooltip="Another operator like this one",
+            on_click=self._on_duplicate,
+        )
+        self.remove = QuietButton(
+            "Remove",
+            icon_name="remove",
+            name="operator-remove",
+            tooltip="Take it off the table; this can be undone",
+            on_click=self._on_remove,
+        )
+        line = QHBoxLayout()
+        line.setSpacing(theme.ROW)
+        line.addWidget(self.duplicate)
+        line.addWidget(self.remove)
+        line.addStretch(1)
+        column.addLayout(line)
+        self.record = muted_label("", wrap=True, parent=self)
+        self.record.setObjectName("operator-record")
+        column.addWidget(self.record)
+
+    def _limit_box(self) -> SteadySpinBox:
+        box = SteadySpinBox(self)
+        box.setObjectName("operator-max-steps")
+        box.setDecimals(0)
+        box.setRange(0, 10_000_000)
+        box.setSpecialValueText("the environment's own")
+        box.setKeyboardTracking(False)
+        box.valueChanged.connect(self._on_limit)
+        return box
+
+    # -- whose settings these are ----------------------------------------------------
+
+    @property
+    def operator(self) -> LiveOperator | None:
+        """The operator that is edited."""
+        return self._operator
+
+    @property
+    def draft(self) -> Draft | None:
+        """What stands in the form."""
+        return self._draft
+
+    @property
+    def panel(self) -> SingleAgentPanel | MultiAgentPanel | None:
+        """Who plays; ``None`` until the environment is known."""
+        return self._panel
+
+    def show_operator(self, operator: LiveOperator, number: int, count: int) -> None:
+        """Edit this operator, the ``number``-th of ``count``."""
+        self.place.setText(f"OPERATOR {number} OF {count}")
+        if operator is self._operator:
+            self.refresh()
+            return
+        self._hand_out()
+        before, self._operator = self._operator, operator
+        if before is not None:
+            before.episode_over.disconnect(self._on_episode_over)
+            before.config_changed.disconnect(self._on_config_changed)
+        operator.episode_over.connect(self._on_episode_over)
+        operator.config_changed.connect(self._on_config_changed)
+        self._sheet = None
+        self._adopt(operator.config)
+
+    def forget(self) -> None:
+        """There is nothing to edit."""
+        self._settle.stop()
+        self._pending = None
+        if self._operator is not None:
+            self._operator.episode_over.disconnect(self._on_episode_over)
+            self._operator.config_changed.disconnect(self._on_config_changed)
+        self._operator = self._draft = None
+        self._stop_looking()
+
+    def refresh(self) -> None:
+        """Say again what has been played."""
+        if self._operator is not None:
+            self.record.setText(record_words(self._operator))
+
+    def _on_config_changed(self, config: OperatorConfig) -> None:
+        """Somebody else changed it (a slot was bound anew)."""
+        if self._pending is None and self._draft is not None:
+            from gym_gui.controllers.configuration_draft import Draft
+
+            if Draft.of(config) != self._draft:
+                self._adopt(config)
+
+    def _adopt(self, config: OperatorConfig) -> None:
+        from gym_gui.controllers.configuration_draft import Draft
+
+        self._draft = Draft.of(config)
+        self.name.setText(config.display_name)
+        self.environment.set_value(config.task)
+        blocked = self.limit.blockSignals(True)
+        self.limit.setValue(config.max_steps or 0)
+        self.limit.blockSignals(blocked)
+        self.refresh()
+        self._look()
+
+    # -- what the environment is -----------------------------------------------------
+
+    def _look(self) -> None:
+        self._stop_looking()
+        if self._sheet is None:
+            self._clear_panel()
+            self._say([muted_label("Looking at the environment…", wrap=True)])
+        self._looking = self._context.spawn(self._describe(), "Looking at the environment")
+
+    def _stop_looking(self) -> None:
+        task, self._looking = self._looking, None
+        if task is not None and not task.done():
+            task.cancel()
+
+    async def _describe(self) -> None:
+        await self.environment.load()
+        checks = await self._knowledge.checks()
+        draft = self._draft
+        if draft is None:
+            return
+        try:
+            sheet = await self._knowledge.sheet(draft)
+        except MosaicError as error:
+            if self._draft is draft:
+                self._sheet = None
+                self._clear_panel()
+                self._say([InlineMessage("error", str(error))])
+            return
+        if self._draft is not draft:
+            return
+        self._checks, self._sheet = checks, sheet
+        self.environment.set_value(sheet.env_id)
+        seated = draft.seated(sheet, _random)
+        if sheet.max_episode_steps:
+            self.limit.setSpecialValueText(f"{sheet.max_episode_steps} (its own)")
+        else:
+            self.limit.setSpecialValueText("the environment's own")
+        self._draft = seated
+        self._show(whole=True)
+        if seated != draft:
+            self._changed()
+
+    def _show(self, *, whole: bool) -> None:
+        """Show the draft: what is wrong with it, and on request the form anew."""
+        report = self._report()
+        if report is None or self._draft is None or self._sheet is None or self._checks is None:
+            return
+        if whole:
+            agents = self._sheet.agents
+            fits = self._panel is not None and (
+                self._panel.agents == agents
+                if isinstance(self._panel, MultiAgentPanel)
+                else (self._panel.agent,) == agents
+            )
+            if not fits:
+                self._clear_panel()
+                self._panel = SingleAgentPanel(agents[0]) if len(agents) == 1 else MultiAgentPanel(agents)
+                self._panel.policy_chosen.connect(self._on_policy)
+                self._panel.player_changed.connect(self._on_player)
+                self._panel_place.addWidget(self._panel)
+            assert self._panel is not None
+            self._panel.show_draft(self._draft, report, self._sheet, self._checks)
+        self._say_findings(report)
+
+    def _report(self) -> Report | None:
+        if self._draft is None or self._sheet is None or self._checks is None:
+            return None
+        return self._checks.check(self._draft, self._sheet)
+
+    def _clear_panel(self) -> None:
+        if self._panel is not None:
+            self._panel.hide()
+            self._panel.deleteLater()
+            self._panel = None
+
+    def _say_findings(self, report: Report) -> None:
+        wrong = [finding for finding in report.findings if finding.level in ("error", "warning")]
+        shown: list[QWidget] = [
+            InlineMessage("error" if f.level == "error" else "warning", f"{f.text}.")
+            for f in wrong[:_MOST_FINDINGS]
+        ]
+        if len(wrong) > _MOST_FINDINGS:
+            shown.append(muted_label(f"and {len(wrong) - _MOST_FINDINGS} more on the Agents page", wrap=True))
+        self._say(shown)
+
+    def _say(self, notes: list[QWidget]) -> None:
+        for note in self._notes:
+            note.hide()
+            note.deleteLater()
+        self._notes = notes
+        for note in notes:
+            self._notes_place.addWidget(note)
+
+    # -- what a person changes -------------------------------------------------------
+
+    def _on_name(self) -> None:
+        name = " ".join(self.name.text().split())
+        if self._draft is None or not name:
+            self.name.setText(self._draft.name if self._draft is not None else "")
+        elif name != self._draft.name:
+            self._draft = replace(self._draft, name=name)
+            self._changed()
+
+    def _on_environment(self, task: object) -> None:
+        if self._draft is None or self._sheet is None or task == self._sheet.env_id:
+            return
+        same = self._draft
+        # What belonged to the other environment goes with it; who decides stays where it can.
+        self._draft = replace(
+            same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
+        )
+        self._look()
+
+    def _on_limit(self, steps: float) -> None:
+        if self._draft is not None:
+            self._draft = replace(self._draft, max_steps=int(steps) or None)
+            self._changed()
+
+    def _on_policy(self, agent: str, policy_id: str) -> None:
+        if self._draft is None or self._checks is None:
+            return
+        policy = next((p for p in self._checks.policies if p.policy_id == policy_id), None)
+        if policy is None:
+            return
+        row = policy.assignment(self._draft.rows.get(agent))
+        self._draft = self._draft.unlinked(agent).with_row(agent, row)
+        self._show(whole=True)
+        self._changed()
+
+    def _on_player(self, agent: str, player: WorkerAssignment) -> None:
+        if self._draft is not None:
+            self._draft = self._draft.with_row(agent, player)
+            self._show(whole=False)
+            self._changed()
+
+    def _changed(self) -> None:
+        """Hand the draft out soon, if it is a configuration."""
+        report = self._report()
+        self._pending = report.config if report is not None else None
+        if self._pending is not None:
+            self._settle.start()
+        else:
+            self._settle.stop()
+
+    def _hand_out(self) -> None:
+        self._settle.stop()
+        config, self._pending = self._pending, None
+        if config is not None and self._operator is not None and config != self._operator.config:
+            self.changed.emit(config)
+
+    # -- the rest --------------------------------------------------------------------
+
+    def _on_episode_over(self, _row: object) -> None:
+        self.refresh()
+
+    def _on_details(self) -> None:
+        if self._operator is not None:
+            self.details_requested.emit(self._operator.config)
+
+    def _on_duplicate(self) -> None:
+        if self._operator is not None:
+            self._hand_out()
+            self.duplicate_requested.emit(self._operator.config.operator_id)
+
+    def _on_remove(self) -> None:
+        if self._operator is not None:
+            self.remove_requested.emit(self._operator.config.operator_id)
+
+
+def _random(agent: str) -> WorkerAssignment:
+    """Who plays a slot that nobody plays yet."""
+    behaviour = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
+    return WorkerAssignment("operators_worker", "baseline", {"behavior": behaviour})
+
+
+def record_words(operator: LiveOperator) -> str:
+    """What an operator has played since it began, on one line."""
+    rows: list[dict[str, Any]] = operator.episodes_done
+    if not rows:
+        return "No episode has ended yet."
+    returns = [row["total_reward"] for row in rows if isinstance(row.get("total_reward"), (int, float))]
+    parts = [f"Episodes {len(rows)}"]
+    if returns:
+        parts.append(f"mean return {statistics.fmean(returns):.2f}")
+    unusable = sum(sum(row.get("invalid_actions", {}).values()) for row in rows)
+    if unusable:
+        parts.append(f"unusable replies {unusable}")
+    steps = sum(row.get("length", 0) for row in rows)
+    seconds = sum(row.get("wall_s") or 0.0 for row in rows)
+    if steps and seconds:
+        parts.append(f"{1000 * seconds / steps:.1f} ms a step")
+    return " · ".join(parts)

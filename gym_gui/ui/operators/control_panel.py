@@ -1,0 +1,159 @@
+"""The operators' controls in the page's bar: seed, steps, run, speed."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtGui import QAction, QActionGroup
+from PyQt6.QtWidgets import QMenu, QWidget
+
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.widgets import IconButton, PageBar, PrimaryButton, QuietButton, SeedBox
+
+RATES: tuple[float | None, ...] = (1, 2, 5, 10, 15, 30, 60, None)
+
+
+def rate_words(rate: float | None) -> str:
+    """``15 /s``, or that there is no limit."""
+    return "Fastest" if rate is None else f"{rate:g} /s"
+
+
+class ControlPanelContainer(QObject):
+    """Puts the controls into a bar and keeps them true.
+
+    Args:
+        deck: What they control.
+        bar: Where they stand.
+        parent: Qt owner.
+    """
+
+    add_requested = pyqtSignal()
+    step_player_requested = pyqtSignal()
+    problem = pyqtSignal(str)
+
+    def __init__(self, deck: OperatorDeck, bar: PageBar, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("control-panel")
+        self._deck = deck
+        self._turn_based = False
+        self.seed = SeedBox(deck.seed, parent=bar)
+        self.seed.seed_changed.connect(self._on_seed)
+        self.add = IconButton(
+            "add", "Add an operator (Ctrl+N)", name="operators-add", on_click=self.add_requested.emit
+        )
+        self.reset = QuietButton(
+            "Reset all",
+            name="operators-reset",
+            tooltip="All play from the seed on again; a new run begins",
+            on_click=deck.reset_all,
+        )
+        self.step_player = QuietButton(
+            "Step player",
+            name="operators-step-player",
+            tooltip="One agent's move in the selected operator; the others wait (Shift+Space)",
+            on_click=self.step_player_requested.emit,
+        )
+        self.step = QuietButton(
+            "Step all",
+            name="operators-step",
+            key="Space",
+            tooltip="One step of every operator",
+            on_click=deck.step_all,
+        )
+        self.run = PrimaryButton(
+            "Run", icon_name="run", name="operators-run", tooltip="Play on (Ctrl+R)", on_click=self.toggle
+        )
+        self.stop = QuietButton(
+            "Stop all",
+            icon_name="stop",
+            name="operators-stop",
+            tooltip="End all sessions and the run; what was played stays recorded",
+            on_click=deck.stop_all,
+        )
+        self.menu = QMenu(parent)
+        self.menu.setObjectName("operators-speed-menu")
+        self.speed = QuietButton("15 /s", menu=self.menu, name="operators-speed", parent=bar)
+        self.speed.setToolTip("Steps a second, and whether all step together")
+        self._rates = self._fill_menu()
+        bar.add(self.seed)
+        bar.add(self.add)
+        self.actions = (self.reset, self.step_player, self.step, self.run, self.stop, self.speed)
+        for button in self.actions:
+            bar.add_action(button)
+        deck.changed.connect(self.refresh)
+        self.refresh()
+
+    def _fill_menu(self) -> dict[QAction, float | None]:
+        group = QActionGroup(self)
+        rates: dict[QAction, float | None] = {}
+        for rate in RATES:
+            words = "As fast as possible" if rate is None else f"{rate:g} steps/s"
+            action = QAction(words, self)
+            action.setCheckable(True)
+            action.setActionGroup(group)
+            self.menu.addAction(action)
+            rates[action] = rate
+        group.triggered.connect(self._on_rate)
+        self.menu.addSeparator()
+        self.together = QAction("All step together", self)
+        self.together.setObjectName("operators-lock-step")
+        self.together.setCheckable(True)
+        self.together.setToolTip("Nobody takes a step before all have taken the one before")
+        self.together.triggered.connect(self._on_together)
+        self.menu.addAction(self.together)
+        self.menu.setToolTipsVisible(True)
+        return rates
+
+    def set_manual(self, manual: bool) -> None:
+        """Whether operators are played by hand now; a script has controls of its own."""
+        for widget in (self.seed, self.add, *self.actions):
+            widget.setVisible(manual)
+        if manual:
+            self.step_player.setVisible(self._turn_based)
+
+    def set_turn_based(self, turn_based: bool) -> None:
+        """Whether the selected operator's agents take turns: only then can one be stepped alone."""
+        self._turn_based = turn_based
+        self.step_player.setVisible(turn_based and self.step.isVisibleTo(self.step.parentWidget()))
+
+    def toggle(self) -> None:
+        """Run, or pause."""
+        (self._deck.pause if self._deck.running else self._deck.run)()
+
+    def refresh(self) -> None:
+        """Show what can be done now."""
+        deck = self._deck
+        some = bool(deck.operators)
+        running = deck.running
+        if (self.run.text() == "Pause") != running:
+            self.run.set_text("Pause" if running else "Run", "pause" if running else "run")
+            self.run.setToolTip("Hold before the next step (Ctrl+R)" if running else "Play on (Ctrl+R)")
+        self.run.setEnabled(some)
+        self.step.setEnabled(some and not running)
+        self.step_player.setEnabled(some and not running)
+        self.reset.setEnabled(some and (deck.active or deck.touched))
+        self.stop.setEnabled(deck.active)
+        self.add.setEnabled(not deck.full)
+        self.add.setToolTip("There is room for eight operators" if deck.full else "Add an operator (Ctrl+N)")
+        if self.seed.seed != deck.seed:
+            self.seed.set_seed(deck.seed)
+        words = rate_words(deck.rate)
+        if self.speed.text() != words:
+            self.speed.set_text(words)
+            self.speed.setAccessibleName(f"Speed: {words}")
+        for action, rate in self._rates.items():
+            action.setChecked(rate == deck.rate)
+        self.together.setChecked(deck.lock_step)
+
+    def _on_seed(self, seed: int) -> None:
+        try:
+            self._deck.set_seed(seed)
+        except UsageError as error:
+            self.seed.set_seed(self._deck.seed)
+            self.problem.emit(str(error))
+
+    def _on_rate(self, action: QAction) -> None:
+        self._deck.set_pace(self._rates[action], lock_step=self._deck.lock_step)
+
+    def _on_together(self, together: bool) -> None:
+        self._deck.set_pace(self._deck.rate, lock_step=together)

@@ -1,0 +1,138 @@
+"""People in an operator's slots: keys on its card, moves on its board, buttons in the inspector."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import HumanQuestion
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.play.human_input import HumanInput
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.envs.keymaps import KeyScheme
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.operators.render_container import OperatorRenderContainer
+
+_log = logging.getLogger(__name__)
+
+CARDS_FOLDER = "play-cards"
+"""Where descriptions of environments are kept, below the cache folder; shared with the Play page."""
+
+
+def people_of(config: OperatorConfig) -> tuple[str, ...]:
+    """Slots in which a person chooses; a human's script is none."""
+    return tuple(
+        slot
+        for slot, player in config.resolved_slots().items()
+        if player.worker_type == "human" and "script" not in player.settings
+    )
+
+
+class OperatorHumans(QObject):
+    """Brings the questions of one operator to the person at its card, and the answers back.
+
+    Args:
+        context: The window's services.
+        operator: Who asks.
+        card: Whose keyboard and board are listened to.
+    """
+
+    ready = pyqtSignal()
+    """The keys are known, or there is nobody to play."""
+    refused = pyqtSignal(str)
+
+    def __init__(self, context: AppContext, operator: LiveOperator, card: OperatorRenderContainer) -> None:
+        super().__init__(card)
+        self._context, self._operator, self._card = context, operator, card
+        self.input = HumanInput(self)
+        self.input.chosen.connect(self._on_chosen)
+        self.input.refused.connect(self.refused)
+        self.schemes: dict[str, KeyScheme] = {}
+        self.words: dict[str, dict[int, str]] = {}
+        self._asked_for = ""
+        operator.asked.connect(self._on_asked)
+        operator.withdrawn.connect(self._on_withdrawn)
+        operator.config_changed.connect(self._on_config_changed)
+        card.move_chosen.connect(self._on_move)
+        self._on_config_changed(operator.config)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Slots in which a person chooses."""
+        return people_of(self._operator.config)
+
+    def choose(self, slot: str, action: Any) -> None:
+        """A button."""
+        self.input.choose(slot, action)
+
+    def release(self) -> None:
+        """Listen to nothing any more."""
+        self.input.detach()
+
+    def _on_config_changed(self, config: OperatorConfig) -> None:
+        if not self.people:
+            self._asked_for = ""
+            self.schemes, self.words = {}, {}
+            self.input.detach()
+            self.ready.emit()
+            return
+        wanted = f"{config.task} {config.api} {dict(config.env_kwargs)} {self.people}"
+        if wanted != self._asked_for:
+            self._asked_for = wanted
+            self._context.spawn(self._learn(config, wanted), "Reading the keys of the environment")
+
+    async def _learn(self, config: OperatorConfig, wanted: str) -> None:
+        from gym_gui.controllers.play_card import PlayCards
+
+        cards = PlayCards(self._context.store.cache_dir(CARDS_FOLDER))
+        try:
+            card = await cards.card(config.task, config.env_name or None, config.api, dict(config.env_kwargs))
+        except MosaicError as error:
+            # The operator itself cannot start either, and says so on its card.
+            _log.info("the keys of %s are not known: %s", config.task, error)
+            return
+        if wanted == self._asked_for:
+            self._attach(card)
+
+    def _attach(self, card: PlayCard) -> None:
+        from gym_gui.services.keymaps_store import KeymapName, KeymapsStore
+
+        saved = KeymapsStore(self._context.store)
+        self.schemes, self.words = {}, {}
+        for place, slot in enumerate(self.people):
+            seat = card.slots.get(slot)
+            if seat is None:
+                continue
+            player = min(place, len(seat.schemes) - 1)
+            words = tuple(seat.words.values())
+            self.schemes[slot] = saved.apply(KeymapName.of(card.family, words, player), seat.schemes[player])
+            self.words[slot] = dict(seat.words)
+        realtime = any(self._operator.config.resolved_slots()[slot].deadline_s for slot in self.people)
+        self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
+        for question in self._operator.questions:
+            self.input.offer(question)
+        self.ready.emit()
+
+    def _on_asked(self, question: HumanQuestion) -> None:
+        self.input.offer(question)
+        self._card.stage.set_interactive(True)
+
+    def _on_withdrawn(self, question_id: int) -> None:
+        self.input.withdraw(question_id)
+        self._card.stage.set_interactive(bool(self._operator.questions))
+
+    def _on_chosen(self, question: HumanQuestion, action: object) -> None:
+        self._operator.answer(question, action)
+        self._card.stage.set_interactive(bool(self._operator.questions))
+
+    def _on_move(self, _operator_id: str, action: object) -> None:
+        """On a board, whoever is asked is on turn."""
+        questions = self._operator.questions
+        if questions:
+            self.input.choose(questions[0].slot, action)

@@ -1,0 +1,185 @@
+"""Manual mode: the cards of a deck, one of them selected, and what is said about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+
+from gym_gui.core.live import HumanQuestion
+from gym_gui.ui import theme
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.human_seats import OperatorHumans
+from gym_gui.ui.operators.render_container import OperatorRenderContainer
+from gym_gui.ui.operators.render_tabs import RenderTabs
+from gym_gui.ui.widgets import EmptyHint, InlineMessage
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+
+class ManualOperators(QWidget):
+    """Makes a card for each operator of a deck, and passes on what is done with it.
+
+    Args:
+        context: The window's services.
+        deck: The operators.
+        parent: Qt owner.
+    """
+
+    selected = pyqtSignal(object)
+    """The selected :class:`LiveOperator`, or ``None``."""
+
+    def __init__(self, context: AppContext, deck: OperatorDeck, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("manual-operators")
+        self._context, self._deck = context, deck
+        self._cards: dict[LiveOperator, OperatorRenderContainer] = {}
+        self._humans: dict[LiveOperator, OperatorHumans] = {}
+        self._selected: LiveOperator | None = None
+        self._message: InlineMessage | None = None
+        self.grid = RenderTabs(self)
+        self.empty = EmptyHint(
+            "No operator yet",
+            "An operator is an environment and whoever plays in it. "
+            "Up to eight play side by side on the same seeds.",
+            icon_name="operators",
+        )
+        self.empty.setObjectName("operators-empty")
+        self._pages = QStackedLayout()
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self.grid)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        self._column.setSpacing(theme.GAP)
+        self._column.addLayout(self._pages, 1)
+        deck.added.connect(self._on_added)
+        deck.removed.connect(self._on_removed)
+        self.grid.enlarged_changed.connect(self._on_enlarged_changed)
+
+    # -- which one -------------------------------------------------------------------
+
+    @property
+    def current(self) -> LiveOperator | None:
+        """The selected operator."""
+        return self._selected
+
+    def card(self, operator: LiveOperator) -> OperatorRenderContainer:
+        """The card of an operator."""
+        return self._cards[operator]
+
+    def select(self, operator: LiveOperator | None) -> None:
+        """Outline one card."""
+        if operator is not None and operator not in self._cards:
+            operator = None
+        self._selected = operator
+        for each, card in self._cards.items():
+            card.set_selected(each is operator)
+        self.selected.emit(operator)
+
+    def select_next(self, step: int) -> None:
+        """The operator after the selected one, or before it."""
+        operators = self._deck.operators
+        if operators:
+            at = operators.index(self._selected) if self._selected in operators else -step
+            operator = operators[(at + step) % len(operators)]
+            self.select(operator)
+            self._cards[operator].setFocus()
+
+    def toggle_enlarged(self) -> None:
+        """Enlarge the selected card, or bring the others back."""
+        if self.grid.enlarged is not None:
+            self.grid.enlarge(None)
+        elif self._selected is not None:
+            self.grid.enlarge(self._cards[self._selected])
+
+    # -- cards -----------------------------------------------------------------------
+
+    def _on_added(self, operator: LiveOperator, place: int) -> None:
+        card = self._cards.get(operator)
+        if card is None:
+            card = OperatorRenderContainer(self._context.theme, operator, self.grid)
+            card.clicked.connect(self._on_card_clicked)
+            card.restart_requested.connect(self._deck.restart)
+            card.enlarge_requested.connect(self.grid.toggle)
+            self._cards[operator] = card
+            self._humans[operator] = OperatorHumans(self._context, operator, card)
+            operator.asked.connect(self._on_asked)
+        self.grid.insert(place, card)
+        self._pages.setCurrentWidget(self.grid)
+        self.select(operator)
+
+    def _on_removed(self, operator: LiveOperator) -> None:
+        card = self._cards[operator]
+        place = list(self._cards).index(operator)
+        self.grid.take(card)
+        if not self._deck.operators:
+            self._pages.setCurrentWidget(self.empty)
+            self.select(None)
+        elif self._selected is operator:
+            self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
+
+    def forget(self, operator: LiveOperator) -> None:
+        """An operator cannot come back: its card goes."""
+        card = self._cards.pop(operator, None)
+        humans = self._humans.pop(operator, None)
+        if humans is not None:
+            humans.release()
+        if card is not None:
+            card.deleteLater()
+
+    def remove(self, operator_id: str) -> None:
+        """Take an operator off the table, with a way back."""
+        for operator in [o for o in self._cards if o not in self._deck.operators]:
+            self.forget(operator)
+        removed = self._deck.remove(operator_id)
+        name = removed.operator.config.display_name
+        self.say(InlineMessage("info", f"{name} was removed.", ("Undo", self.undo_remove), closable=True))
+
+    def undo_remove(self) -> None:
+        """Bring back what was removed last, as it stood."""
+        operator = self._deck.put_back()
+        if operator is not None:
+            self.select(operator)
+        self.say(None)
+
+    def say(self, message: InlineMessage | None) -> None:
+        """Show a message above the cards instead of the one before."""
+        if self._message is not None:
+            self._message.hide()
+            self._message.deleteLater()
+        self._message = message
+        if message is not None:
+            self._column.insertWidget(0, message)
+
+    @property
+    def message(self) -> InlineMessage | None:
+        """What is said above the cards."""
+        return self._message
+
+    def _on_card_clicked(self) -> None:
+        card = self.sender()
+        if isinstance(card, OperatorRenderContainer):
+            self.select(card.operator)
+            card.setFocus()
+
+    def _on_enlarged_changed(self, enlarged: QWidget | None) -> None:
+        for card in self._cards.values():
+            card.set_enlarged(card is enlarged)
+
+    def _on_asked(self, _question: HumanQuestion) -> None:
+        """Somebody is asked: where nobody else needs the keyboard, their card gets it."""
+        operator = self.sender()
+        if not isinstance(operator, LiveOperator) or operator not in self._cards:
+            return
+        window = self.window()
+        focus = window.focusWidget() if window is not None else None
+        if focus is None or focus is window or not focus.isVisible():
+            self._cards[operator].setFocus()
+
+    def release(self) -> None:
+        """The page closes."""
+        for humans in self._humans.values():
+            humans.release()

@@ -1,0 +1,411 @@
+"""Script mode: an experiment from a file, looked at first, then run while its progress is watched."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFileDialog, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.operators.examples import example_experiment
+from gym_gui.ui.operators.script_job import (
+    ScriptJob,
+    ScriptPlan,
+    Standing,
+    is_program,
+    plan_experiment,
+    read_experiment,
+)
+from gym_gui.ui.operators.script_rows import OperatorRow, count_words, time_words
+from gym_gui.ui.widgets import (
+    Card,
+    Divider,
+    EmptyHint,
+    InlineMessage,
+    PageBar,
+    PrimaryButton,
+    QuietButton,
+    label,
+    muted_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.operators.knowledge import Knowledge
+
+FILTER = "Experiments (*.py *.yaml *.yml *.json);;All files (*)"
+CONSENT = (
+    "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
+    "for at most ten seconds. It can read and write your files all the same: run only what you trust."
+)
+
+
+class ScriptExperimentWidget(QWidget):
+    """One file at a time: chosen, understood, run, stopped, gone on with.
+
+    Args:
+        context: The window's services.
+        knowledge: Looks at environments.
+        bar: Where its actions stand.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self, context: AppContext, knowledge: Knowledge, bar: PageBar, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("script-experiment")
+        self._context, self._knowledge = context, knowledge
+        self._path: Path | None = None
+        self._plan: ScriptPlan | None = None
+        self._job: ScriptJob | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._rows: dict[str, OperatorRow] = {}
+        self._message: InlineMessage | None = None
+        self._stopping = False
+        self._build()
+        self._build_actions(bar)
+        self._show()
+
+    # -- how it is made --------------------------------------------------------------
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        self._column = column
+        self.empty = EmptyHint(
+            "No experiment open",
+            "An experiment file names operators, seeds and episodes. Open one, or drop it on this window.",
+            ("Open…", self.choose_file),
+            icon_name="file",
+        )
+        self.empty.setObjectName("script-empty")
+        if example_experiment() is not None:
+            self.empty.add_action("Open the example", self._on_example)
+        self.card = Card(parent=self)
+        self.card.setObjectName("script-card")
+        self.heading = label("", "title", wrap=True)
+        self.heading.setObjectName("script-name")
+        self.about = muted_label("", wrap=True)
+        self.about.setObjectName("script-about")
+        self.card.add(self.heading)
+        self.card.add(self.about)
+        self.card.add(Divider())
+        self._list = QWidget()
+        self._list.setProperty("role", "scrolled")
+        self._list_column = QVBoxLayout(self._list)
+        self._list_column.setContentsMargins(0, 0, theme.ROW, 0)
+        self._list_column.setSpacing(theme.ROW)
+        self._list_column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setObjectName("script-operators")
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._list)
+        self._list.setAutoFillBackground(False)
+        viewport = scroll.viewport()
+        if viewport is not None:
+            viewport.setAutoFillBackground(False)
+        self.card.add(scroll, 1)
+        column.addWidget(self.empty, 1)
+        column.addWidget(self.card, 1)
+
+    def _build_actions(self, bar: PageBar) -> None:
+        self.open_button = QuietButton(
+            "Open…",
+            icon_name="open",
+            name="script-open",
+            tooltip="Open an experiment file (Ctrl+O)",
+            on_click=self.choose_file,
+        )
+        self.results_button = QuietButton(
+            "Results",
+            icon_name="results",
+            name="script-results",
+            tooltip="Compare the operators of this run",
+            on_click=self._on_results,
+        )
+        self.run_button = PrimaryButton(
+            "Run", icon_name="run", name="script-run", tooltip="Play all episodes", on_click=self.toggle
+        )
+        self._actions = (self.open_button, self.results_button, self.run_button)
+        for button in self._actions:
+            bar.add_action(button)
+        self._shown = True
+
+    def set_shown(self, shown: bool) -> None:
+        """Whether script mode is what the page shows: its actions come and go with it."""
+        self._shown = shown
+        self._show_actions()
+
+    # -- the file --------------------------------------------------------------------
+
+    @property
+    def plan(self) -> ScriptPlan | None:
+        """What the open file will do."""
+        return self._plan
+
+    @property
+    def job(self) -> ScriptJob | None:
+        """The run, once there is one."""
+        return self._job
+
+    @property
+    def rows(self) -> Mapping[str, OperatorRow]:
+        """The operators' rows."""
+        return dict(self._rows)
+
+    @property
+    def message(self) -> InlineMessage | None:
+        """What is said above the card."""
+        return self._message
+
+    @property
+    def busy(self) -> bool:
+        """Whether it reads or runs."""
+        return self._work is not None and not self._work.done()
+
+    def choose_file(self) -> None:
+        """Ask for a file."""
+        dialog = QFileDialog(self.window(), "Open an experiment")
+        dialog.setObjectName("script-dialog")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(FILTER)
+        if self._path is not None:
+            dialog.setDirectory(str(self._path.parent))
+        dialog.fileSelected.connect(self._on_file)
+        dialog.open()
+
+    def open(self, path: Path) -> None:
+        """Look at a file; while another one runs, say so."""
+        if self._job is not None and self._job.running:
+            self._say(
+                InlineMessage(
+                    "warning", f"{self._name} is running. Stop it before you open {path.name}.", closable=True
+                )
+            )
+            return
+        self._path, self._plan, self._job = path, None, None
+        self._clear_rows()
+        self._start(self._read(path, allow_code=False), "Reading the experiment")
+
+    def _on_file(self, path: str) -> None:
+        self.open(Path(path))
+
+    def _on_example(self) -> None:
+        path = example_experiment()
+        if path is not None:
+            self.open(path)
+
+    @property
+    def _name(self) -> str:
+        return self._path.name if self._path is not None else ""
+
+    async def _read(self, path: Path, *, allow_code: bool) -> None:
+        self._say(None)
+        self.about.setText("Reading…")
+        try:
+            if not allow_code and await is_program(path):
+                self.about.setText("It has not been read yet.")
+                self._say(
+                    InlineMessage(
+                        "warning", CONSENT.format(name=path.name), ("Run it to read it", self._on_agreed)
+                    )
+                )
+                return
+            experiment = await read_experiment(path, allow_code=allow_code)
+            self.about.setText("Looking at its environments…")
+            plan = await plan_experiment(experiment, self._knowledge)
+        except MosaicError as error:
+            self.about.setText("It cannot be run as it is.")
+            self._say(InlineMessage("error", str(error), ("Read it again", self._on_again)))
+            return
+        self._take(plan)
+
+    def _on_agreed(self) -> None:
+        if self._path is not None and not self.busy:
+            self._start(self._read(self._path, allow_code=True), "Reading the experiment")
+
+    def _on_again(self) -> None:
+        if self._path is not None and not self.busy:
+            self.open(self._path)
+
+    def _take(self, plan: ScriptPlan) -> None:
+        self._plan = plan
+        for operator in plan.operators:
+            row = OperatorRow(operator, self._list)
+            self._rows[operator.config.operator_id] = row
+            self._list_column.insertWidget(self._list_column.count() - 1, row)
+        self.about.setText(plan_words(plan))
+        if not plan.playable:
+            self._say(
+                InlineMessage(
+                    "error",
+                    "Some operators cannot play. Correct the file, then read it again.",
+                    ("Read it again", self._on_again),
+                )
+            )
+        elif plan.experiment.execution.auto_run:
+            self._begin()
+
+    def _clear_rows(self) -> None:
+        for row in self._rows.values():
+            row.hide()
+            row.deleteLater()
+        self._rows.clear()
+
+    # -- the run ---------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Run, stop, or go on."""
+        if self._job is not None and self._job.running:
+            self.stop()
+        elif not self.busy:
+            self._begin()
+
+    def stop(self) -> None:
+        """End early; what is done is kept."""
+        if self._job is not None:
+            self._stopping = True
+            self._job.stop()
+            self._show()
+
+    def _begin(self) -> None:
+        if self._plan is None or not self._plan.playable:
+            return
+        if self._job is None or self._finished:
+            self._job = ScriptJob(self._plan, self._context.store, self)
+            self._job.progressed.connect(self._on_progressed)
+        self._stopping = False
+        self._say(None)
+        self._spawn(self._run(self._job), "Running the experiment")
+
+    @property
+    def _finished(self) -> bool:
+        result = self._job.result if self._job is not None else None
+        return result is not None and result.status != "stopped"
+
+    async def _run(self, job: ScriptJob) -> None:
+        self._show()
+        try:
+            result = await job.run()
+        except MosaicError as error:
+            self._say(InlineMessage("error", str(error), ("Run again", self._begin)))
+            return
+        if result.problem:
+            self._say(InlineMessage("error", result.problem))
+        elif result.status == "stopped":
+            done = count_words(result.episodes, "episode")
+            self._say(InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands."))
+        elif result.failed:
+            failed = count_words(result.failed, "episode")
+            self._say(InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self._on_results)))
+        else:
+            done = count_words(result.episodes, "episode")
+            self._say(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
+
+    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
+        for operator_id, standing in standings.items():
+            row = self._rows.get(operator_id)
+            if row is not None:
+                row.show_standing(standing)
+        done = sum(s.done for s in standings.values())
+        total = sum(s.total for s in standings.values())
+        left = [s.left_s for s in standings.values() if s.done < s.total]
+        words = f"{done:,} of {count_words(total, 'episode')}"
+        known = [seconds for seconds in left if seconds is not None]
+        if known and len(known) == len(left):
+            words += f", about {time_words(max(known))} left"
+        self.about.setText(words)
+
+    def _on_results(self) -> None:
+        if self._job is not None and self._job.folder is not None:
+            self._context.go("results", run=self._job.folder)
+
+    # -- what is shown ---------------------------------------------------------------
+
+    def _start(self, work: object, what: str) -> None:
+        self._stop_work()
+        self._spawn(work, what)
+
+    def _spawn(self, work: object, what: str) -> None:
+        self._work = self._context.spawn(work, what)  # type: ignore[arg-type]
+        self._work.add_done_callback(self._on_work_done)
+        self._show()
+
+    def _stop_work(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+
+    def _on_work_done(self, _task: object) -> None:
+        self._stopping = False
+        self._show()
+
+    def _say(self, message: InlineMessage | None) -> None:
+        if self._message is not None:
+            self._message.hide()
+            self._message.deleteLater()
+        self._message = message
+        if message is not None:
+            self._column.insertWidget(0, message)
+
+    def _show(self) -> None:
+        self.empty.setVisible(self._path is None)
+        self.card.setVisible(self._path is not None)
+        self.heading.setText(self._name)
+        self.heading.setToolTip(str(self._path or ""))
+        self._show_actions()
+
+    def _show_actions(self) -> None:
+        job = self._job
+        running = job is not None and job.running
+        resumable = job is not None and job.result is not None and job.result.status == "stopped"
+        if running:
+            self.run_button.set_text("Stopping…" if self._stopping else "Stop", "stop")
+        elif resumable:
+            self.run_button.set_text("Resume", "run")
+        else:
+            self.run_button.set_text("Run again" if self._finished else "Run", "run")
+        playable = self._plan is not None and self._plan.playable
+        self.run_button.setEnabled(not self._stopping if running else playable and not self.busy)
+        self.open_button.setEnabled(not running)
+        self.results_button.setEnabled(job is not None and job.folder is not None)
+        for button in self._actions:
+            button.setVisible(self._shown and (button is self.open_button or self._path is not None))
+
+    async def shut_down(self) -> None:
+        """End the run; what is done is kept."""
+        if self._job is not None:
+            self._job.stop()
+        if self._work is not None:
+            if not (self._job is not None and self._job.running):
+                self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+
+
+def plan_words(plan: ScriptPlan) -> str:
+    """What will be played, in a sentence."""
+    execution = plan.experiment.execution
+    operators, episodes = len(plan.operators), execution.num_episodes
+    seeds = sorted(set(execution.seeds[:episodes]))
+    if len(seeds) == 1:
+        seed_words = f"seed {seeds[0]}"
+    elif seeds == list(range(seeds[0], seeds[-1] + 1)):
+        seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
+    else:
+        seed_words = f"{len(seeds)} seeds"
+    parts = [
+        f"{count_words(operators, 'operator')}, {count_words(episodes, 'episode')} each, {seed_words}",
+        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+    ]
+    if plan.most_steps is not None:
+        parts.append(f"at most {count_words(plan.most_steps, 'step')} in all")
+    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."

@@ -1,0 +1,283 @@
+"""An experiment file on its way through the engine: read, understood, run, gone on with."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.errors import MosaicError, UsageError
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.casting import Casting
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.operator_run import OperatorProgress
+    from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
+    from gym_gui.core.config import Experiment, OperatorConfig
+    from gym_gui.services.store import Store
+    from gym_gui.ui.operators.knowledge import Knowledge
+
+_RECENT_S = 0.25
+
+
+@dataclass(frozen=True)
+class OperatorPlan:
+    """What one operator of an experiment will do.
+
+    Attributes:
+        config: The operator.
+        casting: It, checked; ``None`` where it cannot play.
+        episodes: Episodes it plays.
+        most_steps: Environment steps at most; ``None`` where nothing limits an episode.
+        warnings: Sentences.
+        error: Why it cannot play, as a sentence; empty when it can.
+    """
+
+    config: OperatorConfig
+    casting: Casting | None
+    episodes: int
+    most_steps: int | None
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ScriptPlan:
+    """What an experiment will do.
+
+    Attributes:
+        experiment: The experiment.
+        operators: By operator, in its order.
+        processes: Session processes at work at the same time.
+    """
+
+    experiment: Experiment
+    operators: tuple[OperatorPlan, ...]
+    processes: int
+
+    @property
+    def playable(self) -> bool:
+        """Whether every operator can play."""
+        return not any(operator.error for operator in self.operators)
+
+    @property
+    def episodes(self) -> int:
+        """Episodes in all."""
+        return sum(operator.episodes for operator in self.operators)
+
+    @property
+    def most_steps(self) -> int | None:
+        """Environment steps in all, at most."""
+        steps = [operator.most_steps for operator in self.operators]
+        return None if None in steps else sum(step or 0 for step in steps)
+
+
+async def read_experiment(path: Path, *, allow_code: bool) -> Experiment:
+    """Read an experiment file; a program is run in a separate process, and only where allowed.
+
+    Raises:
+        ExperimentError: One line that says what is wrong, where, and what to do.
+    """
+    from gym_gui.services.experiment_file import load_experiment
+
+    return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code))
+
+
+async def is_program(path: Path) -> bool:
+    """Whether reading the file means running it.
+
+    Raises:
+        ExperimentError: The file cannot be read, or is not valid Python.
+    """
+    from gym_gui.services.experiment_file import needs_code
+
+    return await asyncio.to_thread(needs_code, path)
+
+
+async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> ScriptPlan:
+    """Find out what an experiment will do, and whether it can."""
+    operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
+    return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or _cores())
+
+
+async def _plan_operator(
+    experiment: Experiment, config: OperatorConfig, knowledge: Knowledge
+) -> OperatorPlan:
+    from gym_gui.controllers.configuration_draft import Draft
+
+    asked = experiment.execution.num_episodes
+    try:
+        sheet = await knowledge.sheet(Draft.of(config))
+        await knowledge.cast(config)
+        casting = await asyncio.to_thread(_cast, config, sheet)
+        episodes = len(experiment.execution.schedule(len(casting.seatings)))
+    except MosaicError as error:
+        return OperatorPlan(config, None, asked, None, error=str(error))
+    limit = experiment.max_steps(config) or sheet.max_episode_steps
+    steps = None if limit is None else limit * episodes
+    return OperatorPlan(config, casting, episodes, steps, await asyncio.to_thread(_warnings, config))
+
+
+def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> Casting:
+    """The casting that the runner needs, without an environment of our own.
+
+    The engine's own check has been passed in another process.
+    """
+    from gym_gui.controllers.casting import Casting
+    from gym_gui.controllers.lineup import seatings
+    from gym_gui.workers.registry import WorkerTypeRegistry
+
+    assignments = config.resolved_slots()
+    workers = {agent: WorkerTypeRegistry.require(player.worker_id) for agent, player in assignments.items()}
+    seats = seatings(sheet.teams, sheet.slots, swap=config.seats == "swap")
+    size = max(slot.sees.size_hint for slot in sheet.slots.values())
+    return Casting(config, sheet.slots, seats, assignments, workers, sheet.env_id, "", size)
+
+
+def _warnings(config: OperatorConfig) -> tuple[str, ...]:
+    from gym_gui.services.secrets import resolve_secrets
+
+    found: list[str] = []
+    for agent, player in config.resolved_slots().items():
+        if player.worker_type == "human" and "script" not in player.settings:
+            found.append(f"{agent} is a person's slot: in a script nobody is asked, its fallback is played")
+        try:
+            resolve_secrets(player)
+        except UsageError as error:
+            found.append(str(error))
+    return tuple(found)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass
+class Standing:
+    """Where one operator stands.
+
+    Attributes:
+        done: Finished episodes.
+        total: Episodes of its schedule.
+        failed: Of the finished ones, failed ones.
+        steps: Environment steps of this part of the run.
+        left_s: Estimated seconds to its end; ``None`` while nothing can be said.
+    """
+
+    done: int = 0
+    total: int = 0
+    failed: int = 0
+    steps: int = 0
+    left_s: float | None = None
+
+
+@dataclass
+class _Pace:
+    """How fast an operator's episodes have come since it began."""
+
+    done: int
+    since: float = field(default_factory=time.monotonic)
+
+    def left(self, done: int, total: int) -> float | None:
+        played, took = done - self.done, time.monotonic() - self.since
+        if total <= done:
+            return 0.0
+        return None if played <= 0 or took < _RECENT_S else (total - done) * took / played
+
+
+class ScriptJob(QObject):
+    """Runs a planned experiment; may be stopped, and gone on with.
+
+    Args:
+        plan: What is run.
+        store: Where run folders and sockets are.
+        parent: Qt owner.
+
+    Attributes:
+        folder: The run folder, once there is one.
+        result: How it ended, once it has.
+    """
+
+    progressed = pyqtSignal(object)
+    """Operator id -> :class:`Standing`."""
+
+    def __init__(self, plan: ScriptPlan, store: Store, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._plan, self._store = plan, store
+        self._manager: OperatorScriptExecutionManager | None = None
+        self._paces: dict[str, _Pace] = {}
+        self.folder: Path | None = None
+        self.result: RunResult | None = None
+        self._stopped_early = False
+
+    @property
+    def running(self) -> bool:
+        """Whether it is on."""
+        return self._manager is not None
+
+    async def run(self) -> RunResult:
+        """Run to the end, or go on with what was stopped.
+
+        Raises:
+            UsageError: Something the person can fix, found before anything was played.
+            MosaicError: A session could not be started.
+        """
+        from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+        from gym_gui.host.client import HostSession
+
+        castings = [operator.casting for operator in self._plan.operators if operator.casting is not None]
+        header = await asyncio.to_thread(self._header)
+        self._paces.clear()
+        self.result, self._stopped_early = None, False
+        self._manager = manager = OperatorScriptExecutionManager(
+            self._plan.experiment,
+            castings,
+            partial(HostSession, store=self._store),
+            self._store.runs_dir(),
+            processes=self._plan.processes,
+            header=header,
+            resume=self.folder,
+            on_progress=self._on_progress,
+        )
+        if self._stopped_early:
+            manager.stop()
+        try:
+            result = await manager.run()
+        except asyncio.CancelledError:
+            manager.stop()
+            raise
+        finally:
+            self._manager = None
+        self.result, self.folder = result, result.folder
+        self._on_progress(manager.progress())
+        return result
+
+    def stop(self) -> None:
+        """End early; what is done is kept."""
+        self._stopped_early = True
+        if self._manager is not None:
+            self._manager.stop()
+
+    def _header(self) -> Mapping[str, Any]:
+        import gym_gui
+        from gym_gui.services.versions import commit, machine
+
+        totals = {operator.config.operator_id: operator.episodes for operator in self._plan.operators}
+        return {"machine": machine(), "commit": commit(Path(gym_gui.__file__).parent), "episodes": totals}
+
+    def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
+        standings: dict[str, Standing] = {}
+        for state in states:
+            pace = self._paces.get(state.operator_id)
+            if pace is None and (state.live or state.steps):
+                pace = self._paces[state.operator_id] = _Pace(state.done)
+            left = pace.left(state.done, state.total) if pace is not None else None
+            standings[state.operator_id] = Standing(state.done, state.total, state.failed, state.steps, left)
+        self.progressed.emit(standings)

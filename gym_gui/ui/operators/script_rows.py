@@ -1,0 +1,87 @@
+"""One operator of an experiment as a row: who, where, how far."""
+
+from __future__ import annotations
+
+from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.operators.render_container import leading_kind
+from gym_gui.ui.operators.script_job import OperatorPlan, Standing
+from gym_gui.ui.widgets import ElidedLabel, KindBadge, label, muted_label
+
+
+def time_words(seconds: float) -> str:
+    """``45 s``, ``3 min``, ``2 h 05 min``: a time that is left, no finer than it is known."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def count_words(count: int, word: str) -> str:
+    """``1 episode``, ``20 episodes``."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+class OperatorRow(QWidget):
+    """Name, badge and environment; below it the progress with what is left."""
+
+    def __init__(self, plan: OperatorPlan, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.plan = plan
+        self.setObjectName(f"script-operator-{plan.config.operator_id}")
+        self.name = ElidedLabel(plan.config.display_name, "strong", parent=self)
+        badge = KindBadge(leading_kind(plan.config), self)
+        self.about = ElidedLabel(_about(plan), "muted", parent=self)
+        self.bar = QProgressBar(self)
+        self.bar.setObjectName("script-progress")
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(f"Progress of {plan.config.display_name}")
+        self.bar.setMaximum(max(plan.episodes, 1))
+        self.count = label("", "strong", parent=self)
+        self.left = muted_label("", parent=self)
+        self.failed = label("", "error", parent=self)
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name)
+        head.addWidget(badge)
+        head.addWidget(self.about, 1)
+        head.addWidget(self.failed)
+        head.addWidget(self.left)
+        head.addWidget(self.count)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
+        column.setSpacing(6)
+        column.addLayout(head)
+        column.addWidget(self.bar)
+        for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
+            if text:
+                column.addWidget(label(text, role, wrap=True))
+        self.bar.setVisible(not plan.error)
+        self.show_standing(Standing(total=plan.episodes))
+
+    def show_standing(self, standing: Standing) -> None:
+        """Show how far it is."""
+        total = standing.total or self.plan.episodes
+        self.bar.setMaximum(max(total, 1))
+        self.bar.setValue(standing.done)
+        self.count.setText("" if self.plan.error else f"{standing.done:,} / {total:,}")
+        done = total and standing.done >= total
+        known = standing.left_s is not None and not done and standing.done
+        self.left.setText(f"left {time_words(standing.left_s or 0)}" if known else "done" if done else "")
+        self.failed.setText(f"{standing.failed:,} failed" if standing.failed else "")
+
+
+def _about(plan: OperatorPlan) -> str:
+    config = plan.config
+    slots = config.resolved_slots()
+    players = dict.fromkeys(
+        str(player.settings.get("behavior") or player.settings.get("algorithm") or player.worker_id)
+        for player in slots.values()
+    )
+    parts = [config.task, ", ".join(players)]
+    if config.seats == "swap":
+        parts.append("seats swapped")
+    if plan.most_steps is not None:
+        parts.append(f"at most {count_words(plan.most_steps, 'step')}")
+    return " · ".join(parts)

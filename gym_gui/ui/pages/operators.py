@@ -1,0 +1,275 @@
+"""The Operators page: side by side by hand, or an experiment from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyQt6.QtWidgets import QStackedLayout
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.config_widget import OperatorConfigWidget
+from gym_gui.ui.operators.control_panel import ControlPanelContainer
+from gym_gui.ui.operators.examples import random_operator, trained_against_random
+from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.page import Page
+from gym_gui.ui.widgets import SegmentedControl
+
+DEFAULT_SEED = 42
+
+
+class OperatorsTab(Page):
+    """Manual mode plays up to eight operators by hand; script mode runs an experiment file."""
+
+    name = "operators"
+    title = "Operators"
+    icon = "operators"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
+        self._knowledge = Knowledge(context.store)
+        self.mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
+        self.mode.setToolTip("Play by hand, or run an experiment file")
+        self.bar.add(self.mode)
+        self.controls = ControlPanelContainer(self.deck, self.bar, self)
+        self.manual = ManualOperators(context, self.deck, self.body)
+        self.script = ScriptExperimentWidget(context, self._knowledge, self.bar, self.body)
+        self._modes = QStackedLayout(self.body)
+        self._modes.setContentsMargins(0, 0, 0, 0)
+        self._modes.addWidget(self.manual)
+        self._modes.addWidget(self.script)
+        self.config = OperatorConfigWidget(context, self._knowledge, self)
+        inspector = self.use_inspector()
+        inspector.add(self.config)
+        self._connect()
+        self._offer_beginnings()
+        self._set_mode("manual")
+
+    def _connect(self) -> None:
+        self.mode.chosen.connect(self._set_mode)
+        self.controls.add_requested.connect(self.add_operator)
+        self.controls.step_player_requested.connect(self._on_step_player)
+        self.controls.problem.connect(self._on_problem)
+        self.manual.selected.connect(self._on_selected)
+        self.deck.changed.connect(self._on_deck_changed)
+        self.deck.run_changed.connect(self._on_run_changed)
+        self.config.changed.connect(self._on_config)
+        self.config.duplicate_requested.connect(self._on_duplicate)
+        self.config.remove_requested.connect(self.manual.remove)
+        self.config.details_requested.connect(self._on_details)
+
+    def _offer_beginnings(self) -> None:
+        hint = self.manual.empty
+        hint.add_action("Add operator", self.add_operator, primary=True)
+        if trained_against_random():
+            hint.add_action("PPO against random", self._on_example)
+        hint.add_action("Open an experiment…", self._on_open_script)
+
+    # -- opened, left, closed ----------------------------------------------------------
+
+    def opened(self, **request: object) -> None:
+        """``operators`` (configurations), ``seed``, ``run``; or ``script`` (a path)."""
+        script = request.get("script")
+        if isinstance(script, (str, Path)):
+            self._set_mode("script")
+            self.script.open(Path(script))
+            return
+        operators = request.get("operators")
+        if isinstance(operators, Sequence):
+            seed = request.get("seed")
+            configs = [config for config in operators if isinstance(config, OperatorConfig)]
+            self.play(configs, seed if isinstance(seed, int) else None, run=bool(request.get("run")))
+        self._on_run_changed()
+
+    def play(self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False) -> None:
+        """Put these on the table instead of what is there."""
+        self._set_mode("manual")
+        self.deck.pause()
+        for operator in self.deck.operators:
+            self.deck.remove(operator.config.operator_id)
+        self.deck.forget_removed()
+        if seed is not None:
+            self._try(self.deck.set_seed, seed)
+        for config in configs:
+            self._try(self._add, config, start=not run)
+        if self.deck.operators:
+            self.manual.select(self.deck.operators[0])
+        if run:
+            self.deck.run()
+
+    async def closed(self) -> None:
+        """End every session and what else runs."""
+        self.manual.release()
+        self.config.forget()
+        await self.script.shut_down()
+        await self.deck.close()
+        await self._knowledge.close()
+
+    def commands(self) -> list[Command]:
+        """What can be done here."""
+        some, one = self._has_operators, self._has_selection
+        return [
+            Command("operators.add", "Add operator", self.add_operator, "Ctrl+N", "File", "add"),
+            Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
+            Command("operators.run", "Run or pause", self._on_toggle, "Ctrl+R", "Run", "run", some),
+            Command("operators.step", "Step all", self._on_step_all, "Space", "Run", "step", some),
+            Command(
+                "operators.step_player", "Step player", self._on_step_player, "Shift+Space", "Run", "", one
+            ),
+            Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
+            Command("operators.stop", "Stop all", self.deck.stop_all, "Ctrl+.", "Run", "stop", some),
+            Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
+            Command("operators.next", "Next operator", self._on_next, "Ctrl+Tab", "View", "", some),
+            Command(
+                "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one
+            ),
+            Command("operators.remove", "Remove operator", self._on_remove_it, "Ctrl+Del", "File", "", one),
+            Command("operators.undo", "Undo remove", self.manual.undo_remove, "Ctrl+Z", "File", "undo"),
+        ]
+
+    # -- modes -----------------------------------------------------------------------
+
+    def _set_mode(self, mode: str) -> None:
+        self.mode.set_value(mode)
+        manual = mode == "manual"
+        self._modes.setCurrentWidget(self.manual if manual else self.script)
+        self.controls.set_manual(manual)
+        self.script.set_shown(not manual)
+        self._show_inspector()
+
+    @property
+    def manual_mode(self) -> bool:
+        """Whether operators are played by hand."""
+        return self._modes.currentWidget() is self.manual
+
+    def _show_inspector(self) -> None:
+        if self.inspector is not None:
+            self.inspector.setVisible(self.manual_mode and self.manual.current is not None)
+
+    # -- operators -------------------------------------------------------------------
+
+    def add_operator(self) -> None:
+        """Another operator: in the environment of the selected one, with random actions."""
+        self._set_mode("manual")
+        current = self.manual.current
+        if current is None or len(current.config.resolved_slots()) > 1:
+            config = current.config if current is not None else random_operator()
+        else:
+            config = random_operator(current.config.task)
+        self._try(self._add, config)
+
+    def _add(self, config: OperatorConfig, *, start: bool = True) -> None:
+        again = start and self.deck.touched
+        self._apply_look()
+        self.deck.add(config, start=start)
+        if again:
+            self.context.notify(f"All operators begin again at seed {self.deck.seed}, to stay comparable.")
+
+    def _apply_look(self) -> None:
+        self.deck.set_look("rgb_array", float(self.context.settings.values.frame_rate))
+
+    def _try(self, action: object, *args: object, **options: object) -> None:
+        """Do something that a person may have asked for in vain; then say why."""
+        try:
+            action(*args, **options)  # type: ignore[operator]
+        except UsageError as error:
+            self._on_problem(str(error))
+
+    def _on_problem(self, sentence: str) -> None:
+        self.context.notify(sentence, "warning")
+
+    def _on_config(self, config: OperatorConfig) -> None:
+        self._try(self.deck.change, config)
+
+    def _on_duplicate(self, operator_id: str) -> None:
+        self._try(self.deck.duplicate, operator_id)
+
+    def _on_details(self, config: OperatorConfig) -> None:
+        self.context.go("agents", operator=config)
+
+    def _on_selected(self, operator: LiveOperator | None) -> None:
+        if operator is None:
+            self.config.forget()
+        else:
+            self._show_config(operator)
+        self._show_turns()
+        self._show_inspector()
+
+    def _show_config(self, operator: LiveOperator) -> None:
+        operators = self.deck.operators
+        if operator in operators:
+            self.config.show_operator(operator, operators.index(operator) + 1, len(operators))
+
+    def _show_turns(self) -> None:
+        current = self.manual.current
+        view = current.last_view if current is not None else None
+        # Turn by turn, fewer are asked than there are.
+        turns = view is not None and len(view.agents) > 1 and 0 < len(view.turn) < len(view.agents)
+        self.controls.set_turn_based(turns)
+
+    def _on_deck_changed(self) -> None:
+        if self.manual.current is not None:
+            self._show_config(self.manual.current)
+            self._show_turns()
+
+    def _on_run_changed(self) -> None:
+        run = self.deck.recording
+        if run is None or not run.run_id:
+            self.context.set_run("")
+        elif run.problem:
+            self.context.set_run(run.run_id, "not recorded any more")
+            self.context.notify(run.problem, "error")
+        else:
+            self.context.set_run(run.run_id)
+
+    # -- commands --------------------------------------------------------------------
+
+    def _has_operators(self) -> bool:
+        return self.manual_mode and bool(self.deck.operators)
+
+    def _has_selection(self) -> bool:
+        return self.manual_mode and self.manual.current is not None
+
+    def _on_toggle(self) -> None:
+        self.controls.toggle()
+
+    def _on_step_all(self) -> None:
+        if not self.deck.running:
+            self.deck.step_all()
+
+    def _on_step_player(self) -> None:
+        if self.manual.current is not None:
+            self._try(self.deck.step_player, self.manual.current.config.operator_id)
+
+    def _on_enlarge(self) -> None:
+        self.manual.toggle_enlarged()
+
+    def _on_next(self) -> None:
+        self.manual.select_next(1)
+
+    def _on_duplicate_it(self) -> None:
+        if self.manual.current is not None:
+            self._on_duplicate(self.manual.current.config.operator_id)
+
+    def _on_remove_it(self) -> None:
+        if self.manual.current is not None:
+            self.manual.remove(self.manual.current.config.operator_id)
+
+    def _on_example(self) -> None:
+        self.play(trained_against_random(), DEFAULT_SEED, run=True)
+
+    def _on_open_script(self) -> None:
+        self._set_mode("script")
+        self.script.choose_file()
+
+
+OperatorsPage = OperatorsTab
+"""The name under which the window's list of places looks for it."""
