@@ -27,7 +27,7 @@ from gym_gui.core.paths import cache_dir
 logger = logging.getLogger(__name__)
 
 _CHILD = Path(__file__).with_name("index_child.py")
-_FORMAT = 2
+_FORMAT = 3
 _TIMEOUT_S = 120.0
 
 

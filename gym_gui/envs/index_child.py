@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Any
 
+_WORDED = 64
+
 
 def gymnasium_rows(module: str) -> list[dict[str, Any]]:
     """What importing ``module`` adds to Gymnasium's registry."""
@@ -45,6 +47,7 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
             "chance": game.chance_mode.name,
             "information": game.information.name,
             "players": [game.min_num_players, game.max_num_players],
+            "words": _words(spiel.load_game(game.short_name)),
             "parameters": {name: str(value) for name, value in game.parameter_specification.items()},
         }
         for game in spiel.registered_games()
@@ -62,6 +65,23 @@ def _observable(spiel: Any, game: Any) -> bool:
     except spiel.SpielError:
         return False
     return bool(game.provides_observation_string or game.provides_information_state_string)
+
+
+def _words(game: Any) -> list[str]:
+    """Words for the actions, where a game has the same for all its players in all positions.
+
+    A game that has none answers for every action with its number (``Action(id=0, …``).
+    """
+    try:
+        said = [
+            [game.action_to_string(player, a) for a in range(min(game.num_distinct_actions(), _WORDED))]
+            for player in range(game.num_players())
+        ]
+    except Exception:  # SpielError, and C++ errors of games that answer in their own positions only
+        return []
+    if game.num_distinct_actions() > _WORDED or any(words != said[0] for words in said):
+        return []
+    return [] if any("Action(id" in word for word in said[0]) else [word.lower() for word in said[0]]
 
 
 def main() -> None:

@@ -165,6 +165,7 @@ _ROLES: Mapping[str, tuple[str, ...]] = {
     "hit": ("act",),
     "toggle": ("alter",),
     "stick": ("alter",),
+    "stand": ("alter",),
     "drop": ("down", "put"),
     "dropoff": ("alter", "put"),
     "done": ("end",),

@@ -8,6 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
+_PICTURE = 32
+"""Bytes on fewer rows or columns than this are codes of cells, not pixels."""
+
 
 def in_words(space: Any) -> str:
     """What a value of the space is, for people: ``one of 5``, ``4 numbers``, ``picture 96 x 96``."""
@@ -43,7 +46,7 @@ def _box(space: Any) -> str:
     shape: tuple[int, ...] = space.shape
     whole = np.issubdtype(space.dtype, np.integer) or np.issubdtype(space.dtype, np.bool_)
     low, high = float(np.min(space.low)), float(np.max(space.high))
-    if len(shape) == 3 and shape[2] in (1, 3, 4) and (low, high) == (0.0, 255.0):
+    if len(shape) == 3 and min(shape[:2]) >= _PICTURE and (low, high) == (0.0, 255.0):
         return f"picture {shape[1]} x {shape[0]}"
     what = "whole numbers" if whole else "numbers"
     size = "one number" if not shape or shape == (1,) else f"{' x '.join(map(str, shape))} {what}"

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
 
 _HEAD = "open_spiel/"
+# What these games call their actions in a position, and not in general.
+_MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "kuhn_poker": ("pass", "bet"),
+    "blackjack": ("hit", "stand"),
+    "catch": ("left", "stay", "right"),
+    "connect_four": tuple(f"column {i}" for i in range(7)),
+}
 
 
 class OpenSpielFamily(Family):
@@ -74,15 +81,14 @@ class OpenSpielFamily(Family):
         return f"{spec.traits['title']}: {_kind(spec.traits)}."
 
     def documentation(self, spec: EnvSpec) -> str:
-        """OpenSpiel documents its games in papers; what it states of each is told here."""
+        """OpenSpiel documents its games in papers; only parameters are left to be told."""
         parameters: Mapping[str, str] = spec.traits["parameters"]
-        text = f"{self.summary(spec)[:-1]}, in OpenSpiel."
         if not parameters:
-            return text
+            return ""
         rows = "\n".join(f"| `{name}` | {default} |" for name, default in parameters.items())
         example = next(iter(parameters))
         return (
-            f"{text}\n\n## Parameters\n\nSet with `env_kwargs`, for example "
+            f"## Parameters\n\nSet with `env_kwargs`, for example "
             f'`{{"config": {{"{example}": …}}}}`.\n\n| Parameter | Default |\n| --- | --- |\n{rows}\n'
         )
 
@@ -91,6 +97,11 @@ class OpenSpielFamily(Family):
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("ansi",)
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        spec = environment.spec
+        words: tuple[str, ...] = _MEANINGS.get(spec.id.removeprefix(_HEAD)) or tuple(spec.traits["words"])
+        return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(rate=2)
