@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.pacing import Gate
-from gym_gui.controllers.sessions import LiveSettings, Picture, SessionListener
+from gym_gui.controllers.sessions import LiveSettings, SessionListener
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.plain import to_plain
@@ -33,15 +33,20 @@ class Spectator:
     of the episode that is shown is always told.
 
     Args:
-        settings: How often, and what is drawn.
+        settings: How often.
+        mode: What environments were made to draw: ``"rgb_array"``, ``"ansi"`` or nothing.
         slots: Spaces and words of every agent.
         listener: Is shown it.
     """
 
     def __init__(
-        self, settings: LiveSettings, slots: Mapping[AgentID, SlotInfo], listener: SessionListener
+        self,
+        settings: LiveSettings,
+        mode: str | None,
+        slots: Mapping[AgentID, SlotInfo],
+        listener: SessionListener,
     ) -> None:
-        self._settings, self._slots, self._listener = settings, slots, listener
+        self._settings, self._mode, self._slots, self._listener = settings, mode, slots, listener
         self._interval = 1.0 / settings.fps
         self._every = False
         self._live: dict[int, Episode] = {}
@@ -135,9 +140,9 @@ class Spectator:
 
     def _draw(self, episode: Episode) -> int:
         """Send a picture; returns its number, 0 where there is none."""
-        if self._settings.render != "rgb_array":
+        if self._mode != "rgb_array":
             return 0
-        picture: Picture | None = self._tried("draw itself", _asked(episode.environment, "picture"))
+        picture = episode.environment.picture()
         if picture is None:
             return 0
         self._number += 1
@@ -148,9 +153,6 @@ class Spectator:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
             won = self._tried("tell who won", lambda: environment.outcome(episode.returns))
-        text = ""
-        if drawn and not number and self._settings.render != "none":
-            text = self._tried("write itself out", _asked(environment, "ansi")) or ""
         return LiveView(
             episode=episode.index,
             seed=episode.plan.seed,
@@ -161,8 +163,8 @@ class Spectator:
             error=error,
             scores=self._tried("tell the score", lambda: environment.scores(episode.returns)),
             outcome=won,
-            board=self._tried("show its board", _asked(environment, "board")),
-            text=text,
+            board=environment.board(),
+            text=environment.ansi() if drawn and self._mode == "ansi" else "",
             frame=number,
             sent_ns=self._done_ns,
         )
@@ -201,10 +203,6 @@ class Spectator:
                 text = f"the environment could not {deed}: {exc}. It plays on"
                 self._listener.on_log(logging.WARNING, "mosaic.live", text)
             return None
-
-
-def _asked(environment: Any, name: str) -> Callable[[], Any]:
-    return getattr(environment, name, lambda: None)
 
 
 def _word(info: SlotInfo, index: int, number: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -25,6 +26,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
 from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
@@ -63,9 +65,12 @@ class LocalSession:
         self._closing = False
 
     async def start(self) -> SessionReady:
+        # Reading the metadata of all that is installed takes as long as a worker takes to start.
+        versions = asyncio.create_task(asyncio.to_thread(versions_of, self._casting))
         try:
             lineup = await self._casting.staff(self._supervisor, self._secrets)
         except BaseException:
+            versions.cancel()
             await self._supervisor.close()
             raise
         self._lineup, settings, live = lineup, self._settings, self._settings.live
@@ -85,12 +90,21 @@ class LocalSession:
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
-        return SessionReady(os.getpid(), players, self._controller.room, versions_of(self._casting))
+        return SessionReady(os.getpid(), players, self._controller.room, await versions)
 
     def _watch(self, lineup: Lineup, live: LiveSettings) -> Spectator:
         mode = _render_mode(self._casting, live)
-        lineup.make_environment = partial(self._casting.make_environment, render_mode=mode)
-        return Spectator(live, lineup.slots, self._listener)
+        lineup.make_environment = partial(self._make_drawn, mode)
+        return Spectator(live, mode, lineup.slots, self._listener)
+
+    def _make_drawn(self, mode: str | None) -> Environment:
+        """An environment that can be watched; where it cannot be made so, one that plays all the same."""
+        try:
+            return self._casting.make_environment(mode)
+        except MosaicError as exc:
+            text = f"it plays without pictures, which cannot be had here: {exc}"
+            self._listener.on_log(logging.WARNING, "mosaic.live", text)
+            return self._casting.make_environment()
 
     def _room(self, lineup: Lineup) -> int:
         """A person plays one episode at a time: the one that is shown."""
@@ -213,6 +227,6 @@ def _render_mode(casting: Casting, live: LiveSettings) -> str | None:
     """What the environment is made with: what is wished for, else its text."""
     if live.render == "none":
         return None
-    modes: Any = getattr(envs, "render_modes", None)
-    offered = modes(casting.config.task) if modes is not None else ("rgb_array",)
+    config = casting.config
+    offered = envs.render_modes(envs.resolve(config.task, env_name=config.env_name or None, api=config.api))
     return next((mode for mode in (live.render, "ansi") if mode in offered), None)
