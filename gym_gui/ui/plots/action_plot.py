@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.chart import MOST_TICKS, round_step
 from gym_gui.ui.plots.live_plot import KeyRow, LivePlot
-from gym_gui.ui.plots.series import Look
+from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
 
 MOST_WORDS: Final = 12
@@ -33,7 +33,10 @@ class ActionPlot(LivePlot):
         self.setAccessibleName("Share of each action")
         self._words: list[str] = []
         self._counts: dict[str, Counter[str]] = {}
-        self._items: list[Any] = []
+        self._bars: dict[str, Any] = {}
+        self._labels: dict[str, list[Any]] = {}
+        self._layout: tuple[list[str], list[str]] = ([], [])
+        self._reach = 0.0
         self._key = KeyRow(theme, self)
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
@@ -97,45 +100,53 @@ class ActionPlot(LivePlot):
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
         """Bars side by side for each action."""
-        for item in self._items:
-            plot.removeItem(item)
-        self._items = []
         words = self._shown()
         active = [one for one in self._series if self._total(one.id)]
+        if (words, [one.id for one in active]) != self._layout:
+            self._lay_out(pg, plot, words, active)
         thick = 0.72 / len(active)
-        shares = {one.id: list(self.shares(one.id).values()) for one in active}
-        longest = max(max(values) for values in shares.values())
+        longest = 0.0
         for nth, one in enumerate(active):
+            shares = list(self.shares(one.id).values())
+            longest = max(longest, *shares)
             middle = [row - 0.36 + thick * (nth + 0.5) for row in range(len(words))]
-            bars = pg.BarGraphItem(
-                x0=0,
-                y=middle,
-                width=shares[one.id],
-                height=thick * 0.86,
-                brush=look[one.id].colour,
-                pen=None,
+            self._bars[one.id].setOpts(
+                x0=0, y=middle, width=shares, height=thick * 0.86, brush=look[one.id].colour, pen=None
             )
-            plot.addItem(bars)
-            self._items.append(bars)
-            for y, share in zip(middle, shares[one.id], strict=True):
-                self._say(pg, plot, share, y)
+            for label, y, share in zip(self._labels[one.id], middle, shares, strict=True):
+                label.setPos(share, y)
+                label.setText(f"{share:.0%}".replace("%", " %"), color=self._theme.colour("muted"))
         self._key.show_names([(one.name, look[one.id]) for one in active] if len(active) > 1 else ())
+        self._set_reach(plot, max(longest * 1.18, 0.1))
+
+    def _lay_out(self, pg: Any, plot: Any, words: list[str], active: Sequence[Series]) -> None:
+        """As many bars and figures as there are actions and operators."""
+        for item in [*self._bars.values(), *(label for labels in self._labels.values() for label in labels)]:
+            plot.removeItem(item)
+        self._bars, self._labels = {}, {}
+        font = themes.tabular(themes.font(SMALL_PX))
+        for one in active:
+            self._bars[one.id] = pg.BarGraphItem(x0=0, y=[0], width=[0], height=0)
+            plot.addItem(self._bars[one.id])
+            self._labels[one.id] = []
+            for _ in words:
+                label = pg.TextItem(anchor=(0, 0.5))
+                label.setFont(font)
+                plot.addItem(label, ignoreBounds=True)
+                self._labels[one.id].append(label)
         plot.getAxis("left").setTicks([[(row, _short(word)) for row, word in enumerate(words)], []])
         plot.setYRange(-0.5, len(words) - 0.5, padding=0.02)
-        # Room for the figure beside the longest bar.
-        reach = max(longest * 1.18, 0.1)
-        plot.setXRange(0, reach, padding=0)
-        step = max(round_step(reach / MOST_TICKS), 0.01)
-        ticks = [(i * step, f"{100 * i * step:.0f} %") for i in range(int(min(reach, 1.0) / step + 1e-6) + 1)]
-        plot.getAxis("bottom").setTicks([ticks, []])
+        self._layout = (words, [one.id for one in active])
 
-    def _say(self, pg: Any, plot: Any, share: float, y: float) -> None:
-        text = f"{share:.0%}".replace("%", " %")
-        label = pg.TextItem(text, color=self._theme.colour("muted"), anchor=(0, 0.5))
-        label.setFont(themes.tabular(themes.font(SMALL_PX)))
-        label.setPos(share, y)
-        plot.addItem(label, ignoreBounds=True)
-        self._items.append(label)
+    def _set_reach(self, plot: Any, reach: float) -> None:
+        """Room for the figure beside the longest bar; no jumping with every step."""
+        if self._reach * 0.8 <= reach <= self._reach:
+            return
+        self._reach = min(reach * 1.08, 1.18)
+        plot.setXRange(0, self._reach, padding=0)
+        step = max(round_step(self._reach / MOST_TICKS), 0.01)
+        count = int(min(self._reach, 1.0) / step + 1e-6) + 1
+        plot.getAxis("bottom").setTicks([[(i * step, f"{100 * i * step:.0f} %") for i in range(count)], []])
 
     def _shown(self) -> list[str]:
         if len(self._words) <= MOST_WORDS:

@@ -19,7 +19,9 @@ from gym_gui.ui.theme import Theme
 LINE_WIDTH: Final = 1.8
 REMEMBERED_STEPS: Final = 2000
 FEW: Final = 40
-"""With at most so many values each one is marked by a dot."""
+"""With at most so many values each one is marked by a dot, and the line is wider."""
+MOST_POINTS: Final = 160
+"""More than this a plot of usual width cannot show."""
 
 
 class LinePlot(LivePlot):
@@ -100,8 +102,6 @@ class LinePlot(LivePlot):
         plot.showGrid(x=False, y=True, alpha=0.6)
         plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.getAxis("left").enableAutoSIPrefix(False)
-        plot.setDownsampling(auto=True, mode="peak")
-        plot.setClipToView(True)
         plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
@@ -113,14 +113,20 @@ class LinePlot(LivePlot):
             line = self._lines.get(one.id)
             if line is None:
                 line = self._lines[one.id] = plot.plot()
-            values = self._values.get(one.id, ())
+            values = thinned(list(self._values.get(one.id, ())))
             style = look[one.id]
-            line.setData([x for x, _ in values], [y for _, y in values])
-            line.setPen(pg.mkPen(style.colour, width=LINE_WIDTH, style=style.dash))
-            line.setSymbol("o" if len(values) <= FEW else None)
-            line.setSymbolSize(5)
-            line.setSymbolBrush(style.colour)
-            line.setSymbolPen(None)
+            few = len(values) <= FEW
+            # Qt takes a hundred times longer for a long line that is wider than one pixel.
+            pen = pg.mkPen(style.colour, width=LINE_WIDTH if few else 1, style=style.dash)
+            line.setData(
+                [x for x, _ in values],
+                [y for _, y in values],
+                pen=pen,
+                symbol="o" if few else None,
+                symbolSize=5,
+                symbolBrush=style.colour,
+                symbolPen=None,
+            )
         self._set_span(plot)
         self._name_ends()
 
@@ -189,3 +195,20 @@ class RewardPlot(LinePlot):
         hint = "Rewards appear here with the first step."
         super().__init__(theme, "Step", "Reward", hint, keep=REMEMBERED_STEPS, parent=parent)
         self.setObjectName("rewardPlot")
+
+
+def thinned(values: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """At most :data:`MOST_POINTS` of the values; of every stretch the lowest and the highest stay."""
+    if len(values) <= MOST_POINTS:
+        return values
+    stretches = MOST_POINTS // 2
+    kept: list[tuple[float, float]] = []
+    for i in range(stretches):
+        part = values[i * len(values) // stretches : (i + 1) * len(values) // stretches]
+        ends = {min(part, key=_height), max(part, key=_height)}
+        kept.extend(sorted(ends))
+    return kept
+
+
+def _height(value: tuple[float, float]) -> float:
+    return value[1]

@@ -15,7 +15,7 @@ from gym_gui.ui.plots.loading import library
 from gym_gui.ui.plots.series import Look, Series, looks
 from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 
-REDRAW_MS: Final = 120
+REDRAW_MS: Final = 200
 """Values that arrive within this time are drawn together."""
 LABEL_WIDTH: Final = 128
 
