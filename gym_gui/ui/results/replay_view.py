@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QKeyEvent
@@ -13,6 +14,8 @@ from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QVBoxLayout
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.reader import open_run
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError
 from gym_gui.core.records import EpisodeRecord
 from gym_gui.services.recorded_episode import find_episodes
 from gym_gui.ui import theme
@@ -43,7 +46,13 @@ class _Episodes:
         same = self.by_index(other.episode_index)
         if same is not None and same.seed == other.seed:
             return same
-        return next((e for e in self.episodes if e.seed == other.seed), None)
+        return self.with_seed(other.seed)
+
+    def with_seed(self, seed: int | None, repetition: int = 0) -> EpisodeRecord | None:
+        """The completed episode with a seed; of several, the one with that number."""
+        found = [e for e in self.episodes if e.seed == seed and e.status == EpisodeStatus.COMPLETED]
+        found = found or [e for e in self.episodes if e.seed == seed]
+        return found[min(repetition, len(found) - 1)] if found else None
 
 
 class ReplayView(QWidget):
@@ -146,10 +155,21 @@ class ReplayView(QWidget):
             index: By default the first there is.
             beside: Operator whose episode with the same seed is shown beside it.
         """
-        if self._opening is not None:
-            self._opening.cancel()
-        self.trouble.hide()
-        self._opening = self._context.spawn(self._open(run, operator_id, index, beside), "Opening the replay")
+        self._start(self._open(run, operator_id, index, beside))
+
+    def show_seed(
+        self, run: Path, operator_id: str, seed: int | None, repetition: int = 0, beside: str = ""
+    ) -> None:
+        """Play the episode with a seed again; see :meth:`show_episode`.
+
+        Args:
+            run: The run folder.
+            operator_id: Whose.
+            seed: Its seed.
+            repetition: Which of several with that seed.
+            beside: Operator whose episode with that seed is shown beside it.
+        """
+        self._start(self._open_seed(run, operator_id, seed, repetition, beside))
 
     def clear(self) -> None:
         """End what is played; nothing is shown."""
@@ -164,6 +184,20 @@ class ReplayView(QWidget):
         """End everything, and wait for it."""
         self.clear()
         await asyncio.gather(*self._closing, return_exceptions=True)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+        self.trouble.hide()
+        self._opening = self._context.spawn(work, "Opening the replay")
+
+    async def _open_seed(
+        self, run: Path, operator_id: str, seed: int | None, repetition: int, beside: str
+    ) -> None:
+        await self._read(run)
+        known = self._known.get(operator_id)
+        episode = known.with_seed(seed, repetition) if known is not None else None
+        await self._open(run, operator_id, episode.episode_index if episode is not None else None, beside)
 
     def _release(self) -> None:
         players, self._players = self._players, []
@@ -181,12 +215,13 @@ class ReplayView(QWidget):
             other = self._known[beside].beside(episode) if beside in self._known else None
             if other is not None:
                 tracks.append(await read_episode(run, beside, other.episode_index))
-        except Exception as error:
+        except MosaicError as error:
             self._release()
             self.transport.set_extent(0, 0, complete=True)
             self.trouble.set_text(str(error))
             self.trouble.show()
-            raise
+            self.shown.emit()
+            return
         self._release()
         self._run = run
         self._players = [ReplayPlayer(self._context, track, self) for track in tracks]

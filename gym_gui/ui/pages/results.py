@@ -1,0 +1,467 @@
+"""Results: the runs there are, what one of them says, and its episodes again."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from PyQt6.QtCore import QTimer
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.analysis.summary import Failure, OperatorSummary
+from gym_gui.services.run_analysis import RunAnalysis, analyse
+from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.services.trash import put_back, throw_away
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.page import Page
+from gym_gui.ui.results import exports
+from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
+from gym_gui.ui.results.jobs import JobStrip
+from gym_gui.ui.results.library_model import moment_in_words
+from gym_gui.ui.results.library_reader import LibraryReader
+from gym_gui.ui.results.library_view import LibraryView
+from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton
+
+RECENT: Final = 300
+"""Runs in the picker of the bar; the list has all of them."""
+AGAIN_MS: Final = 5000
+"""How often the results of a run that is being written are made anew, at most."""
+_KEPT: Final = 8
+_Stamp = tuple[str, int]
+
+
+class ResultsPage(Page):
+    """See the module. Three views in one place: the list, a run, a replay."""
+
+    name: ClassVar[str] = "results"
+    title: ClassVar[str] = "Results"
+    icon: ClassVar[str] = "results"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self._run: Path | None = None
+        self._entry: RunEntry | None = None
+        self._analysing: asyncio.Task[None] | None = None
+        self._shown_stamp: _Stamp | None = None
+        self._made: dict[Path, tuple[_Stamp, RunAnalysis]] = {}
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(AGAIN_MS)
+        self._again.timeout.connect(self._on_again)
+        self.reader = LibraryReader(context, context.store.runs, self)
+        self.reader.grown.connect(self._on_grown)
+        self.reader.read.connect(self._on_read)
+        self.library = LibraryView()
+        self.comparison = ComparisonView(context.theme)
+        self.replay = ReplayView(context)
+        self.jobs = JobStrip(context)
+        self._views = QStackedWidget(self.body)
+        for view in (self.library, self.comparison, self.replay):
+            self._views.addWidget(view)
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.jobs)
+        layout.addWidget(self._views, 1)
+        self._fill_bar()
+        self._connect()
+        self.show_library()
+
+    def _fill_bar(self) -> None:
+        add, act = self.bar.add, self.bar.add_action
+        self.back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
+        self.run_picker = PickerButton(
+            name="results-run", placeholder="Choose a run", search_hint="Search the newest runs"
+        )
+        self.run_picker.setAccessibleName("Run")
+        self.run_picker.chosen.connect(self._on_run_picked)
+        add(self.back)
+        for picker in (self.run_picker, self.comparison.task, *self._replay_pickers()):
+            add(picker)
+        self.folder = QuietButton("Open folder", name="results-folder", on_click=self.show_folder)
+        self.folder.setToolTip("Open the run's folder in the file manager")
+        self.remove = QuietButton("Delete", name="results-delete", on_click=self.library.remove_current)
+        self.remove.setToolTip("Move the selected run to the trash (Delete). It can be had back")
+        self.open = PrimaryButton("Open", name="results-open", on_click=self.library.open_current)
+        self.open.setToolTip("See what the selected run says (Enter)")
+        self.watch = QuietButton("Replay", name="results-replay", on_click=self.replay_current)
+        self.watch.setToolTip("See the selected operator's episodes again, step by step")
+        self.verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
+        self.verify.setToolTip("Play every recorded action again and compare every step")
+        self.export = QuietButton("Export", menu=self._export_menu(), name="results-export")
+        self.export.setToolTip("Tables, pictures, a video")
+        self.report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
+        self.report.setToolTip("Write report.html into the run's folder and open it")
+        for button in (
+            self.folder,
+            self.remove,
+            self.open,
+            self.watch,
+            self.verify,
+            self.export,
+            self.report,
+        ):
+            act(button)
+
+    def _replay_pickers(self) -> tuple[PickerButton, ...]:
+        return self.replay.operator, self.replay.episode, self.replay.beside
+
+    def _export_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setObjectName("results-export-menu")
+        self._actions: dict[str, QAction] = {}
+        for key, text, slot in (
+            ("operators", "Comparison as a table…", self._on_export_operators),
+            ("episodes", "Episodes as a table…", self._on_export_episodes),
+            ("figure", "Plots as a picture…", self._on_export_figure),
+            ("video", "Replay as a video…", self._on_export_video),
+            ("image", "This step as a picture…", self._on_export_image),
+        ):
+            action = QAction(text, menu)
+            action.setObjectName(f"export-{key}")
+            action.triggered.connect(slot)
+            menu.addAction(action)
+            self._actions[key] = action
+        menu.aboutToShow.connect(self._on_export_menu)
+        return menu
+
+    def _connect(self) -> None:
+        self.library.opened.connect(self.show_run)
+        self.library.removal_requested.connect(self._on_removal_requested)
+        self.library.folder_requested.connect(exports.show_folder)
+        self.library.selection_changed.connect(self._tell_bar)
+        self.library.first_run_requested.connect(self._on_first_run_requested)
+        self.comparison.pair_chosen.connect(self._on_pair_chosen)
+        self.comparison.operator_chosen.connect(self._on_operator_chosen)
+        self.comparison.failure_chosen.connect(self._on_failure_chosen)
+        self.replay.shown.connect(self._tell_bar)
+
+    # -- the page's own hooks ------------------------------------------------------------
+
+    def opened(self, **request: object) -> None:
+        """The list; with ``run=`` a run's results, with ``replay=(run, operator, episode)`` a replay."""
+        self.reader.watch(True)
+        self.library.set_reading(not self.reader.complete)
+        run, replay = request.get("run"), request.get("replay")
+        if isinstance(replay, tuple):
+            folder, operator, index = replay
+            self._take(Path(folder))
+            self.show_replay(str(operator), int(index))
+        elif run is not None:
+            self.show_run(Path(str(run)))
+        else:
+            self._tell_bar()
+
+    def left(self) -> None:
+        """Nothing is read or played while nobody looks."""
+        self.reader.watch(False)
+        self._again.stop()
+        self.replay.transport.set_playing(False)
+
+    async def closed(self) -> None:
+        """End replays and other work."""
+        self.left()
+        if self._analysing is not None:
+            self._analysing.cancel()
+        await asyncio.gather(self.jobs.closed(), self.replay.close_players())
+
+    def commands(self) -> list[Command]:
+        """What can be done here."""
+        return [
+            Command("results.find", "Search runs", self._on_find, "Ctrl+F", icon="search"),
+            Command("results.back", "Back to the list of runs", self.go_back, "Alt+Left", icon="left"),
+            Command("results.replay", "Replay", self.replay_current, "Ctrl+R", "Run", "play", self._has_run),
+            Command("results.verify", "Verify the run", self.verify_run, "", "Run", "check", self._has_run),
+            Command(
+                "results.report", "Write the report", self.write_report, "", "Run", "file", self._has_run
+            ),
+            Command(
+                "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
+            ),
+        ]
+
+    def _has_run(self) -> bool:
+        return self._run is not None and self._views.currentWidget() is not self.library
+
+    def _has_any(self) -> bool:
+        return self._has_run() or self.library.current is not None
+
+    # -- going about ---------------------------------------------------------------------
+
+    def show_library(self) -> None:
+        """The list of runs."""
+        self.replay.clear()
+        self._show(self.library)
+
+    def show_run(self, run: Path) -> None:
+        """What a run says."""
+        self.replay.clear()
+        self._take(run)
+        self._show(self.comparison)
+        self._analyse()
+
+    def show_replay(self, operator_id: str = "", index: int | None = None, beside: str = "") -> None:
+        """An episode of the run again."""
+        if self._run is not None:
+            self._show(self.replay)
+            self.replay.show_episode(self._run, operator_id, index, beside)
+
+    def go_back(self) -> None:
+        """From a replay to its run, from a run to the list."""
+        if self._views.currentWidget() is self.replay and self._run is not None:
+            self.show_run(self._run)
+        else:
+            self.show_library()
+
+    def replay_current(self) -> None:
+        """Replay the operator that is selected."""
+        operator = self.comparison.current_operator
+        self.show_replay(operator.operator_id if operator is not None else "")
+
+    def show_folder(self) -> None:
+        """Open the folder of the run that is shown or selected."""
+        if self._views.currentWidget() is self.library:
+            self.library.show_current_folder()
+        elif self._run is not None:
+            exports.show_folder(self._run)
+
+    def _show(self, view: QWidget) -> None:
+        self._views.setCurrentWidget(view)
+        self._tell_bar()
+
+    def _take(self, run: Path) -> None:
+        """From now on it is about this run."""
+        if run == self._run:
+            return
+        self._run, self._shown_stamp = run, None
+        self._entry = next((entry for entry in self.reader.runs if entry.path == run), None)
+        self._again.stop()
+        self._fill_run_picker()
+
+    def _fill_run_picker(self) -> None:
+        entries = self.reader.runs[:RECENT]
+        known = {entry.path for entry in entries}
+        items = [PickerItem(e.path, e.title, _about(e), keywords=e.run_id) for e in entries]
+        if self._run is not None and self._run not in known:
+            title = self._entry.title if self._entry is not None else self._run.name
+            items.insert(0, PickerItem(self._run, title, str(self._run.parent)))
+        self.run_picker.set_items(items)
+        self.run_picker.set_value(self._run)
+
+    def _tell_bar(self) -> None:
+        view = self._views.currentWidget()
+        in_list, in_run, in_replay = (
+            view is self.library,
+            view is self.comparison,
+            view is self.replay,
+        )
+        self.back.setVisible(not in_list)
+        self.run_picker.setVisible(in_run)
+        self.comparison.task.setVisible(in_run and len(self.comparison.task.items) > 1)
+        for picker in self._replay_pickers():
+            picker.setVisible(in_replay and bool(self.replay.players))
+        self.replay.beside.setVisible(in_replay and len(self.replay.beside.items) > 1)
+        for button in (self.remove, self.open):
+            button.setVisible(in_list)
+            button.setEnabled(self.library.current is not None)
+        self.folder.setVisible(in_list)
+        self.folder.setEnabled(self.library.current is not None)
+        for button in (self.watch, self.verify, self.report):
+            button.setVisible(in_run)
+        self.export.setVisible(not in_list)
+        entry = self._entry
+        live = in_run and entry is not None and entry.is_live
+        of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
+        self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
+
+    # -- the list ------------------------------------------------------------------------
+
+    def _on_grown(self, runs: object) -> None:
+        assert isinstance(runs, list)
+        self.library.set_runs(runs)
+
+    def _on_read(self, runs: object) -> None:
+        assert isinstance(runs, list)
+        self.library.set_reading(False)
+        self.library.set_runs(runs)
+        if self._run is None:
+            return
+        self._entry = next((entry for entry in runs if entry.path == self._run), self._entry)
+        self._fill_run_picker()
+        self._tell_bar()
+        if self._views.currentWidget() is self.comparison and self._stamp() != self._shown_stamp:
+            self._again.start() if self._shown_stamp is not None else self._analyse()
+
+    def _on_again(self) -> None:
+        if self._views.currentWidget() is self.comparison and self._stamp() != self._shown_stamp:
+            self._analyse()
+
+    def _on_run_picked(self, value: object) -> None:
+        if isinstance(value, Path):
+            self.show_run(value)
+
+    def _on_removal_requested(self, entry: object) -> None:
+        assert isinstance(entry, RunEntry)
+        self.context.spawn(self._remove(entry), "Moving a run to the trash")
+
+    async def _remove(self, entry: RunEntry) -> None:
+        trashed = await asyncio.to_thread(throw_away, entry.path)
+        self._made.pop(entry.path, None)
+        self.reader.refresh()
+        undo = ("Undo", partial(self._put_back, trashed, entry.path)) if trashed is not None else None
+        self.context.notify(f"“{entry.title}” is in the trash", "info", undo)
+
+    def _put_back(self, trashed: Path, folder: Path) -> None:
+        self.context.spawn(self._restore(trashed, folder), "Putting the run back")
+
+    async def _restore(self, trashed: Path, folder: Path) -> None:
+        await asyncio.to_thread(put_back, trashed, folder)
+        self.reader.refresh()
+
+    def _on_first_run_requested(self) -> None:
+        self.context.go("operators")
+
+    def _on_find(self) -> None:
+        self.show_library()
+        self.library.focus_search()
+
+    # -- a run ---------------------------------------------------------------------------
+
+    def _stamp(self) -> _Stamp:
+        entry = self._entry
+        return (entry.status, entry.done) if entry is not None else ("", 0)
+
+    def _analyse(self) -> None:
+        if self._analysing is not None:
+            self._analysing.cancel()
+        run = self._run
+        assert run is not None
+        made = self._made.get(run)
+        if made is not None and made[0] == self._stamp() and self._entry is not None:
+            self._shown_stamp = made[0]
+            self.comparison.show_analysis(made[1])
+            return
+        if self._shown_stamp is None:
+            self.comparison.say("Reading the run…", "Its verdict, table and plots come in a moment.")
+        self._analysing = self.context.spawn(self._make_analysis(run), "Reading the run")
+
+    async def _make_analysis(self, run: Path) -> None:
+        from gym_gui.core.errors import MosaicError
+
+        if self._entry is None:
+            self._entry = await asyncio.to_thread(RunLibrary(run.parent).one, run)
+            self._fill_run_picker()
+        stamp = self._stamp()
+        try:
+            analysis = await analyse(run)
+        except MosaicError as error:
+            self._shown_stamp = stamp
+            self.comparison.say("This run cannot be read", str(error))
+            return
+        self._made[run] = (stamp, analysis)
+        while len(self._made) > _KEPT:
+            del self._made[next(iter(self._made))]
+        if run == self._run:
+            self._shown_stamp = stamp
+            self.comparison.show_analysis(analysis)
+            self._tell_bar()
+
+    def verify_run(self) -> None:
+        """Play every recorded action again and compare."""
+        if self._run is not None:
+            self.jobs.run("Verifying…", exports.verify_job(self._run))
+
+    def write_report(self) -> None:
+        """Write the report and open it."""
+        if self._run is not None:
+            self.jobs.run("Writing the report…", exports.report_job(self._run))
+
+    def _on_pair_chosen(self, value: object) -> None:
+        assert isinstance(value, PairChosen)
+        c, analysis = value.comparison, self.comparison.analysis
+        if self._run is None or analysis is None:
+            return
+        ids = {o.key: o.operator_id for o in analysis.summary.operators}
+        first = ids[c.operator or c.first]
+        beside = ids[c.second] if c.kind == "operators" else ""
+        self._show(self.replay)
+        self.replay.show_seed(self._run, first, value.seed, value.repetition, beside)
+
+    def _on_operator_chosen(self, value: object) -> None:
+        assert isinstance(value, OperatorSummary)
+        self.show_replay(value.operator_id)
+
+    def _on_failure_chosen(self, value: object) -> None:
+        assert isinstance(value, Failure)
+        analysis = self.comparison.analysis
+        ids = {o.key: o.operator_id for o in analysis.summary.operators} if analysis is not None else {}
+        self.show_replay(ids.get(value.operator, value.operator), value.episode_index)
+
+    # -- files ---------------------------------------------------------------------------
+
+    def _on_export_menu(self) -> None:
+        analysis, player = self.comparison.analysis, self.replay.current
+        in_replay = self._views.currentWidget() is self.replay and player is not None
+        for key in ("operators", "episodes", "figure"):
+            self._actions[key].setEnabled(analysis is not None or key == "episodes")
+        self._actions["video"].setEnabled(in_replay)
+        self._actions["image"].setEnabled(in_replay and self.replay.image() is not None)
+
+    def _on_export_operators(self) -> None:
+        self._ask_table("operators", "comparison.csv")
+
+    def _on_export_episodes(self) -> None:
+        self._ask_table("episodes", "episodes.csv")
+
+    def _ask_table(self, what: str, name: str) -> None:
+        run = self._run
+        if run is not None:
+            use = partial(self._write_table, run, what)
+            exports.ask_where(self, "Write a table", name, exports.TABLES, use)
+
+    def _write_table(self, run: Path, what: str, path: Path) -> None:
+        self.jobs.run("Writing the table…", exports.table_job(run, what, path))
+
+    def _on_export_figure(self) -> None:
+        exports.ask_where(self, "Write the plots", "results.png", exports.PICTURES, self._write_figure)
+
+    def _write_figure(self, path: Path) -> None:
+        analysis = self.comparison.analysis
+        if analysis is not None:
+            job = exports.figure_job(analysis.summary, self.comparison.comparison, path)
+            self.jobs.run("Drawing the picture…", job)
+
+    def _on_export_video(self) -> None:
+        exports.ask_where(
+            self, "Write a video", f"{self._episode_name()}.mp4", exports.MP4, self._write_video
+        )
+
+    def _write_video(self, path: Path) -> None:
+        player = self.replay.current
+        if player is not None:
+            fps = float(self.replay.transport.speed.value)
+            self.jobs.run("Writing the video…", exports.video_job(player.recorded, fps, path))
+
+    def _on_export_image(self) -> None:
+        name = f"{self._episode_name()}-step{self.replay.transport.position}.png"
+        exports.ask_where(self, "Write a picture", name, exports.PNG, self._write_image)
+
+    def _write_image(self, path: Path) -> None:
+        image = self.replay.image()
+        if image is not None:
+            self.jobs.run("Writing the picture…", exports.image_job(image, path))
+
+    def _episode_name(self) -> str:
+        player = self.replay.current
+        if player is None:
+            return "replay"
+        return f"{player.recorded.operator_id}-episode{player.recorded.episode.episode_index}"
+
+
+def _about(entry: RunEntry) -> str:
+    return " · ".join(word for word in (entry.environment, moment_in_words(entry.started_at)) if word)

@@ -1,0 +1,361 @@
+"""A run's verdict in words, then the table, the intervals, and the seeds one against one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Summary, Verdict
+from gym_gui.analysis.text import all_notes, by_task, clean
+from gym_gui.services.run_analysis import RunAnalysis
+from gym_gui.ui import theme
+from gym_gui.ui.plots import Interval, IntervalPlot, OutcomePlot, PairedSeedsPlot, Side, TeamOutcome
+from gym_gui.ui.results.comparison_table import ComparisonTable
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
+
+MOST_VERDICTS = 3
+"""Said at once; more of them on request."""
+_PLOT_HEIGHT = 240
+
+
+@dataclass(frozen=True, slots=True)
+class PairChosen:
+    """One bar of the plot of seeds.
+
+    Attributes:
+        comparison: What is compared.
+        pair: Number of the pair in it.
+    """
+
+    comparison: Comparison
+    pair: int
+
+    @property
+    def seed(self) -> int | None:
+        """Its seed."""
+        return self.comparison.seeds[self.pair]
+
+    @property
+    def repetition(self) -> int:
+        """How many pairs with that seed come before it (a seed is played once per seating)."""
+        return self.comparison.seeds[: self.pair].count(self.seed)
+
+
+class ComparisonView(QWidget):
+    """Shows an analysis, one environment at a time. The environment's picker belongs into the bar.
+
+    Args:
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    pair_chosen = pyqtSignal(object)
+    """A :class:`PairChosen` that somebody wants to see."""
+    operator_chosen = pyqtSignal(object)
+    """An :class:`OperatorSummary` whose episodes somebody wants to see."""
+    failure_chosen = pyqtSignal(object)
+    """A :class:`~gym_gui.analysis.summary.Failure` that somebody wants to see."""
+
+    def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("comparison")
+        self._analysis: RunAnalysis | None = None
+        self._told_all = False
+        self.task = PickerButton(name="results-task", search_hint="Search environments")
+        self.task.setAccessibleName("Environment")
+        self.task.setToolTip("The environment whose operators are compared")
+        self.task.chosen.connect(self._on_task_chosen)
+        self._make_verdict()
+        self.failed = InlineMessage("warning", "", ("Replay the first", self._on_failure_clicked))
+        self.failed.setObjectName("results-failures")
+        self.table = ComparisonTable()
+        self.table.operator_activated.connect(self.operator_chosen)
+        self.notes = muted_label(wrap=True)
+        self.notes.setObjectName("results-notes")
+        self._make_plots(current)
+        self.hint = EmptyHint("Reading the run…", "", icon_name="results")
+        self._build()
+
+    def _make_verdict(self) -> None:
+        self.verdict = QLabel()
+        self.verdict.setObjectName("results-verdict")
+        self.verdict.setAccessibleName("Verdict")
+        self.verdict.setTextFormat(Qt.TextFormat.RichText)
+        self.verdict.setWordWrap(True)
+        self.verdict.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+            | Qt.TextInteractionFlag.LinksAccessibleByMouse
+        )
+        self.verdict.linkActivated.connect(self._on_more_verdicts)
+        self.banner = QFrame()
+        self.banner.setProperty("role", "wash")
+        self.banner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        box = QVBoxLayout(self.banner)
+        box.setContentsMargins(theme.GAP, 10, theme.GAP, 10)
+        box.addWidget(self.verdict)
+
+    def _make_plots(self, current: Theme) -> None:
+        self.intervals = IntervalPlot(current)
+        self.paired = PairedSeedsPlot(current)
+        self.outcomes = OutcomePlot(current)
+        self.paired.pair_chosen.connect(self._on_pair_clicked)
+        self.pair = PickerButton(name="results-pair", search_hint="Search pairs")
+        self.pair.setAccessibleName("Pair that is compared")
+        self.pair.setToolTip("Which two are compared on the same seeds")
+        self.pair.chosen.connect(self._on_pair_picked)
+        self.interval_card = _plot_card("IQM return, 95 % interval", self.intervals)
+        self.outcome_card = _plot_card("Outcomes by team", self.outcomes)
+        self.paired_card = _plot_card("Same seed", self.paired)
+        self.paired_card.add_to_heading(self.pair)
+
+    def _build(self) -> None:
+        table = Card(margin=theme.STEP)
+        table.add(self.table)
+        plots = QHBoxLayout()
+        plots.setSpacing(theme.GAP)
+        plots.addWidget(self.interval_card, 1)
+        plots.addWidget(self.outcome_card, 1)
+        plots.addWidget(self.paired_card, 1)
+        content = QWidget()
+        content.setProperty("role", "scrolled")
+        column = QVBoxLayout(content)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        for widget in (self.banner, self.failed, table):
+            column.addWidget(widget)
+        column.addLayout(plots, 1)
+        column.addWidget(self.notes)
+        scroll = QScrollArea()
+        scroll.setObjectName("comparison-scroll")
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(content)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.hint)
+        self._stack.addWidget(scroll)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+
+    # -- what is shown -----------------------------------------------------------------
+
+    @property
+    def analysis(self) -> RunAnalysis | None:
+        """What is shown."""
+        return self._analysis
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The pair whose seeds are plotted."""
+        value = self.pair.value
+        summary = self._summary
+        return summary.comparisons[value] if summary is not None and isinstance(value, int) else None
+
+    @property
+    def current_operator(self) -> OperatorSummary | None:
+        """The operator that is selected, else the best."""
+        shown = self._operators
+        return self.table.current or (shown[0] if shown else None)
+
+    @property
+    def _summary(self) -> Summary | None:
+        return self._analysis.summary if self._analysis is not None else None
+
+    @property
+    def _operators(self) -> Sequence[OperatorSummary]:
+        summary = self._summary
+        tasks = by_task(summary) if summary is not None else {}
+        return tasks.get(str(self.task.value), ())
+
+    def say(self, title: str, text: str = "") -> None:
+        """Show a sentence in place of results."""
+        self._analysis = None
+        self.hint.set_text(title, text)
+        self._stack.setCurrentIndex(0)
+        self.task.hide()
+
+    def show_analysis(self, analysis: RunAnalysis) -> None:
+        """Show a run's results; environment and pair stay where they are still there."""
+        self._analysis = analysis
+        summary = analysis.summary
+        tasks = list(by_task(summary))
+        self.task.set_items([PickerItem(t, t.rpartition("/")[2], detail=t.partition("/")[0]) for t in tasks])
+        if self.task.value not in tasks:
+            self.task.set_value(tasks[0] if tasks else "")
+        self.task.setVisible(len(tasks) > 1)
+        if not any(o.recorded for o in summary.operators):
+            self.hint.set_text(
+                "No episode is finished yet", "Results appear with the first ones, while the run goes on."
+            )
+            self._stack.setCurrentIndex(0)
+            return
+        self._stack.setCurrentIndex(1)
+        self._show_verdicts()
+        self._show_failures(summary)
+        self._show_task()
+        notes = [clean(note) for note in all_notes(summary)]
+        self.notes.setText("\n".join(notes))
+        self.notes.setVisible(bool(notes))
+
+    def _show_verdicts(self) -> None:
+        summary = self._summary
+        assert summary is not None
+        verdicts = list(summary.verdicts)
+        shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
+        lines = [f"<div>{_verdict(v)}</div>" for v in shown]
+        if rest := len(verdicts) - len(shown):
+            lines.append(f'<div><a href="more">and {rest} more</a></div>')
+        self.verdict.setText("".join(lines))
+
+    def _show_failures(self, summary: Summary) -> None:
+        failures = summary.failures
+        self.failed.setVisible(bool(failures))
+        if failures:
+            first = failures[0]
+            count = "1 episode" if len(failures) == 1 else f"{len(failures):,} episodes"
+            verb = "is" if len(failures) == 1 else "are"
+            what = f"episode {first.episode_index}, seed {first.seed}, {first.status}: {first.reason}"
+            self.failed.set_text(clean(f"{count} did not complete and {verb} in no mean. First: {what}"))
+
+    def _show_task(self) -> None:
+        operators, analysis = self._operators, self._analysis
+        assert analysis is not None
+        self.table.show_operators(operators, analysis.costs)
+        competing = [o for o in operators if len(o.teams) > 1]
+        rows, axis = _intervals(operators)
+        self.intervals.set_intervals(rows, axis)
+        _retitle(self.interval_card, f"{axis}, 95 % interval")
+        outcomes = [_outcome(o, len(competing) > 1) for o in competing]
+        self.outcomes.set_teams([team for teams in outcomes for team in teams])
+        self.outcome_card.setVisible(self.outcomes.has_values())
+        self._fill_pairs(operators)
+
+    def _fill_pairs(self, operators: Sequence[OperatorSummary]) -> None:
+        summary = self._summary
+        assert summary is not None
+        keys = {o.key: o for o in operators}
+        items = [
+            PickerItem(i, _pair_words(c, keys), detail=_pair_detail(c))
+            for i, c in enumerate(summary.comparisons)
+            if c.pairs and (c.first in keys if c.kind == "operators" else c.operator in keys)
+        ]
+        self.pair.set_items(items)
+        if self.pair.value not in [item.value for item in items]:
+            self.pair.set_value(items[0].value if items else None)
+        self.pair.setVisible(len(items) > 1)
+        self._show_pair(keys)
+
+    def _show_pair(self, keys: dict[str, OperatorSummary]) -> None:
+        c = self.comparison
+        if c is None or not c.pairs:
+            self.paired.set_pairs(Side("", ""), Side("", ""), (), ())
+            _retitle(self.paired_card, "Same seed")
+            return
+        first, second = _sides(c, keys)
+        where = "Same seed" if c.kind == "operators" else "Same match"
+        _retitle(self.paired_card, f"{where}, {first.name} minus {second.name}")
+        self.paired.set_pairs(first, second, c.seeds, c.differences, c.measure)
+
+    # -- what is clicked ---------------------------------------------------------------
+
+    def _on_task_chosen(self, _value: object) -> None:
+        if self._analysis is not None:
+            self._show_task()
+
+    def _on_pair_picked(self, _value: object) -> None:
+        self._show_pair({o.key: o for o in self._operators})
+
+    def _on_pair_clicked(self, pair: int) -> None:
+        if (c := self.comparison) is not None:
+            self.pair_chosen.emit(PairChosen(c, pair))
+
+    def _on_failure_clicked(self) -> None:
+        summary = self._summary
+        if summary is not None and summary.failures:
+            self.failure_chosen.emit(summary.failures[0])
+
+    def _on_more_verdicts(self, _link: str) -> None:
+        self._told_all = True
+        self._show_verdicts()
+
+
+def _plot_card(title: str, plot: QWidget) -> Card:
+    card = Card(title, margin=theme.PAGE)
+    plot.setMinimumHeight(_PLOT_HEIGHT)
+    card.add(plot, 1)
+    return card
+
+
+def _retitle(card: Card, title: str) -> None:
+    assert card.heading is not None
+    card.heading.setText(title.upper())
+    card.heading.setAccessibleName(title)
+
+
+def _verdict(verdict: Verdict) -> str:
+    """The claim in bold, its numbers after it; of an open one, only that it is open is bold."""
+    claim, detail = escape(clean(verdict.claim)), escape(clean(verdict.detail))
+    if not verdict.decided and "not decided" in claim:
+        return f"{claim.replace('not decided', '<b>not decided</b>')}{detail}."
+    return f"<b>{claim}</b>{detail}."
+
+
+def _intervals(operators: Sequence[OperatorSummary]) -> tuple[list[Interval], str]:
+    competing = [o for o in operators if len(o.teams) > 1]
+    if not competing:
+        return [_interval(o.name, o.kinds, o.iqm) for o in operators], "IQM return"
+    scored = all(team.score for o in competing for team in o.teams)
+    rows: list[Interval] = []
+    for o in competing:
+        kinds = {slot.slot: slot.worker_type for slot in o.slots}
+        for team in o.teams:
+            name = team.name if len(competing) == 1 else f"{o.name}: {team.name}"
+            of_team = tuple(kinds.get(slot, "") for slot in team.slots)
+            estimate = team.score if scored and team.score is not None else team.mean
+            rows.append(_interval(name, of_team, estimate))
+    return rows, "Mean score" if scored else "Mean return"
+
+
+def _interval(name: str, kinds: Sequence[str], e: Estimate) -> Interval:
+    return Interval(clean(name), next(iter(kinds), "baseline"), e.value, e.low, e.high, e.note)
+
+
+def _outcome(operator: OperatorSummary, several: bool) -> list[TeamOutcome]:
+    found: list[TeamOutcome] = []
+    for team in operator.teams:
+        if team.win and team.draw and team.loss:
+            name = f"{operator.name}: {team.name}" if several else team.name
+            members = tuple(map(clean, team.members))
+            found.append(TeamOutcome(clean(name), members, team.win.hits, team.draw.hits, team.loss.hits))
+    return found
+
+
+def _sides(c: Comparison, keys: dict[str, OperatorSummary]) -> tuple[Side, Side]:
+    if c.kind == "operators":
+        both = (keys[c.first], keys[c.second])
+        first, second = (Side(clean(o.name), next(iter(o.kinds), "baseline")) for o in both)
+        return first, second
+    operator = keys[c.operator]
+    kinds = {slot.slot: slot.worker_type for slot in operator.slots}
+    slots = {team.name: team.slots for team in operator.teams}
+    first, second = (
+        Side(clean(name), next((kinds[s] for s in slots.get(name, ()) if s in kinds), "baseline"))
+        for name in (c.first, c.second)
+    )
+    return first, second
+
+
+def _pair_words(c: Comparison, keys: dict[str, OperatorSummary]) -> str:
+    first, second = _sides(c, keys)
+    words = f"{first.name} – {second.name}"  # noqa: RUF001  # first minus second
+    return words if c.kind == "operators" else f"{keys[c.operator].name}: {words}"
+
+
+def _pair_detail(c: Comparison) -> str:
+    return "not decided" if c.verdict == "undecided" else "decided"

@@ -1,0 +1,224 @@
+"""What leaves the page as files: tables, pictures of the plots, a video, a picture of a step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PyQt6.QtCore import QByteArray, QStandardPaths, QUrl
+from PyQt6.QtGui import QDesktopServices, QImage, QPainter
+from PyQt6.QtWidgets import QFileDialog, QWidget
+
+from gym_gui.analysis.summary import Comparison, Summary
+from gym_gui.core.errors import UsageError
+from gym_gui.services.apart import run_apart
+from gym_gui.services.recorded_episode import RecordedEpisode
+from gym_gui.services.run_analysis import write_report, write_run_table
+from gym_gui.ui.results.jobs import Job, OnShare, Said
+
+_PICTURE_SCALE = 2
+TABLES = "CSV (*.csv);;Parquet (*.parquet)"
+PICTURES = "PNG picture (*.png);;SVG drawing (*.svg)"
+PNG = "PNG picture (*.png)"
+MP4 = "MP4 video (*.mp4)"
+_ENDING = re.compile(r"\*(\.\w+)")
+
+
+def ask_where(
+    parent: QWidget, title: str, name: str, kinds: str, use: Callable[[Path], object]
+) -> QFileDialog:
+    """Ask for a file to write, without stopping the window; ``use`` gets it.
+
+    Args:
+        parent: Above which the dialog is shown.
+        title: What is written.
+        name: Name of the file at first.
+        kinds: Filters of the dialog, of which the first is chosen at first.
+        use: Called once somebody has chosen.
+    """
+    dialog = QFileDialog(parent, title)
+    dialog.setObjectName("export-dialog")
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setNameFilter(kinds)
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    dialog.setDirectory(folder if Path(folder).is_dir() else str(Path.home()))
+    dialog.selectFile(name)
+    chosen = _Chosen(dialog, use)
+    dialog.accepted.connect(chosen)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+    return dialog
+
+
+class _Chosen:
+    """Hands on the file that a dialog was accepted with, with the ending of its filter."""
+
+    def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
+        self._dialog, self._use = dialog, use
+
+    def __call__(self) -> None:
+        files = self._dialog.selectedFiles()
+        if files:
+            path = Path(files[0])
+            known = _ENDING.findall(self._dialog.selectedNameFilter())
+            allowed = _ENDING.findall(";;".join(self._dialog.nameFilters()))
+            self._use(path if path.suffix.lower() in allowed else path.with_name(path.name + known[0]))
+
+
+def show_folder(path: Path) -> None:
+    """Open a folder in the file manager."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
+def open_file(path: Path) -> None:
+    """Open a file with the program that is there for it."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
+def report_job(run: Path) -> Job:
+    """Writes the report, then opens it."""
+
+    async def job(_share: OnShare) -> Said:
+        page = await write_report(run)
+        open_file(page)
+        return Said(f"The report is written: {page}", "ok", ("Open it again", partial(open_file, page)))
+
+    return job
+
+
+def verify_job(run: Path) -> Job:
+    """Plays every recorded action again and says whether all came out the same."""
+
+    async def job(share: OnShare) -> Said:
+        def tell(operators: object) -> None:
+            if isinstance(operators, list) and operators:
+                now = operators[-1]
+                share(f"Verifying {now['operator_id']}…", int(now["done"]), int(now["total"]))
+
+        finished = await run_apart("gym_gui", "verify", str(run), "--json", on_progress=tell)
+        return verified_in_words(finished.json())
+
+    return job
+
+
+def verified_in_words(result: dict[str, object]) -> Said:
+    """What a verification found."""
+    counted = f"{result['episodes']:,} episodes, {result['decisions']:,} decisions"
+    deviations = result["deviations"]
+    assert isinstance(deviations, list)
+    if not deviations:
+        return Said(f"Verified: {counted}, every one as recorded.")
+    first = deviations[0]
+    place = f"operator {first['operator_id']}, episode {first['episode_index']}"
+    if first["step_index"] is not None:
+        place += f", step {first['step_index']}, agent {first['agent_id']}"
+    count = "1 episode differs" if len(deviations) == 1 else f"{len(deviations):,} episodes differ"
+    text = f"{count} from the record when played again. First: {place}: {first['what']}."
+    versions = result["versions"]
+    if isinstance(versions, dict) and versions:
+        changes = ", ".join(f"{name} {then} → {now}" for name, (then, now) in versions.items())
+        text += f" Versions have changed since: {changes}."
+    return Said(text, "warning")
+
+
+def table_job(run: Path, what: str, path: Path) -> Job:
+    """Writes a table; ``what`` is ``operators`` or ``episodes``."""
+
+    async def job(_share: OnShare) -> Said:
+        rows = await write_run_table(run, what, path)
+        count = "1 row" if rows == 1 else f"{rows:,} rows"
+        return _written(path, count)
+
+    return job
+
+
+def figure_job(summary: Summary, comparison: Comparison | None, path: Path) -> Job:
+    """Writes verdict and plots as one picture."""
+
+    async def job(_share: OnShare) -> Said:
+        from gym_gui.analysis.export import figure_svg, write_figure
+
+        if path.suffix.lower() == ".svg":
+            await asyncio.to_thread(write_figure, summary, path, comparison)
+        else:
+            svg = await asyncio.to_thread(figure_svg, summary, comparison)
+            _save(_rendered(svg), path)
+        return _written(path)
+
+    return job
+
+
+def image_job(image: QImage, path: Path) -> Job:
+    """Writes the picture of a step, as it came."""
+
+    async def job(_share: OnShare) -> Said:
+        _save(image, path)
+        return _written(path)
+
+    return job
+
+
+def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
+    """Plays an episode once more, in a process of its own, into a video."""
+
+    async def job(share: OnShare) -> Said:
+        def tell(progress: object) -> None:
+            if isinstance(progress, dict):
+                share("Writing the video…", int(progress["done"]), int(progress["total"]))
+
+        index = str(recorded.episode.episode_index)
+        options = ("--operator", recorded.operator_id, "--episode", index, "--fps", str(fps))
+        where = ("--video", str(path.absolute()))
+        finished = await run_apart(
+            "gym_gui", "replay", str(recorded.run.absolute()), *options, *where, "--json", on_progress=tell
+        )
+        departs = str(finished.json().get("departs") or "")
+        return Said(f"Written, but: {departs}", "warning") if departs else _written(path)
+
+    return job
+
+
+def _written(path: Path, what: str = "") -> Said:
+    size = f"{what}, {_size(path)}" if what else _size(path)
+    return Said(f"Written: {path} ({size})", "ok", ("Open folder", partial(show_folder, path.parent)))
+
+
+def _size(path: Path) -> str:
+    size = path.stat().st_size
+    if size >= 1e6:
+        return f"{size / 1e6:.1f} MB"
+    return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"
+
+
+def _rendered(svg: str) -> QImage:
+    from PyQt6.QtSvg import QSvgRenderer
+
+    renderer = QSvgRenderer(QByteArray(svg.encode("utf-8", "replace")))
+    image = QImage(renderer.defaultSize() * _PICTURE_SCALE, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    renderer.render(painter)
+    painter.end()
+    return image
+
+
+def _save(image: QImage, path: Path) -> None:
+    """Write beside the file, then replace it.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        if not image.save(str(temporary), "PNG"):
+            raise UsageError(f"{path} cannot be written", fix="Choose another place")
+        os.replace(temporary, path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
+    finally:
+        temporary.unlink(missing_ok=True)
