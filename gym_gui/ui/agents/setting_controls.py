@@ -161,20 +161,20 @@ class FlagControl(SettingControl):
 class SteadySpinBox(QDoubleSpinBox):
     """A number; a wheel that scrolls the page does not change it, and it shows no idle digits."""
 
-    def wheelEvent(self, e: QWheelEvent | None) -> None:  # noqa: N802 (Qt's name)
+    def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():
             e.ignore()
         else:
             super().wheelEvent(e)
 
-    def textFromValue(self, v: float) -> str:  # noqa: N802 (Qt's name)
+    def textFromValue(self, v: float) -> str:
         return f"{v:.0f}" if self.decimals() == 0 else f"{v:.10g}"
 
 
 class SteadyComboBox(QComboBox):
     """A choice that a wheel which scrolls the page does not change."""
 
-    def wheelEvent(self, e: QWheelEvent | None) -> None:  # noqa: N802 (Qt's name)
+    def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():
             e.ignore()
         else:

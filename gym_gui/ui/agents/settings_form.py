@@ -8,8 +8,13 @@ from typing import Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
 
+from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SettingControl, control_for
+from gym_gui.ui.widgets import muted_label
 from gym_gui.workers.settings_schema import Setting, problems
+
+LABEL_WIDTH = 92
+"""As in the inspector's other forms, so that controls stand in one line."""
 
 
 class SettingsForm(QWidget):
@@ -48,17 +53,17 @@ class SettingsForm(QWidget):
         self._kept: dict[str, Any] = {}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(10)
-        grid.setVerticalSpacing(8)
+        grid.setHorizontalSpacing(theme.ROW)
+        grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
         for row, setting in enumerate(self._schema):
             self._add_row(grid, 2 * row, setting, env_id, agent)
         self.set_values(values or {})
 
     def _add_row(self, grid: QGridLayout, row: int, setting: Setting, env_id: str, agent: str) -> None:
-        label = QLabel(setting.label, self)
+        label = muted_label(setting.label, wrap=True, parent=self)
+        label.setFixedWidth(LABEL_WIDTH)
         label.setToolTip(setting.meaning)
-        label.setProperty("muted", True)
         control = control_for(setting, self)
         control.adapt(env_id, agent)
         control.changed.connect(self._on_changed)

@@ -1,0 +1,192 @@
+"""Environment, slots, checks and preview of one operator, on one page."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.agents.checks_panel import ChecksPanel
+from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
+from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.agents.operator_panel import OperatorPanel
+from gym_gui.ui.agents.preview_panel import PreviewPanel
+from gym_gui.ui.agents.slot_panel import SlotPanel
+from gym_gui.ui.agents.table import AgentConfigTable, policy_items
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import Card, EmptyHint, KindBadge, PickerButton, label, muted_label
+
+SETTINGS_WIDTH = 392
+_STARTS = (
+    ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
+    ("Connect four", "classic/connect_four_v3"),
+    ("CartPole", "CartPole-v1"),
+)
+
+
+class ActorCard(Card):
+    """The simple drop-down of an environment with one agent.
+
+    Args:
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__(margin=theme.PAGE, parent=parent)
+        self.setObjectName("actor_card")
+        self._model = model
+        row = QHBoxLayout()
+        row.setSpacing(theme.GAP)
+        row.addWidget(label("Actor", "strong"))
+        self.picker = PickerButton(
+            name="actor", placeholder="Choose who plays…", search_hint="Search policies"
+        )
+        self.picker.setAccessibleName("Actor")
+        self.picker.setFixedWidth(300)
+        self.picker.chosen.connect(self._on_chosen)
+        self.badge = KindBadge("")
+        self.note = muted_label()
+        row.addWidget(self.picker)
+        row.addWidget(self.badge)
+        row.addWidget(self.note, 1)
+        self.body.addLayout(row)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        model.draft_changed.connect(self._refresh)
+        model.report_changed.connect(self._refresh)
+
+    def _agent(self) -> str:
+        sheet = self._model.sheet
+        return sheet.agents[0] if sheet is not None and sheet.single else ""
+
+    def _refresh(self) -> None:
+        agent, model = self._agent(), self._model
+        row = model.draft.rows.get(agent)
+        if row is None:
+            return
+        if model.report is not None and agent in model.report.policies:
+            self.picker.set_items(policy_items(model.report.policies[agent]))
+        self.picker.set_value(model.policy_id(agent))
+        self.badge.set_kind(row.worker_type)
+        worker = model.checks.worker(row) if model.checks is not None else None
+        self.note.setText(f"{worker.display_name}, {worker.type_id}" if worker is not None else row.worker_id)
+
+    def _on_chosen(self, policy_id: object) -> None:
+        agent, checks = self._agent(), self._model.checks
+        policy = next((p for p in checks.policies if p.policy_id == policy_id), None) if checks else None
+        if agent and policy is not None:
+            row = policy.assignment(self._model.draft.rows.get(agent))
+            self._model.set_row(agent, row, "change the actor")
+
+
+class AdvancedConfigTab(QWidget):
+    """Everything but the page's bar; :attr:`model` is what it shows.
+
+    Args:
+        context: What the window's parts share.
+        parent: Qt owner.
+    """
+
+    policy_binding_changed = pyqtSignal(str, str)
+    """A slot, and the id of the policy that decides for it from now on."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("advanced_config_tab")
+        self.model = ConfigurationModel(context, self)
+        self.model.policy_binding_changed.connect(self.policy_binding_changed)
+        self.table = AgentConfigTable(self.model)
+        self.actor = ActorCard(self.model)
+        self.checks = ChecksPanel(self.model)
+        self.slot = SlotPanel(self.model)
+        self.operator = OperatorPanel(self.model)
+        self.preview = PreviewPanel(context, self.model)
+        self.hint = EmptyHint(
+            "No environment yet",
+            "Choose one in the bar above, or begin with one of these. Every slot is then played at "
+            "random until you say who decides.",
+            icon_name="agents",
+        )
+        for title, task in _STARTS:
+            self.hint.add_action(title, partial(self.model.choose_environment, task))
+        self._lay_out()
+        self.table.slot_selected.connect(self.slot.show_slot)
+        self.table.link_asked.connect(self.open_link_dialog)
+        self.slot.link_asked.connect(self.open_link_dialog)
+        self.model.draft_changed.connect(self._refresh)
+        self.model.sheet_changed.connect(self._refresh)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        self._table_card = Card(margin=4)
+        self._table_card.add(self.table)
+        self._table_card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        left = QVBoxLayout()
+        left.setSpacing(theme.GAP)
+        left.addWidget(self.checks)
+        left.addWidget(self.preview, 1)
+        right = QVBoxLayout()
+        right.setSpacing(theme.GAP)
+        right.addWidget(self.slot)
+        right.addWidget(self.operator)
+        right.addStretch(1)
+        for panel in (self.slot, self.operator):
+            panel.setFixedWidth(SETTINGS_WIDTH)
+        below = QHBoxLayout()
+        below.setSpacing(theme.GAP)
+        below.addLayout(left, 1)
+        below.addLayout(right)
+        self._content = QWidget()
+        self._content.setProperty("role", "scrolled")
+        column = QVBoxLayout(self._content)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(self._table_card)
+        column.addWidget(self.actor)
+        column.addLayout(below, 1)
+        self._scroll = QScrollArea()
+        self._scroll.setObjectName("agents_scroll")
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._content)
+        page = QVBoxLayout(self)
+        page.setContentsMargins(0, 0, 0, 0)
+        page.addWidget(self.hint, 1)
+        page.addWidget(self._scroll, 1)
+
+    def _refresh(self) -> None:
+        chosen, sheet = bool(self.model.draft.task), self.model.sheet
+        self.hint.setVisible(not chosen)
+        self._scroll.setVisible(chosen)
+        single = sheet is not None and sheet.single
+        self.actor.setVisible(single)
+        self._table_card.setVisible(sheet is not None and not single)
+        self.operator.setVisible(sheet is not None)
+        if sheet is not None:
+            self.slot.show_slot(sheet.agents[0] if single else self.table.selected or sheet.agents[0])
+
+    def open_link_dialog(self, primary: str) -> LinkAgentsDialog | None:
+        """Ask who shares the file of a slot."""
+        sheet = self.model.sheet
+        if sheet is None:
+            return None
+        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window())
+        dialog.linked.connect(self._on_linked)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _on_linked(self, primary: str, agents: list[str]) -> None:
+        draft = self.model.draft
+        link = draft.link_of(primary)
+        if link is None or link.agents != (primary, *agents):
+            self.model.edit(draft.linked(primary, agents), f"link agents to {primary}")
+
+    async def close_down(self) -> None:
+        """Release everything; nothing it started is left."""
+        await self.preview.close_down()
+        await self.model.close()

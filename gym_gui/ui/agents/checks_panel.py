@@ -1,0 +1,97 @@
+"""What was found when the configuration was checked, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.controllers.finding import Finding, Level
+from gym_gui.ui import theme
+from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.widgets import Card, Dot, LinkButton, label
+
+_TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
+_WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
+MOST = 8
+"""More sentences than this are counted, not shown."""
+
+
+class ChecksPanel(Card):
+    """One line per sentence, the worst first.
+
+    Args:
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__("Checks", margin=theme.PAGE, parent=parent)
+        self.setObjectName("checks_panel")
+        self.setAccessibleName("Checks")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._model = model
+        self._shown: tuple[Finding, ...] | None = None
+        self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
+        self._cancel.setToolTip("Stop looking at this environment")
+        self.add_to_heading(self._cancel)
+        self._lines = QVBoxLayout()
+        self._lines.setSpacing(theme.ROW)
+        self.body.addLayout(self._lines)
+        model.report_changed.connect(self._refresh)
+        model.looking_changed.connect(self._refresh)
+        self._refresh()
+
+    @property
+    def sentences(self) -> list[str]:
+        """What it says."""
+        return [finding.text for finding in self._shown or ()]
+
+    def _refresh(self, *_: object) -> None:
+        looking = self._model.looking
+        self._cancel.setVisible(looking)
+        if looking:
+            findings: tuple[Finding, ...] = (
+                Finding(Level.NOTE, f"Looking at {self._model.draft.task}… The first time takes a while"),
+            )
+        elif self._model.report is None and not self._model.trouble:
+            findings = (Finding(Level.NOTE, "Checked as soon as an environment is chosen"),)
+        else:
+            findings = self._model.findings
+        if findings != self._shown:
+            self._shown = findings
+            self._show(findings)
+
+    def _show(self, findings: Sequence[Finding]) -> None:
+        while (item := self._lines.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for finding in findings[:MOST]:
+            self._lines.addWidget(_line(finding))
+        more = len(findings) - MOST
+        if more > 0:
+            self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
+
+
+def _line(finding: Finding) -> QWidget:
+    line = QWidget()
+    line.setObjectName(f"finding_{finding.level}")
+    line.setAccessibleName(f"{_WORDS[finding.level]}: {finding.text}")
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(6)
+    dot = Dot(_TOKENS[finding.level])
+    dot.setToolTip(_WORDS[finding.level])
+    text = label(finding.text, "muted" if finding.level is Level.NOTE else "", wrap=True)
+    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    # The dot stands beside the first line, however many there are.
+    marked = QVBoxLayout()
+    marked.setContentsMargins(0, 4, 0, 0)
+    marked.addWidget(dot)
+    marked.addStretch(1)
+    row.addLayout(marked)
+    row.addWidget(text, 1)
+    return line

@@ -1,0 +1,115 @@
+"""Chooses who shares a slot's checkpoint file."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_sheet import EnvironmentSheet, short_space
+from gym_gui.ui import theme
+from gym_gui.ui.agents.marks import link_letter
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+
+
+class LinkAgentsDialog(QDialog):
+    """A tick for every other slot; those of other spaces cannot share a policy, and say so.
+
+    Args:
+        draft: The configuration.
+        sheet: Its environment.
+        primary: Whose file is shared.
+        parent: The window.
+    """
+
+    linked = pyqtSignal(str, list)
+    """The primary, and the agents that follow it (none: the link is dissolved)."""
+
+    def __init__(
+        self, draft: Draft, sheet: EnvironmentSheet, primary: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.primary = primary
+        self.setObjectName("link_agents_dialog")
+        self.setWindowTitle("Link agents")
+        self.setMinimumWidth(400)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.ROW)
+        column.addWidget(title_label(f"Who shares the file of {primary}?"))
+        column.addWidget(
+            muted_label(
+                "The file is loaded once. Each linked agent plays its own part of it where the file "
+                "has one under its name.",
+                wrap=True,
+            )
+        )
+        column.addSpacing(theme.STEP)
+        self.boxes: dict[str, QCheckBox] = {}
+        for agent in sheet.agents:
+            if agent != primary:
+                column.addLayout(self._row(draft, sheet, agent))
+        column.addSpacing(theme.STEP)
+        column.addLayout(self._buttons(sheet))
+
+    def _row(self, draft: Draft, sheet: EnvironmentSheet, agent: str) -> QHBoxLayout:
+        box = QCheckBox(agent, self)
+        box.setObjectName(f"link_{agent}")
+        mine, other = draft.link_of(self.primary), draft.link_of(agent)
+        box.setChecked(other is not None and other is mine)
+        why = _misfit(sheet, self.primary, agent)
+        if not why and other is not None and other is not mine:
+            why = f"now in link {link_letter(draft, other)}"
+        else:
+            box.setEnabled(not why)
+        box.setToolTip(why or f"{agent} plays the file of {self.primary}")
+        self.boxes[agent] = box
+        row = QHBoxLayout()
+        row.addWidget(box)
+        row.addStretch(1)
+        team = sheet.team_of(agent) if len(sheet.teams) > 1 else ""
+        row.addWidget(muted_label(why or team.capitalize()))
+        return row
+
+    def _buttons(self, sheet: EnvironmentSheet) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        team = sheet.teams.get(sheet.team_of(self.primary), ())
+        if 1 < len(team) < len(sheet.agents):
+            row.addWidget(QuietButton("Its team", name="link_team", on_click=partial(self._tick, team)))
+        row.addWidget(QuietButton("All", name="link_all", on_click=partial(self._tick, sheet.agents)))
+        row.addWidget(QuietButton("None", name="link_none", on_click=partial(self._tick, ())))
+        row.addStretch(1)
+        row.addWidget(QuietButton("Cancel", name="link_cancel", on_click=self.reject))
+        accept = PrimaryButton("Link", name="link_accept", on_click=self.accept)
+        accept.setDefault(True)
+        row.addWidget(accept)
+        return row
+
+    @property
+    def chosen(self) -> list[str]:
+        """The agents that are ticked."""
+        return [agent for agent, box in self.boxes.items() if box.isChecked()]
+
+    def accept(self) -> None:
+        """Say who is linked."""
+        self.linked.emit(self.primary, self.chosen)
+        super().accept()
+
+    def _tick(self, agents: tuple[str, ...]) -> None:
+        for agent, box in self.boxes.items():
+            if box.isEnabled():
+                box.setChecked(agent in agents)
+
+
+def _misfit(sheet: EnvironmentSheet, primary: str, agent: str) -> str:
+    one, other = sheet.slots[primary], sheet.slots[agent]
+    for what, mine, theirs in (
+        ("sees", one.sees.space, other.sees.space),
+        ("does", one.does.space, other.does.space),
+    ):
+        if mine.to_json() != theirs.to_json():
+            return f"{what} {short_space(theirs)}, not {short_space(mine)}"
+    return ""

@@ -1,0 +1,328 @@
+"""The configuration that is being written, with its history and what is known about it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtGui import QUndoCommand, QUndoStack
+
+from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_probe import EnvironmentProbe, Preview
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.finding import Finding, Level
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.operators.knowledge import Knowledge
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+_log = logging.getLogger(__name__)
+
+CHECK_MS = 120
+"""Quiet time after a keystroke before the draft is checked."""
+ENGINE_MS = 500
+"""Quiet time before the engine is asked as well."""
+
+RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+"""Who plays a slot until somebody is chosen: it fits everywhere and runs at once."""
+
+
+class _Edit(QUndoCommand):
+    """One step of the history; keystrokes in one field are one step."""
+
+    def __init__(self, model: ConfigurationModel, before: Draft, after: Draft, text: str, field: str) -> None:
+        super().__init__(text)
+        self._show = model.show_draft
+        self._before, self._after, self._field = before, after, field
+
+    def id(self) -> int:
+        """Which commands may become one: those of one field (0 to 2^30)."""
+        return hash(self._field) & 0x3FFFFFFF if self._field else -1
+
+    def mergeWith(self, other: QUndoCommand | None) -> bool:
+        """Take over a later edit of the same field."""
+        if not isinstance(other, _Edit) or other._field != self._field:
+            return False
+        self._after = other._after
+        return True
+
+    def undo(self) -> None:
+        """As it was."""
+        self._show(self._before)
+
+    def redo(self) -> None:
+        """As it is."""
+        self._show(self._after)
+
+
+class ConfigurationModel(QObject):
+    """Holds a draft; everything slow is done elsewhere and arrives as a signal.
+
+    Args:
+        context: ``store`` and ``spawn`` are used.
+        parent: Qt owner.
+
+    Attributes:
+        draft: What stands in the table.
+        sheet: Its environment, ``None`` while that is not known.
+        report: What was found when it was last checked, or ``None``.
+        checks: The workers there are, ``None`` until they have been found.
+        trouble: Why the environment cannot be had, as a sentence; or empty.
+        undo_stack: The history.
+    """
+
+    draft_changed = pyqtSignal()
+    sheet_changed = pyqtSignal()
+    report_changed = pyqtSignal()
+    looking_changed = pyqtSignal(bool)
+    policy_binding_changed = pyqtSignal(str, str)
+    """A slot, and the id of the policy that decides for it from now on."""
+
+    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._knowledge = Knowledge(context.store)
+        self._probe = EnvironmentProbe()
+        self.draft, self.trouble = Draft(), ""
+        self.sheet: EnvironmentSheet | None = None
+        self.report: Report | None = None
+        self.checks: ConfigurationChecks | None = None
+        self._engine: Finding | None = None
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(200)
+        self._look: asyncio.Task[Any] | None = None
+        self._verdict: asyncio.Task[Any] | None = None
+        self._checking: asyncio.Task[Any] | None = None
+        self._rows_said: dict[str, WorkerAssignment] = {}
+        self._check_timer = self._timer(CHECK_MS, self._on_check_due)
+        self._engine_timer = self._timer(ENGINE_MS, self._on_engine_due)
+        self._closed = False
+
+    def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(then)
+        return timer
+
+    # -- editing ---------------------------------------------------------------------
+
+    def edit(self, draft: Draft, text: str, field: str = "") -> None:
+        """Change the draft, undoably.
+
+        Args:
+            draft: What it becomes.
+            text: What was done, for the menu: ``change policy of green_0``.
+            field: Edits of one field that follow each other are undone together.
+        """
+        if draft != self.draft:
+            self.undo_stack.push(_Edit(self, self.draft, draft, text, field))
+
+    def show_draft(self, draft: Draft) -> None:
+        """Take a draft over without a step in the history."""
+        before, self.draft = self.draft, draft
+        self._engine = None
+        if self.sheet is None or draft.request() != before.request() or self.trouble:
+            self._rows_said = {}
+            self._look_at_environment()
+        else:
+            self._tell_bindings(policies_only=True)
+            self._check_timer.start()
+        self.draft_changed.emit()
+
+    def reset(self) -> None:
+        """Everybody random, nothing linked, the environment as it comes; undoable."""
+        task, name = self.draft.task, self.draft.env_name
+        self.edit(Draft(task, self.draft.operator_id, env_name=name), "reset to defaults")
+
+    def open_config(self, config: OperatorConfig) -> None:
+        """Show a configuration; the one before comes back with undo."""
+        self.edit(Draft.of(config), f"open {config.display_name}")
+
+    def choose_environment(self, task: str) -> None:
+        """Another environment; whoever plays slots of the same names stays."""
+        fresh = replace(self.draft, task=task, env_name="", api=None, env_kwargs={}, teams=None)
+        rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith("/goal")}
+        self.edit(replace(fresh, rows=rows), f"choose {task}")
+
+    def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:
+        """Somebody else plays a slot, or in another way.
+
+        Whose policy reads no file cannot share one: the slot leaves its link.
+        """
+        draft = self.draft
+        link = draft.link_of(agent)
+        if link is not None:
+            follows = link.primary != agent
+            if not (_same_file(row, draft.rows[agent]) if follows else self._reads_files(row)):
+                draft = draft.unlinked(agent)
+        self.edit(draft.with_row(agent, row), text, field)
+
+    def _reads_files(self, row: WorkerAssignment) -> bool:
+        worker = self.checks.worker(row) if self.checks is not None else None
+        return worker is not None and any(s.type == "policy" for s in worker.settings_schema)
+
+    def can_share(self, agent: str) -> bool:
+        """Whether the slot's policy is read from a file that others could play too."""
+        row = self.draft.rows.get(agent)
+        return row is not None and self._reads_files(row)
+
+    # -- what is known ---------------------------------------------------------------
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything to be said, the worst first."""
+        if self.trouble:
+            return (Finding(Level.ERROR, self.trouble),)
+        own = self.report.findings if self.report is not None else ()
+        if self._engine is None:
+            return own
+        return (self._engine, *own) if self._engine.level is Level.ERROR else (*own, self._engine)
+
+    @property
+    def config(self) -> OperatorConfig | None:
+        """The configuration, where nothing is known to be wrong with it."""
+        refused = self._engine is not None and self._engine.level is Level.ERROR
+        return None if self.report is None or refused or self.looking else self.report.config
+
+    @property
+    def looking(self) -> bool:
+        """Whether the environment is being looked at."""
+        return self._look is not None
+
+    def policy_id(self, agent: str) -> str:
+        """Id of the policy that plays a slot; the worker's where no policy here is it."""
+        row = self.draft.rows.get(agent)
+        if row is None:
+            return ""
+        policy = self.checks.policy(row) if self.checks is not None else None
+        return policy.policy_id if policy is not None else row.worker_id
+
+    async def preview(self, seed: int) -> Preview:
+        """How the episode of ``seed`` begins.
+
+        Raises:
+            UsageError: It cannot be drawn, or :meth:`stop_looking` was called.
+        """
+        return await self._probe.preview(self.draft.request(), seed)
+
+    def stop_looking(self) -> None:
+        """Give up whatever is being found out about the environment."""
+        self._probe.cancel()
+
+    async def close(self) -> None:
+        """Nothing goes on afterwards."""
+        self._closed = True
+        self._check_timer.stop()
+        self._engine_timer.stop()
+        tasks = [t for t in (self._look, self._verdict, self._checking) if t is not None and not t.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._probe.close()
+        await self._knowledge.close()
+
+    # -- finding out -----------------------------------------------------------------
+
+    def _look_at_environment(self) -> None:
+        self._stop(self._look)
+        self.sheet, self.report, self.trouble = None, None, ""
+        self._check_timer.stop()
+        self._look = None
+        if self.draft.task and not self._closed:
+            self._look = self._context.spawn(self._describe(self.draft), "Looking at the environment")
+        self.looking_changed.emit(self.looking)
+        self.sheet_changed.emit()
+        self.report_changed.emit()
+
+    async def _describe(self, draft: Draft) -> None:
+        me = asyncio.current_task()
+        try:
+            self.checks = await self._knowledge.checks()
+            sheet = await self._probe.describe(draft.request())
+        except MosaicError as error:
+            if self._look is me:
+                self._look, self.trouble = None, str(error)
+                self.looking_changed.emit(False)
+                self.report_changed.emit()
+            return
+        if self._look is not me:
+            return
+        self._look, self.sheet = None, sheet
+        self.draft = self.draft.seated(sheet, lambda _: RANDOM)
+        self._rows_said = dict(self.draft.rows)
+        self.looking_changed.emit(False)
+        self.sheet_changed.emit()
+        self.draft_changed.emit()
+        self._on_check_due()
+
+    def _on_check_due(self) -> None:
+        if self.sheet is None or self.checks is None or self._closed:
+            return
+        self._stop(self._checking)
+        work = self._check(self.checks, self.draft, self.sheet)
+        self._checking = self._context.spawn(work, "Checking the configuration")
+
+    async def _check(self, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet) -> None:
+        # Looks at files and keyrings, so not in the GUI's thread.
+        report = await asyncio.to_thread(checks.check, draft, sheet)
+        if draft is not self.draft or sheet is not self.sheet:
+            return
+        self.report = report
+        self._tell_bindings(policies_only=False)
+        self.report_changed.emit()
+        if report.config is not None:
+            self._engine_timer.start()
+
+    def _on_engine_due(self) -> None:
+        if self.report is None or self.report.config is None or self._closed:
+            return
+        if self._verdict is not None and not self._verdict.done():
+            self._engine_timer.start()  # cancelling it would cost the process that answers
+            return
+        work = self._ask_engine(self.draft, self.report.config)
+        self._verdict = self._context.spawn(work, "Asking the engine")
+
+    async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
+        try:
+            await self._probe.cast(config)
+            verdict = Finding(Level.OK, "The engine accepts the configuration as it stands")
+        except MosaicError as error:
+            verdict = Finding(Level.ERROR, str(error).removeprefix(f"operator {config.operator_id!r}: "))
+        if draft is self.draft:
+            self._engine = verdict
+            self.report_changed.emit()
+
+    def _tell_bindings(self, *, policies_only: bool) -> None:
+        """Say whose policy has changed; other settings are told once the typing is over."""
+        for agent, row in self.draft.rows.items():
+            before = self._rows_said.get(agent)
+            if before is None or before == row:
+                continue
+            if policies_only and not self._other_policy(before, row):
+                continue
+            self._rows_said[agent] = row
+            self.policy_binding_changed.emit(agent, self.policy_id(agent))
+
+    def _other_policy(self, before: WorkerAssignment, row: WorkerAssignment) -> bool:
+        if self.checks is None:
+            return False
+        return before.worker_id != row.worker_id or self.checks.policy(before) != self.checks.policy(row)
+
+    @staticmethod
+    def _stop(task: asyncio.Task[Any] | None) -> None:
+        if task is not None and not task.done():
+            task.cancel()
+
+
+def _same_file(row: WorkerAssignment, other: WorkerAssignment) -> bool:
+    same = row.settings.get("checkpoint") == other.settings.get("checkpoint")
+    return row.worker_id == other.worker_id and same

@@ -1,0 +1,112 @@
+"""What concerns the whole operator: its name, its limits, who sits where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
+from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.settings_form import LABEL_WIDTH
+from gym_gui.ui.widgets import Card, FormRows
+
+_APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
+_MOST_STEPS = 1_000_000
+
+
+class OperatorPanel(Card):
+    """Name, step limit, seats, interface, managers.
+
+    Args:
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__("Operator", margin=theme.PAGE, parent=parent)
+        self.setObjectName("operator_panel")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._model = model
+        rows = self._rows = FormRows(label_width=LABEL_WIDTH)
+        self.add(rows)
+        self.name = rows.add_row("Name", QLineEdit(), tooltip="What tables and cards call it")
+        self.name.setObjectName("operator_name")
+        self.name.setMaxLength(80)
+        self.steps = rows.add_row(
+            "Step limit", SteadySpinBox(), tooltip="Steps after which an episode is cut off"
+        )
+        self.steps.setObjectName("max_steps")
+        self.steps.setDecimals(0)
+        self.steps.setRange(0, _MOST_STEPS)
+        self.steps.setSpecialValueText("the environment's own")
+        self.steps.setKeyboardTracking(False)
+        self.api = rows.add_row(
+            "Agents act", SteadyComboBox(), tooltip="Which of the environment's interfaces is used"
+        )
+        self.api.setObjectName("api")
+        self.seats = rows.add_row(
+            "Seats", SteadyComboBox(), tooltip="Swapped: every seed is played once per rotation of the teams"
+        )
+        self.seats.setObjectName("seats")
+        self.seats.addItem("as written", "fixed")
+        self.seats.addItem("teams change sides", "swap")
+        self.managers = QCheckBox("a manager sets each agent's goals")
+        self.managers.setObjectName("managers")
+        rows.add_row(
+            "Two levels", self.managers, tooltip="The slot AGENT/goal chooses what AGENT carries out"
+        )
+        self.name.textEdited.connect(self._on_name)
+        self.steps.valueChanged.connect(self._on_steps)
+        self.api.activated.connect(self._on_api)
+        self.seats.activated.connect(self._on_seats)
+        self.managers.clicked.connect(self._on_managers)
+        model.draft_changed.connect(self._refresh)
+        model.sheet_changed.connect(self._refresh)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        draft, sheet = self._model.draft, self._model.sheet
+        if not self.name.hasFocus():
+            self.name.setText(draft.name)
+        self.name.setPlaceholderText(draft.operator_id)
+        self.steps.blockSignals(True)
+        self.steps.setValue(draft.max_steps or 0)
+        self.steps.blockSignals(False)
+        self.seats.setCurrentIndex(self.seats.findData(draft.seats))
+        self.managers.setChecked(bool(draft.managed))
+        if sheet is None:
+            return
+        self._rows.set_row_visible(self.api, len(sheet.apis) > 1)
+        self._rows.set_row_visible(self.seats, len(sheet.teams) > 1)
+        self._rows.set_row_visible(self.managers, sheet.can_have_managers or bool(draft.managed))
+        if [self.api.itemData(i) for i in range(self.api.count())] != list(sheet.apis):
+            self.api.clear()
+            for api in sheet.apis:
+                self.api.addItem(_APIS.get(api, api), api)
+        self.api.setCurrentIndex(self.api.findData(sheet.api))
+
+    def _on_name(self, text: str) -> None:
+        draft = replace(self._model.draft, name=text.strip())
+        self._model.edit(draft, "change name", "name")
+
+    def _on_steps(self, value: float) -> None:
+        draft = replace(self._model.draft, max_steps=int(value) or None)
+        self._model.edit(draft, "change step limit", "max_steps")
+
+    def _on_api(self, _index: int) -> None:
+        sheet = self._model.sheet
+        native = sheet is not None and self.api.currentData() == sheet.apis[0]
+        draft = replace(self._model.draft, api=None if native else self.api.currentData())
+        self._model.edit(draft, "change who acts when")
+
+    def _on_seats(self, _index: int) -> None:
+        self._model.edit(replace(self._model.draft, seats=self.seats.currentData()), "change seats")
+
+    def _on_managers(self, wanted: bool) -> None:
+        draft, sheet = self._model.draft, self._model.sheet
+        if sheet is None:
+            return
+        agents = [agent for agent in sheet.agents if not agent.endswith("/goal")] if wanted else []
+        self._model.edit(draft.with_managers(agents, RANDOM), "change managers")

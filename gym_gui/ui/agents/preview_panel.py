@@ -1,0 +1,125 @@
+"""How the episode of a seed begins."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from PyQt6.QtCore import QTimer
+from PyQt6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+
+from gym_gui.controllers.environment_probe import Preview
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.renderers import FrameView, TextView
+from gym_gui.ui.widgets import Card, LinkButton, SeedBox
+
+_WAIT_MS = 150
+
+
+class PreviewPanel(Card):
+    """Draws the first look, in another process; the newest seed asked for wins.
+
+    Args:
+        context: ``theme`` and ``spawn`` are used.
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    def __init__(self, context: AppContext, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__("Preview", margin=theme.PAGE, parent=parent)
+        self.setObjectName("preview_panel")
+        self.setAccessibleName("Preview of the seed")
+        self._context, self._model = context, model
+        self._task: asyncio.Task[Any] | None = None
+        self._drawn: object = None
+        self._cancel = LinkButton("Cancel", name="cancel_preview", on_click=model.stop_looking)
+        self._cancel.hide()
+        self.seed = SeedBox(42)
+        self.seed.seed_changed.connect(self._on_seed_changed)
+        self.add_to_heading(self._cancel)
+        self.add_to_heading(self.seed)
+        self.frame, self.text = FrameView(context.theme, self), TextView(context.theme, self)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.frame)
+        self._stack.addWidget(self.text)
+        self._stack.setMinimumHeight(200)
+        self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.add(self._stack, 1)
+        self._due = QTimer(self)
+        self._due.setSingleShot(True)
+        self._due.setInterval(_WAIT_MS)
+        self._due.timeout.connect(self._draw)
+        model.sheet_changed.connect(self._on_sheet_changed)
+        self._say("No environment yet", "Choose one above.")
+
+    @property
+    def drawing(self) -> bool:
+        """Whether a look is on its way."""
+        return self._due.isActive() or self._task is not None
+
+    async def close_down(self) -> None:
+        """Nothing is drawn afterwards."""
+        self._due.stop()
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _on_seed_changed(self, _seed: int) -> None:
+        if self._model.sheet is not None:
+            self._due.start()
+
+    def _on_sheet_changed(self) -> None:
+        self._due.stop()
+        if self._model.sheet is None:
+            self._drawn = None
+            task = self._model.draft.task
+            self._say(
+                f"Looking at {task}…" if task else "No environment yet", "" if task else "Choose one above."
+            )
+        elif self._wanted() != self._drawn:
+            self._due.start()
+
+    def _wanted(self) -> object:
+        # Who plays does not change how it begins; managers are no part of the picture.
+        request = self._model.draft.request()
+        return request.task, request.env_name, request.api, str(request.env_kwargs), self.seed.seed
+
+    def _draw(self) -> None:
+        if self._task is None and self._model.sheet is not None:
+            self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
+
+    async def _draw_newest(self) -> None:
+        """Draw until what is drawn is what is wanted: the seed may change meanwhile."""
+        try:
+            self._cancel.show()
+            while self._model.sheet is not None and (wanted := self._wanted()) != self._drawn:
+                self._drawn = wanted
+                try:
+                    preview = await self._model.preview(self.seed.seed)
+                except MosaicError as error:
+                    self._say("No preview", str(error))
+                    break
+                if wanted == self._wanted():
+                    self._show(preview)
+        finally:
+            self._task = None
+            self._cancel.hide()
+
+    def _show(self, preview: Preview) -> None:
+        if preview.picture is not None:
+            self._stack.setCurrentWidget(self.frame)
+            self.frame.show_frame(preview.picture)
+        elif preview.text:
+            self._stack.setCurrentWidget(self.text)
+            self.text.show_text(preview.text)
+        else:
+            self._say("This environment draws nothing", "It can be played all the same.")
+
+    def _say(self, title: str, text: str) -> None:
+        self._stack.setCurrentWidget(self.frame)
+        self.frame.clear()
+        self.frame.set_hint(title, text)

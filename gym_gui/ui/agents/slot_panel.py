@@ -1,0 +1,244 @@
+"""The settings of one slot: what its worker understands, and the engine's own rules for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.checks import ConfigError
+from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
+from gym_gui.ui import theme
+from gym_gui.ui.agents.marks import LinkMark, link_letter
+from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
+from gym_gui.ui.widgets import Card, FormRows, QuietButton, label, muted_label, section_label
+
+_RULES = (
+    (OnInvalid(), "the episode fails"),
+    (OnInvalid(then="noop"), "no-op"),
+    (OnInvalid(then="random_legal"), "a random legal action"),
+    (OnInvalid(2, "noop"), "ask twice more, then no-op"),
+    (OnInvalid(2, "random_legal"), "ask twice more, then a random legal action"),
+)
+_MODES = ((None, "as the policy is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
+
+
+class SlotPanel(Card):
+    """Settings of the slot that is selected in the table.
+
+    Args:
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    link_asked = pyqtSignal(str)
+
+    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__("Settings", margin=theme.PAGE, parent=parent)
+        self.setObjectName("slot_panel")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._model, self._agent = model, ""
+        self._built: tuple[Any, ...] = ()
+        self._content: QWidget | None = None
+        self.form: SettingsForm | None = None
+        model.draft_changed.connect(self._refresh)
+        model.report_changed.connect(self._refresh)
+
+    @property
+    def agent(self) -> str:
+        """The slot that is shown."""
+        return self._agent
+
+    def show_slot(self, agent: str) -> None:
+        """Show another slot."""
+        self._agent = agent
+        self._refresh()
+
+    # -- showing ---------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        row = self._model.draft.rows.get(self._agent)
+        checks = self._model.checks
+        self.setVisible(row is not None and checks is not None)
+        if row is None or checks is None:
+            self._built = ()
+            return
+        assert self.heading is not None
+        single = self._model.sheet is not None and self._model.sheet.single
+        self.heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
+        link = self._model.draft.link_of(self._agent)
+        # What the form is made of; its values alone do not make it anew, which would take the focus.
+        made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())
+        if made_of != self._built:
+            self._built = made_of
+            self._rebuild(row)
+        elif self.form is not None and not self._holds_focus():
+            self._fill(row)
+
+    def _env_id(self) -> str:
+        return self._model.sheet.env_id if self._model.sheet is not None else ""
+
+    def _holds_focus(self) -> bool:
+        inner = self.focusWidget()
+        return inner is not None and inner.hasFocus()
+
+    def _rebuild(self, row: WorkerAssignment) -> None:
+        if self._content is not None:
+            self._content.hide()
+            self._content.deleteLater()
+        content = self._content = FormRows(label_width=LABEL_WIDTH, parent=self)
+        checks = self._model.checks
+        assert checks is not None
+        worker, policy = checks.worker(row), checks.policy(row)
+        if policy is not None and policy.meaning:
+            content.add_wide(muted_label(policy.meaning, wrap=True))
+        link = self._model.draft.link_of(self._agent)
+        follows = link is not None and link.primary != self._agent
+        schema = worker.settings_schema if worker is not None else ()
+        without = [s.name for s in schema if s.policies or (follows and s.type == "policy")]
+        self.form = SettingsForm(
+            schema, {}, env_id=self._env_id(), agent=self._agent, without=without, parent=content
+        )
+        self.form.values_changed.connect(self._on_values_changed)
+        if not self.form.empty:
+            content.add_wide(self.form)
+        self._part = self._mode = None
+        if any(s.type == "policy" for s in schema):
+            self._add_policy_rows(content, row)
+        self._add_rules(content, row)
+        if link is not None or self._model.can_share(self._agent):
+            self._add_link(content)
+        self.add(content)
+        self._fill(row)
+
+    def _fill(self, row: WorkerAssignment) -> None:
+        assert self.form is not None
+        self.form.set_values(row.settings)
+        _choose(
+            self._rule, row.on_invalid, f"asked {row.on_invalid.retry} times more, then {row.on_invalid.then}"
+        )
+        self._limit.blockSignals(True)
+        self._limit.setValue(row.deadline_s or 0.0)
+        self._limit.blockSignals(False)
+        if self._mode is not None:
+            _choose(self._mode, row.deterministic, "")
+        if self._part is not None:
+            _choose(self._part, row.checkpoint_agent, row.checkpoint_agent or "")
+
+    def _add_policy_rows(self, rows: FormRows, row: WorkerAssignment) -> None:
+        self._mode = _box("deterministic", _MODES)
+        self._mode.activated.connect(self._on_mode)
+        tip = "Whether the policy's likeliest action is played, or one drawn by its probabilities"
+        rows.add_row("Plays", self._mode, tooltip=tip)
+        file = _described(row)
+        if (file is not None and len(file.agents) > 1) or row.checkpoint_agent:
+            parts = file.agents if file is not None else ()
+            self._part = _box("part", [(None, "its own"), *((part, part) for part in parts)])
+            self._part.activated.connect(self._on_part)
+            rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
+
+    def _add_rules(self, rows: FormRows, row: WorkerAssignment) -> None:
+        self._rule = _box("on_invalid", _RULES)
+        self._rule.activated.connect(self._on_rule)
+        tip = "What follows an answer that cannot be played, or that does not come in time"
+        rows.add_row("If unusable", self._rule, tooltip=tip)
+        self._limit = SteadySpinBox()
+        self._limit.setObjectName("deadline_s")
+        self._limit.setRange(0.0, 3600.0)
+        self._limit.setDecimals(2)
+        self._limit.setSuffix(" s")
+        self._limit.setKeyboardTracking(False)
+        self._limit.setSpecialValueText("none" if row.worker_type == "human" else "usual (300 s)")
+        self._limit.valueChanged.connect(self._on_limit)
+        rows.add_row("Time limit", self._limit, tooltip="Seconds for one decision")
+
+    def _add_link(self, rows: FormRows) -> None:
+        draft, agent = self._model.draft, self._agent
+        link = draft.link_of(agent)
+        if self._model.sheet is None or self._model.sheet.single:
+            return
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.ROW)
+        if link is not None:
+            rows.add_wide(section_label(f"Link group {link_letter(draft, link)}"))
+            mark = LinkMark()
+            mark.show_link(draft, agent)
+            row.addWidget(mark)
+            names = ", ".join(f"{a} (first)" if a == link.primary else a for a in link.agents)
+            row.addWidget(label(names, wrap=True), 1)
+            unlink = partial(self._model.edit, draft.unlinked(agent), f"unlink {agent}")
+            row.addWidget(QuietButton("Unlink", name="unlink", on_click=unlink))
+        else:
+            row.addStretch(1)
+        if link is None or link.primary == agent:
+            ask = partial(self.link_asked.emit, agent)
+            row.addWidget(QuietButton("Link agents…", name="link_agents", on_click=ask))
+        rows.add_wide(line)
+
+    # -- editing ---------------------------------------------------------------------
+
+    def _on_values_changed(self, values: dict[str, Any]) -> None:
+        row = self._model.draft.rows[self._agent]
+        try:
+            changed = replace(row, settings=values)
+        except ConfigError as error:
+            # A key that is written out never reaches the draft, whose history would keep it.
+            assert self.form is not None
+            name = error.where.removeprefix("settings.").split(".")[0]
+            self.form.show_problems({name: f"{error.problem}. {error.fix}"})
+            return
+        names = {k for k in {*values, *row.settings} if values.get(k) != row.settings.get(k)}
+        self._change(changed, "settings", field="+".join(sorted(names)))
+
+    def _on_rule(self, _index: int) -> None:
+        row = self._model.draft.rows[self._agent]
+        self._change(replace(row, on_invalid=self._rule.currentData()), "rule")
+
+    def _on_limit(self, seconds: float) -> None:
+        row = self._model.draft.rows[self._agent]
+        self._change(replace(row, deadline_s=seconds or None), "time limit", field="limit")
+
+    def _on_mode(self, _index: int) -> None:
+        assert self._mode is not None
+        row = self._model.draft.rows[self._agent]
+        self._change(replace(row, deterministic=self._mode.currentData()), "settings")
+
+    def _on_part(self, _index: int) -> None:
+        assert self._part is not None
+        row = self._model.draft.rows[self._agent]
+        self._change(replace(row, checkpoint_agent=self._part.currentData()), "part of the file")
+
+    def _change(self, row: WorkerAssignment, what: str, field: str = "") -> None:
+        text = f"change {what} of {self._agent}"
+        self._model.set_row(self._agent, row, text, f"{self._agent}/{what}/{field}" if field else "")
+
+
+def _box(name: str, options: Any) -> SteadyComboBox:
+    box = SteadyComboBox()
+    box.setObjectName(name)
+    for value, text in options:
+        box.addItem(text, value)
+    return box
+
+
+def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
+    """Show a value; one that the box does not have is added to it."""
+    place = next((i for i in range(box.count()) if box.itemData(i) == value), -1)
+    if place < 0:
+        box.addItem(else_text, value)
+        place = box.count() - 1
+    box.setCurrentIndex(place)
+
+
+def _described(row: WorkerAssignment) -> PolicyFile | None:
+    written = row.settings.get("checkpoint")
+    return read_policy_file(Path(written)) if isinstance(written, str) and written else None

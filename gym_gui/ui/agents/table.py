@@ -1,0 +1,347 @@
+"""A row per slot: who decides there, by which worker, with what file, linked to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QMenu,
+    QSizePolicy,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from gym_gui.controllers.configuration_checks import Offer, WorkerOffer
+from gym_gui.controllers.finding import Level
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.ui import theme
+from gym_gui.ui.agents.marks import LinkMark, team_colour
+from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
+
+ROW_HEIGHT = 44
+HEADER_HEIGHT = 36
+MOST_ROWS = 8
+"""More of them scroll."""
+
+_SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
+_COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "Checkpoint or model", "Link", "")
+_GROUPS = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
+
+
+def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
+    """Policies to choose from, in groups; what does not fit comes last in its group, with the reason."""
+    items = [
+        PickerItem(
+            offer.policy.policy_id,
+            offer.policy.title,
+            offer.policy.worker_id,
+            _GROUPS.get(offer.policy.kind, theme.kind_word(offer.policy.kind)),
+            offer.reason,
+            offer.policy.meaning,
+        )
+        for offer in offers
+    ]
+    order = list(_GROUPS.values())
+    return sorted(
+        items, key=lambda i: (order.index(i.group) if i.group in order else len(order), bool(i.reason))
+    )
+
+
+def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
+    """Workers to choose from; what does not fit comes last, with the reason."""
+    items = [
+        PickerItem(
+            offer.worker.type_id,
+            offer.worker.type_id,
+            offer.worker.display_name,
+            "",
+            offer.reason,
+            offer.worker.description,
+        )
+        for offer in offers
+    ]
+    return sorted(items, key=lambda item: bool(item.reason))
+
+
+def file_words(row: WorkerAssignment, followed: str = "") -> str:
+    """What the row is read from: a file's name, a model's, or a dash."""
+    if followed:
+        part = f", part {row.checkpoint_agent}" if row.checkpoint_agent else ""
+        return f"from {followed}{part}"
+    for key in ("checkpoint", "model_id", "model"):
+        value = row.settings.get(key)
+        if isinstance(value, str) and value:
+            return Path(value).name if key == "checkpoint" else value
+    return "—"
+
+
+class _Row:
+    """The controls of one slot."""
+
+    def __init__(self, table: AgentConfigTable, number: int, agent: str) -> None:
+        self.agent = agent
+        self.policy = PickerButton(
+            name=f"policy_{agent}", placeholder="Choose a policy…", search_hint="Search policies"
+        )
+        self.policy.setAccessibleName(f"Policy of {agent}")
+        self.worker = PickerButton(
+            name=f"worker_{agent}", placeholder="Choose a worker…", search_hint="Search workers"
+        )
+        self.worker.setAccessibleName(f"Worker of {agent}")
+        for picker in (self.policy, self.worker):
+            picker.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.policy.chosen.connect(partial(table.policy_chosen.emit, agent))
+        self.worker.chosen.connect(partial(table.worker_chosen.emit, agent))
+        self.badge = KindBadge("")
+        self.file = ElidedLabel("—", mode=Qt.TextElideMode.ElideMiddle)
+        self.link = LinkMark()
+        self.dot = Dot("ok")
+        self.more = IconButton("more", f"More for {agent}", name=f"more_{agent}")
+        self.more.clicked.connect(partial(table.open_menu, agent))
+        self.slot = label(agent, "strong")
+        self.slot.setToolTip(agent)
+        for column, widgets in (
+            (_SLOT, (self.slot,)),
+            (_KIND, (self.badge,)),
+            (_POLICY, (self.policy,)),
+            (_WORKER, (self.worker,)),
+            (_FILE, (self.file,)),
+            (_LINK, (self.link,)),
+            (_MORE, (self.more,)),
+        ):
+            table.setCellWidget(number, column, _cell(*widgets, fill=column in (_POLICY, _WORKER, _FILE)))
+
+
+class AgentConfigTable(QTableWidget):
+    """The PolicyMappingPanel of the design documents.
+
+    Args:
+        model: The configuration.
+        parent: Qt owner.
+    """
+
+    policy_chosen = pyqtSignal(str, object)
+    """A slot, and the policy's id."""
+    worker_chosen = pyqtSignal(str, object)
+    """A slot, and the worker's id."""
+    slot_selected = pyqtSignal(str)
+    link_asked = pyqtSignal(str)
+    """Somebody wants to link others to this slot."""
+
+    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+        super().__init__(0, len(_COLUMNS), parent)
+        self._model = model
+        self._rows: dict[str, _Row] = {}
+        self.setObjectName("agent_config_table")
+        self.setAccessibleName("Who plays each slot")
+        self.setHorizontalHeaderLabels(_COLUMNS)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._on_context_menu)
+        self._shape_columns()
+        self.policy_chosen.connect(self._on_policy_chosen)
+        self.worker_chosen.connect(self._on_worker_chosen)
+        self.currentCellChanged.connect(self._on_current_changed)
+        model.sheet_changed.connect(self._on_sheet_changed)
+        model.draft_changed.connect(self._refresh)
+        model.report_changed.connect(self._refresh)
+        self._on_sheet_changed()
+
+    def _shape_columns(self) -> None:
+        header, side = self.horizontalHeader(), self.verticalHeader()
+        assert header is not None and side is not None
+        side.hide()
+        side.setDefaultSectionSize(ROW_HEIGHT)
+        header.setFixedHeight(HEADER_HEIGHT)
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setMinimumSectionSize(44)
+        for column, width in ((_SLOT, 130), (_TEAM, 110), (_KIND, 104), (_LINK, 64), (_MORE, 48)):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            self.setColumnWidth(column, width)
+        for column in (_POLICY, _WORKER, _FILE):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+
+    def sizeHint(self) -> QSize:
+        """All rows, up to :data:`MOST_ROWS`."""
+        rows = min(max(self.rowCount(), 1), MOST_ROWS)
+        return QSize(super().sizeHint().width(), HEADER_HEIGHT + rows * ROW_HEIGHT + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as it wants to be."""
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
+
+    @property
+    def selected(self) -> str:
+        """The slot of the current row, or empty."""
+        agents = list(self._rows)
+        return agents[self.currentRow()] if 0 <= self.currentRow() < len(agents) else ""
+
+    def select(self, agent: str) -> None:
+        """Make a slot's row the current one."""
+        if agent in self._rows:
+            self.setCurrentCell(list(self._rows).index(agent), _SLOT)
+
+    # -- showing ---------------------------------------------------------------------
+
+    def _on_sheet_changed(self) -> None:
+        sheet = self._model.sheet
+        agents = () if sheet is None else sheet.agents
+        if tuple(self._rows) != agents:
+            chosen = self.selected
+            self._rebuild(agents)
+            self.select(chosen if chosen in agents else next(iter(agents), ""))
+        if sheet is not None:
+            self._show_teams(sheet.teams)
+            self._refresh()
+
+    def _rebuild(self, agents: Sequence[str]) -> None:
+        self.setRowCount(0)
+        self._rows = {}
+        self.setRowCount(len(agents))
+        for number, agent in enumerate(agents):
+            # The item is what a screen reader finds in the cell below the controls.
+            item = QTableWidgetItem()
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, agent)
+            self.setItem(number, _SLOT, item)
+            self._rows[agent] = _Row(self, number, agent)
+        self.updateGeometry()
+
+    def _show_teams(self, teams: dict[str, tuple[str, ...]] | object) -> None:
+        sheet = self._model.sheet
+        assert sheet is not None
+        self.setColumnHidden(_TEAM, len(sheet.teams) < 2)
+        for number, agent in enumerate(self._rows):
+            team = sheet.team_of(agent)
+            if team:
+                dot = Dot(team_colour(team, list(sheet.teams)))
+                self.setCellWidget(number, _TEAM, _cell(dot, label(team.capitalize())))
+
+    def _refresh(self) -> None:
+        model = self._model
+        if model.sheet is None or model.checks is None:
+            return
+        for agent, row in self._rows.items():
+            assignment = model.draft.rows.get(agent)
+            if assignment is not None:
+                self._show_row(row, assignment)
+            row.link.show_link(model.draft, agent)
+
+    def _show_row(self, row: _Row, assignment: WorkerAssignment) -> None:
+        model, agent = self._model, row.agent
+        if model.report is not None and agent in model.report.policies:
+            row.policy.set_items(policy_items(model.report.policies[agent]))
+            row.worker.set_items(worker_items(model.report.workers[agent]))
+        row.policy.set_value(model.policy_id(agent))
+        row.worker.set_value(assignment.worker_id)
+        row.badge.set_kind(assignment.worker_type)
+        link = model.draft.link_of(agent)
+        followed = link.primary if link is not None and link.primary != agent else ""
+        words = file_words(assignment, followed)
+        row.file.setText(words)
+        row.file.setEnabled(not followed and words != "—")
+        row.file.setToolTip(str(assignment.settings.get("checkpoint") or ""))
+        found = [] if model.report is None else model.report.of(agent)
+        wrong = next((f.text for f in found if f.level is Level.ERROR), "")
+        row.slot.setProperty("role", "error" if wrong else "strong")
+        row.slot.setToolTip(wrong or agent)
+        style = row.slot.style()
+        if style is not None:
+            style.unpolish(row.slot)
+            style.polish(row.slot)
+
+    # -- doing -----------------------------------------------------------------------
+
+    def _on_policy_chosen(self, agent: str, policy_id: object) -> None:
+        checks = self._model.checks
+        policy = next((p for p in checks.policies if p.policy_id == policy_id), None) if checks else None
+        if policy is not None:
+            before = self._model.draft.rows.get(agent)
+            self._model.set_row(agent, policy.assignment(before), f"change policy of {agent}")
+        self.select(agent)
+
+    def _on_worker_chosen(self, agent: str, worker_id: object) -> None:
+        """The worker's first policy that fits: a worker alone says not yet how it plays."""
+        report, before = self._model.report, self._model.draft.rows.get(agent)
+        if report is None or before is None or before.worker_id == worker_id:
+            return
+        mine = [o for o in report.policies[agent] if o.policy.worker_id == worker_id]
+        offer = next((o for o in mine if not o.reason), None)
+        if offer is not None:
+            self._model.set_row(agent, offer.policy.assignment(before), f"change worker of {agent}")
+        self.select(agent)
+
+    def _on_current_changed(self, *_: int) -> None:
+        self.slot_selected.emit(self.selected)
+
+    def _on_context_menu(self, place: object) -> None:
+        if self.selected:
+            self.open_menu(self.selected)
+
+    def open_menu(self, agent: str, *_: object) -> None:
+        """What else can be done with a slot."""
+        self.select(agent)
+        menu = QMenu(self)
+        menu.setObjectName(f"menu_{agent}")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        draft = self._model.draft
+        link = draft.link_of(agent)
+        share = menu.addAction("Link agents…", partial(self.link_asked.emit, agent))
+        if share is not None and not self._model.can_share(agent):
+            share.setEnabled(False)
+            share.setText("Link agents… (its policy is read from no file)")
+        if link is not None:
+            menu.addAction("Unlink", partial(self._model.edit, draft.unlinked(agent), f"unlink {agent}"))
+        menu.addSeparator()
+        for text, others in self._copies(agent):
+            menu.addAction(text, partial(self.copy_to, agent, others))
+        menu.popup(self._rows[agent].more.mapToGlobal(self._rows[agent].more.rect().bottomLeft()))
+
+    def _copies(self, agent: str) -> list[tuple[str, list[str]]]:
+        sheet = self._model.sheet
+        if sheet is None:
+            return []
+        team = [a for a in sheet.teams.get(sheet.team_of(agent), ()) if a != agent]
+        rest = [a for a in sheet.agents if a != agent]
+        found = [("Same policy for everybody", rest)] if rest else []
+        if team and len(team) < len(rest):
+            found.insert(0, ("Same policy for the team", team))
+        return found
+
+    def copy_to(self, agent: str, others: Sequence[str]) -> None:
+        """Have others play as this slot does."""
+        draft = self._model.draft
+        row = replace(draft.rows[agent], checkpoint_agent=None)
+        for other in others:
+            draft = draft.unlinked(other).with_row(other, row)
+        self._model.edit(draft, f"copy policy of {agent}")
+
+
+def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
+    """Controls in the middle of a cell, from its left edge."""
+    cell = QWidget()
+    row = QHBoxLayout(cell)
+    row.setContentsMargins(8, 0, 8, 0)
+    row.setSpacing(theme.ROW)
+    for widget in widgets:
+        row.addWidget(widget, 1 if fill else 0, Qt.AlignmentFlag.AlignVCenter)
+    if not fill:
+        row.addStretch(1)
+    return cell

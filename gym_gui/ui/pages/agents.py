@@ -1,0 +1,235 @@
+"""The Agents page: who plays each slot of an environment, checked as it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtGui import QKeySequence
+from PyQt6.QtWidgets import QVBoxLayout
+
+from gym_gui.controllers.finding import Level
+from gym_gui.core.config import OperatorConfig
+from gym_gui.ui import theme
+from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
+from gym_gui.ui.agents.preset_menu import PresetMenu
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.page import Page
+from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
+
+if TYPE_CHECKING:
+    from gym_gui.ui.live.operator import LiveOperator
+
+
+class AgentsPage(Page):
+    """Hosts :class:`AdvancedConfigTab` under the bar of its actions.
+
+    Opened with ``operator=OperatorConfig`` it shows that one; with ``live=LiveOperator`` too,
+    changes of policy reach the running session at the agent's next decision.
+    """
+
+    name = "agents"
+    title = "Agents"
+    icon = "agents"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.tab = AdvancedConfigTab(context, self)
+        self._live: LiveOperator | None = None
+        self._to_rebind: set[str] = set()
+        self._listing: asyncio.Task[Any] | None = None
+        self.picker = EnvironmentPicker(parent=self)
+        self.picker.setMinimumWidth(230)
+        self.picker.chosen.connect(self._on_environment_chosen)
+        self.bar.add(self.picker)
+        self.presets = PresetMenu(context, self.model, self)
+        self.presets.loaded.connect(self.model.open_config)
+        self._add_actions()
+        self.message = InlineMessage("info", "", ("Detach", self.detach))
+        self.message.setObjectName("live_message")
+        self.message.hide()
+        column = QVBoxLayout(self.body)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        strip = QVBoxLayout()
+        strip.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
+        strip.addWidget(self.message)
+        column.addLayout(strip)
+        column.addWidget(self.tab, 1)
+        self.model.draft_changed.connect(self._refresh)
+        self.model.sheet_changed.connect(self._refresh)
+        self.model.report_changed.connect(self._on_report_changed)
+        self.tab.policy_binding_changed.connect(self._on_policy_binding_changed)
+        self._refresh()
+
+    @property
+    def model(self) -> Any:
+        """The configuration."""
+        return self.tab.model
+
+    def _add_actions(self) -> None:
+        self.reset = QuietButton(
+            "Reset to defaults",
+            name="reset",
+            tooltip="Everybody random, nothing linked",
+            on_click=self.model.reset,
+        )
+        self.reset.setProperty("role", "bare")
+        self.presets_button = QuietButton(
+            "Presets", menu=self.presets, name="presets", tooltip="Configurations under a name"
+        )
+        self.export = QuietButton(
+            "Export experiment",
+            name="export",
+            tooltip="Write it as an experiment file, to be run as a script",
+            on_click=self.ask_export,
+        )
+        self.apply = PrimaryButton(
+            "Apply", name="apply", tooltip="Show it as an operator", on_click=self.apply_config
+        )
+        for button in (self.reset, self.presets_button, self.export, self.apply):
+            self.bar.add_action(button)
+
+    # -- the page's hooks ------------------------------------------------------------
+
+    def opened(self, **request: object) -> None:
+        """Show an operator, a task or a preset; attach to a session that plays it."""
+        if self._listing is None:
+            self._listing = self.context.spawn(self.picker.load(), "Listing the environments")
+        operator, task, preset = request.get("operator"), request.get("task"), request.get("preset")
+        live = request.get("live")
+        if isinstance(operator, OperatorConfig):
+            self.model.open_config(operator)
+        elif isinstance(task, str):
+            self.model.choose_environment(task)
+        elif isinstance(preset, str | Path):
+            self.presets.load(str(preset))
+        if live is not None:
+            self.attach(live)  # type: ignore[arg-type]
+        elif operator is not None:
+            self.detach()
+
+    async def closed(self) -> None:
+        """Release everything."""
+        self.detach()
+        await self.tab.close_down()
+
+    def commands(self) -> list[Command]:
+        """What can be done here."""
+        stack, ready = self.model.undo_stack, self._is_ready
+        chosen = self._has_environment
+        undo, redo = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo
+        return [
+            Command("agents.undo", "Undo", stack.undo, _keys(undo), icon="undo", enabled=stack.canUndo),
+            Command("agents.redo", "Redo", stack.redo, _keys(redo), icon="redo", enabled=stack.canRedo),
+            Command("agents.apply", "Apply", self.apply_config, "Ctrl+Return", icon="check", enabled=ready),
+            Command("agents.play", "Play this configuration", self.play, icon="play", enabled=ready),
+            Command(
+                "agents.save", "Save preset…", self.presets.ask_name, "Ctrl+S", icon="save", enabled=chosen
+            ),
+            Command("agents.import", "Import a preset…", self.presets.ask_import, icon="open"),
+            Command(
+                "agents.export", "Export experiment…", self.ask_export, "Ctrl+E", icon="export", enabled=ready
+            ),
+            Command("agents.reset", "Reset to defaults", self.model.reset, icon="restart", enabled=chosen),
+        ]
+
+    # -- doing -----------------------------------------------------------------------
+
+    def apply_config(self) -> None:
+        """Show the configuration as an operator."""
+        if self.model.config is not None:
+            self.context.go("operators", operators=[self.model.config], seed=self.tab.preview.seed.seed)
+
+    def play(self) -> None:
+        """Play the configuration."""
+        if self.model.config is not None:
+            self.context.go("play", operator=self.model.config, seed=self.tab.preview.seed.seed)
+
+    def ask_export(self) -> None:
+        """Write it as an experiment."""
+        self.presets.ask_export(self.tab.preview.seed.seed)
+
+    def _on_environment_chosen(self, task: object) -> None:
+        self.model.choose_environment(str(task))
+
+    def _is_ready(self) -> bool:
+        return self.model.config is not None
+
+    def _has_environment(self) -> bool:
+        return bool(self.model.draft.task)
+
+    def _refresh(self) -> None:
+        draft, sheet = self.model.draft, self.model.sheet
+        self.picker.set_value(sheet.env_id if sheet is not None else draft.task or None)
+        self.bar.set_note(sheet.summary if sheet is not None else "")
+        self.reset.setEnabled(self._has_environment())
+        ready = self._is_ready()
+        self.apply.setEnabled(ready)
+        self.export.setEnabled(ready)
+        wrong = next((f.text for f in self.model.findings if f.level is Level.ERROR), "")
+        self.apply.setToolTip(wrong or "Show it as an operator (Ctrl+Return)")
+
+    # -- a running session -----------------------------------------------------------
+
+    def attach(self, live: LiveOperator) -> None:
+        """From now on changes of policy reach this session."""
+        self.detach()
+        self._live = live
+        live.destroyed.connect(self.detach)
+        live.state_changed.connect(self._on_live_state_changed)
+        self.message.set_text(
+            f"{live.config.display_name} is playing: a new policy decides from its agent's next move on"
+        )
+        self.message.show()
+
+    def detach(self, *_: object) -> None:
+        """Changes concern nobody but the configuration."""
+        live, self._live = self._live, None
+        self._to_rebind.clear()
+        self.message.hide()
+        if live is None:
+            return
+        with contextlib.suppress(TypeError, RuntimeError):  # it is being destroyed
+            live.destroyed.disconnect(self.detach)
+            live.state_changed.disconnect(self._on_live_state_changed)
+
+    def _on_live_state_changed(self, state: object) -> None:
+        if str(state) == "closed":
+            self.detach()
+
+    def _on_policy_binding_changed(self, agent: str, _policy_id: str) -> None:
+        if self._live is not None:
+            self._to_rebind.add(agent)
+
+    def _on_report_changed(self) -> None:
+        self._refresh()
+        report, live = self.model.report, self._live
+        if report is None or live is None or not self._to_rebind:
+            return
+        for agent in sorted(self._to_rebind):
+            # One that cannot be played stays as it is in the session; the checks say why.
+            if not any(finding.level is Level.ERROR for finding in report.of(agent)):
+                self._to_rebind.discard(agent)
+                self._rebind(live, agent)
+
+    def _rebind(self, live: LiveOperator, agent: str) -> None:
+        row = self.model.draft.rows[agent]
+        if agent not in live.config.resolved_slots():
+            self.context.notify(f"{live.config.display_name} has no slot {agent}: it plays on", "warning")
+            return
+        done = live.rebind(agent, row)
+        done.add_done_callback(partial(self._on_rebound, agent))
+
+    def _on_rebound(self, agent: str, done: asyncio.Task[Any]) -> None:
+        if not done.cancelled() and done.exception() is None:
+            self.context.notify(f"{agent} is now played by {self.model.policy_id(agent)}", "ok")
+
+
+def _keys(standard: QKeySequence.StandardKey) -> str:
+    return QKeySequence(standard).toString() or ""
