@@ -138,9 +138,11 @@ class FrameReader:
     def _maps(self, places: Places) -> bool:
         """See to it that these places are mapped."""
         end = places.base + _PLACES * places.stride
+        if places.stride < _HEAD:
+            return False
         if end > self._size:
             size = os.fstat(self.fd).st_size
-            if end > size or not places.stride:
+            if end > size:
                 return False
             self._memory, self._size = mmap.mmap(self.fd, size, prot=mmap.PROT_READ), size
         return True

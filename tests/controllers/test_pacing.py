@@ -1,0 +1,131 @@
+"""A pace is kept, evenly, from the moment it is set; pausing and stepping go before it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.session import SessionController
+from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.core.errors import UsageError
+from tests.support.engine import Sheet, arena, lineup_of, plans, player
+from tests.support.waiting import in_time
+from tests.support.watching import Watcher, casting
+
+
+@asynccontextmanager
+async def session(
+    seeds: Any = (1,), concurrency: int = 1, pace: float | None = None
+) -> AsyncIterator[tuple[SessionController, list[float]]]:
+    """Endless episodes; the list gets the time of every step."""
+    times: list[float] = []
+
+    def choose(_: Any) -> int:
+        times.append(time.perf_counter())
+        return 0
+
+    lineup = await lineup_of(arena("Corridor"), {"agent_0": player(choose)}, env_kwargs={"length": 10**6})
+    controller = SessionController(lineup, Sheet(), concurrency=concurrency)
+    controller.pace(pace)
+    controller.add(plans(seeds))
+    task = asyncio.create_task(controller.run())
+    try:
+        yield controller, times
+    finally:
+        controller.stop()
+        await asyncio.wait_for(task, 10)
+
+
+async def taken(controller: SessionController, seconds: float) -> int:
+    before = controller.total_steps
+    await asyncio.sleep(seconds)
+    return controller.total_steps - before
+
+
+async def test_no_more_steps_are_taken_than_the_pace_allows() -> None:
+    async with session(pace=50) as (controller, times):
+        await in_time(lambda: len(times) > 30, "thirty steps")
+        gaps = sorted(b - a for a, b in zip(times[1:30], times[2:31], strict=True))
+        assert sum(gaps) / len(gaps) >= 0.0199
+        assert gaps[len(gaps) // 2] == pytest.approx(0.02, abs=0.01), "evenly spaced"
+        assert controller.total_steps <= len(times)
+
+
+async def test_every_episode_has_a_pace_of_its_own() -> None:
+    async with session(range(4), 4, pace=50) as (controller, _):
+        begun = time.perf_counter()
+        await in_time(lambda: controller.total_steps >= 80, "twenty steps each")
+        assert time.perf_counter() - begun >= 20 / 50 - 0.01
+        assert max(e.steps for e in controller._live.values()) <= 22  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_new_pace_holds_at_once() -> None:
+    async with session(pace=0.01) as (controller, _):
+        await in_time(lambda: controller.live == 1, "it began")
+        assert await taken(controller, 0.05) == 0, "a step in a hundred seconds"
+        controller.pace(None)
+        await in_time(lambda: controller.total_steps > 200, "as fast as it can")
+        controller.pace(20)
+        assert await taken(controller, 0.2) <= 5
+        controller.pace(0.01)
+        assert await taken(controller, 0.1) == 0
+
+
+async def test_pausing_and_stepping_go_before_the_pace() -> None:
+    async with session(pace=0.01) as (controller, _):
+        await in_time(lambda: controller.live == 1, "it began")
+        controller.pause()
+        for k in range(1, 4):
+            controller.step()
+            await in_time(lambda k=k: controller.total_steps == k, "a step at once")
+        controller.pace(500)
+        assert await taken(controller, 0.05) == 0, "it is paused"
+        controller.resume()
+        await in_time(lambda: controller.total_steps > 10, "it goes on")
+
+
+async def test_steps_that_were_not_taken_are_forgotten_when_it_goes_on() -> None:
+    async with session(pace=0.01) as (controller, _):
+        controller.step()
+        assert await taken(controller, 0.02) == 0, "only what is paused is stepped"
+        controller.pause()
+        controller.resume()
+        controller.pause()
+        assert await taken(controller, 0.05) == 0
+
+
+async def test_more_episodes_begin_while_others_wait_for_their_time() -> None:
+    async with session(concurrency=3, pace=0.01) as (controller, _):
+        await in_time(lambda: controller.live == 1, "it began")
+        controller.add(plans((5, 6, 7))[1:])
+        await in_time(lambda: controller.live == 3, "two more", 2.0)
+
+
+async def test_abort_ends_what_waits_and_the_session_plays_on() -> None:
+    async with session((1, 2, 3), 2, pace=0.01) as (controller, _):
+        sheet: Any = controller._sink  # pyright: ignore[reportPrivateUsage]
+        await in_time(lambda: controller.live == 2, "they began")
+        controller.abort()
+        assert {sheet.episodes[i]["status"] for i in (0, 1)} == {"aborted"} and controller.waiting == 0
+        sheet.episodes.clear()
+        controller.pace(None)
+        controller.add(plans((8,)))
+        await in_time(lambda: controller.total_steps > 50, "it plays again, even the same index")
+        assert controller.live == 1 and not sheet.episodes
+
+
+@pytest.mark.parametrize("pace", [0, -1, float("nan"), float("inf")])
+async def test_a_pace_that_cannot_be_kept_is_refused(pace: float) -> None:
+    session = LocalSession(casting(objects={"agent_0": player()}), SessionSettings(1), Watcher())
+    await session.start()
+    try:
+        with pytest.raises(UsageError, match="Choose a number above 0, or no limit"):
+            session.pace(pace)
+    finally:
+        await session.close()

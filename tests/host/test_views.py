@@ -1,0 +1,72 @@
+"""Looks and questions as messages: what arrives is what was sent."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gym_gui.core.enums import ActionSource, Outcome
+from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move
+from gym_gui.core.spaces import to_space
+from gym_gui.host.views import (
+    packed,
+    question_from_json,
+    question_to_json,
+    unpacked,
+    view_from_json,
+    view_to_json,
+)
+from mosaic_worker.spaces import Space
+
+AGENT = AgentView("a", "b", "left", 2, str(ActionSource.NOOP), 0.5, 1.5, -0.25, "go", 12.5, 3)
+BOARD = Board(
+    "chess",
+    2,
+    2,
+    ("K", "", "", "q"),
+    (Move(7, (0, 1), (1, 1), "a1a2", "Q"), Move(3, (1, 0))),
+    ((0, 0), (1, 1)),
+    "b",
+    True,
+)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        LiveView(0, 0, 0, ()),
+        LiveView(3, 2**63, 9, (AGENT, AgentView("c", "c")), ("a", "c"), text="ümlaut\n\x1b[31m"),
+        LiveView(1, 1, 4, (AGENT,), over="completed", outcome={"x": "win"}, board=BOARD, frame=8, sent_ns=5),
+        LiveView(1, 1, 4, (), over="failed", error="it broke", scores={"x": 1.0, "y": -2.5}),
+    ],
+)
+def test_a_view_arrives_as_it_was(view: LiveView):
+    assert view_from_json(view_to_json(view)) == view
+
+
+def test_values_of_environments_become_plain():
+    view = LiveView(0, 0, 0, (AgentView("a", "a", reward=np.float32(0.5)),), scores={"x": np.int64(2)})  # type: ignore[arg-type]
+    got = view_from_json(view_to_json(view))
+    assert type(got.agents[0].reward) is float and type(got.scores["x"]) is int  # type: ignore[index]
+    outcome = view_from_json(view_to_json(LiveView(0, 0, 0, (), outcome={"x": Outcome.WIN}))).outcome
+    assert outcome == {"x": "win"} and type(outcome["x"]) is str
+
+
+@pytest.mark.parametrize("space", [gym.spaces.Discrete(4, start=2), gym.spaces.Box(-np.inf, 3, (2,))])
+def test_a_question_arrives_as_it_was(space: gym.Space):
+    question = HumanQuestion(5, 1, 2, "a", "b", (2, 3), 1.5, 1, "no", to_space(space).to_json())
+    got = question_from_json(question_to_json(question))
+    assert got == question
+    assert Space.from_json(got.space) == to_space(space)
+    assert question_from_json(question_to_json(HumanQuestion(1, 0, 0, "a", "a"))).legal is None
+
+
+def test_a_picture_can_travel_in_the_message():
+    frame = np.random.default_rng(1).integers(0, 256, (30, 40, 3), np.uint8)
+    message = packed(frame, 9)
+    assert message.number == 9 and np.array_equal(unpacked(message), frame)
+    assert unpacked(message).flags.writeable
+    message.height = 31
+    with pytest.raises(ValueError, match="reshape"):
+        unpacked(message)
