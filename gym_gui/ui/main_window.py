@@ -75,6 +75,8 @@ class MainWindow(QMainWindow):
         self.rail = NavigationRail(list(self._places.values()), self)
         self.stack = QStackedWidget(self)
         self.stack.setObjectName("pages")
+        # Holds the focus at first, so that no button looks chosen and single keys reach the page.
+        self.stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.notices = NoticeArea(self.context, self)
         self.log_dock = LogDock(self.feed, self)
         self.log_dock.hide()
@@ -310,6 +312,8 @@ class MainWindow(QMainWindow):
         """The palette and the note lie on top of everything."""
         super().showEvent(a0)
         self.palette_box.raise_()
+        if self.focusWidget() is None:
+            self.stack.setFocus()
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         """Take one local file or folder."""

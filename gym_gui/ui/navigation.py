@@ -13,6 +13,10 @@ from gym_gui.ui.icons import icon
 from gym_gui.ui.pages import Place
 
 
+_MARK = 21
+"""The glyphs have air around them: as drawn they are 18 px."""
+
+
 class RailButton(QAbstractButton):
     """A place: icon above its name."""
 
@@ -46,7 +50,7 @@ class RailButton(QAbstractButton):
             painter.setPen(current.colour("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        mark = QRect((self.width() - theme.ICON) // 2, 8, theme.ICON, theme.ICON)
+        mark = QRect((self.width() - _MARK) // 2, 7, _MARK, _MARK)
         state = QIcon.State.On if self.isChecked() else QIcon.State.Off
         self._icon.paint(painter, mark, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal, state)
         weight = QFont.Weight.Medium if self.isChecked() else QFont.Weight.Normal

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
@@ -103,6 +104,10 @@ class InlineMessage(QFrame):
         self.dismissed.emit()
 
 
+_LINE = 420
+"""Longest line of a hint."""
+
+
 class EmptyHint(QWidget):
     """What an empty panel says: what belongs here and how it gets here.
 
@@ -136,8 +141,6 @@ class EmptyHint(QWidget):
         self.title.setAlignment(centre)
         self.text = muted_label(text, wrap=True)
         self.text.setAlignment(centre)
-        self.text.setMaximumWidth(420)
-        self.text.setMinimumWidth(min(420, self.text.fontMetrics().horizontalAdvance(text) + 4))
         self.text.setVisible(bool(text))
         layout.addWidget(self.title)
         layout.addWidget(self.text, 0, centre)
@@ -160,5 +163,24 @@ class EmptyHint(QWidget):
         """Say another thing."""
         self.title.setText(title)
         self.text.setText(text)
-        self.text.setMinimumWidth(min(420, self.text.fontMetrics().horizontalAdvance(text) + 4))
         self.text.setVisible(bool(text))
+        self._fit()
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(a0)
+        self._fit()
+
+    def event(self, a0: QEvent | None) -> bool:
+        """The font is known once the style sheet was applied."""
+        done = super().event(a0)
+        if a0 is not None and a0.type() in (QEvent.Type.Polish, QEvent.Type.FontChange):
+            self._fit()
+        return done
+
+    def _fit(self) -> None:
+        # A centred label does not get the height its lines need, unless it is told.
+        room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
+        width = min(room, self.text.fontMetrics().horizontalAdvance(self.text.text()) + 8)
+        self.text.setFixedWidth(width)
+        self.text.setMinimumHeight(max(self.text.heightForWidth(width), 0))

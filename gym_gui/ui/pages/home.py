@@ -1,0 +1,343 @@
+"""Home: four cards that run at a click, the newest runs with their verdict, the ways to start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QKeySequence, QPainter, QPainterPath, QPaintEvent, QPixmap, QResizeEvent
+from PyQt6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.page import Page
+from gym_gui.ui.recent_runs import RecentRun, RecentRuns
+from gym_gui.ui.starters import STARTERS, Starter
+from gym_gui.ui.style_sheet import ASSETS
+from gym_gui.ui.widgets import (
+    Card,
+    Divider,
+    ElidedLabel,
+    EmptyHint,
+    IconButton,
+    KeyCap,
+    QuietButton,
+    label,
+    muted_label,
+    section_label,
+)
+
+WIDEST: Final = 1320
+"""Content of the page is not wider: lines would become too long to read."""
+_PICTURE_RATIO: Final = 400 / 616
+_WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results")
+"""Commands of the Start list, as far as they are there."""
+
+
+class Picture(QWidget):
+    """A picture that fills its width, with rounded corners."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pixmap = QPixmap(str(ASSETS / f"home-{name}.png"))
+        self._scaled = QPixmap()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(policy)
+        self.setMinimumWidth(120)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """As high as its width asks for."""
+        super().resizeEvent(a0)
+        self.setFixedHeight(round(self.width() * _PICTURE_RATIO))
+        self._scaled = QPixmap()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw it, scaled once for each size."""
+        ratio = self.devicePixelRatioF()
+        size = QSize(round(self.width() * ratio), round(self.height() * ratio))
+        if self._scaled.size() != size:
+            self._scaled = self._pixmap.scaled(
+                size,
+                Qt.AspectRatioMode.KeepAspectRatioByExpanding,
+                Qt.TransformationMode.SmoothTransformation,
+            ).copy(0, 0, size.width(), size.height())
+            self._scaled.setDevicePixelRatio(ratio)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        path = QPainterPath()
+        path.addRoundedRect(QRectF(self.rect()), theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        painter.setClipPath(path)
+        painter.drawPixmap(0, 0, self._scaled)
+        painter.setClipping(False)
+        painter.setPen(theme.current().colour("line"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+
+
+class StarterCard(Card):
+    """A card that starts something at a click or Enter."""
+
+    started = pyqtSignal(object)
+
+    def __init__(self, starter: Starter, parent: QWidget | None = None) -> None:
+        super().__init__(clickable=True, margin=10, parent=parent)
+        self.starter = starter
+        self.setObjectName(f"start-{starter.name}")
+        self.setAccessibleName(starter.title)
+        self.setAccessibleDescription(starter.text)
+        self.setToolTip(f"{starter.title}: starts at once")
+        self.add(Picture(starter.name))
+        words = QVBoxLayout()
+        words.setContentsMargins(3, 4, 3, 2)
+        words.setSpacing(3)
+        title = ElidedLabel(starter.title, "strong")
+        words.addWidget(title)
+        words.addWidget(ElidedLabel(starter.text, "muted"))
+        self.body.addLayout(words)
+        self.clicked.connect(self._on_clicked)
+
+    def _on_clicked(self) -> None:
+        self.started.emit(self.starter)
+
+
+class RunRow(QPushButton):
+    """One of the newest runs; a click opens it in Results."""
+
+    def __init__(self, run: RecentRun, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.run = run
+        self.setObjectName(f"run-{run.path.name}")
+        self.setProperty("role", "row")
+        self.setFixedHeight(34)
+        words = ", ".join(part for part in (run.title, run.environment, run.episodes, run.verdict) if part)
+        self.setAccessibleName(f"Run {words}")
+        self.setToolTip(run.detail or "Open in Results")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 0)
+        row.setSpacing(theme.GAP)
+        cells = (
+            (ElidedLabel(run.title), 5),
+            (ElidedLabel(run.environment, "muted", mode=Qt.TextElideMode.ElideMiddle), 4),
+            (ElidedLabel(run.episodes, "muted"), 2),
+            (ElidedLabel(run.verdict), 3),
+            (ElidedLabel(run.when, "muted"), 2),
+        )
+        for cell, stretch in cells:
+            # Every row divides its width alike, so that the columns stand below each other.
+            cell.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            cell.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            row.addWidget(cell, stretch)
+        cells[-1][0].setAlignment(Qt.AlignmentFlag.AlignRight)
+
+
+class WayRow(QPushButton):
+    """One way to start, with its shortcut."""
+
+    def __init__(self, command_id: str, title: str, keys: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.command_id = command_id
+        self.setObjectName(f"way-{command_id}")
+        self.setProperty("role", "row")
+        self.setAccessibleName(title)
+        self.setFixedHeight(30)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 8, 0)
+        words = label(title)
+        words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        row.addWidget(words, 1)
+        if keys:
+            row.addWidget(KeyCap(keys))
+
+
+class HomePage(Page):
+    """See the module."""
+
+    name = "home"
+    title = "Home"
+    icon = "home"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self._recent = RecentRuns(context.store)
+        self._reading: asyncio.Task[None] | None = None
+        self._shown: list[RecentRun] | None = None
+        self._fill_bar()
+        content = QWidget()
+        content.setProperty("role", "scrolled")
+        content.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(34, 28, 34, 24)
+        column.setSpacing(0)
+        column.addWidget(label("Put any mind in any seat.", "headline"))
+        column.addSpacing(6)
+        column.addWidget(
+            muted_label(
+                "Learned policies, language models, planners and people, in one world, on the same seeds."
+            )
+        )
+        column.addSpacing(18)
+        column.addLayout(self._cards())
+        column.addSpacing(20)
+        column.addLayout(self._lists())
+        column.addStretch(1)
+        outer = QWidget()
+        outer.setProperty("role", "scrolled")
+        sides = QHBoxLayout(outer)
+        sides.setContentsMargins(0, 0, 0, 0)
+        sides.addStretch(1)
+        sides.addWidget(content, 1000)
+        sides.addStretch(1)
+        scroll = QScrollArea(self.body)
+        scroll.setObjectName("home-scroll")
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(outer)
+        for widget in (scroll.viewport(), outer, content):
+            if widget is not None:
+                widget.setAutoFillBackground(False)
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll)
+
+    # ------------------------------------------------------------------ parts
+
+    def _fill_bar(self) -> None:
+        search = QuietButton(
+            "Search everything",
+            icon_name="search",
+            key="Ctrl ⇧ P",
+            name="search-everything",
+            tooltip="Find a command, a page, an environment or a run",
+            on_click=self._on_search,
+        )
+        search.setMinimumWidth(300)
+        search.setStyleSheet("text-align: left")
+        self.bar.add_action(search)
+        self._switch = IconButton("dark", "Switch to dark", name="switch-theme", on_click=self._on_switch)
+        self.bar.add_action(self._switch)
+        self.context.theme.changed.connect(self._on_theme_changed)
+        self._on_theme_changed()
+
+    def _cards(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setSpacing(theme.GAP)
+        for column, starter in enumerate(STARTERS):
+            card = StarterCard(starter)
+            card.started.connect(self._on_started)
+            grid.addWidget(card, 0, column)
+            grid.setColumnStretch(column, 1)
+        return grid
+
+    def _lists(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(theme.ROW)
+        grid.setColumnStretch(0, 3)
+        grid.setColumnStretch(1, 2)
+        self.runs = Card(margin=6)
+        self.runs.setObjectName("recent-runs")
+        self.runs.body.setSpacing(0)
+        self._show_runs([])
+        top = Qt.AlignmentFlag.AlignTop
+        grid.addWidget(section_label("Recent runs"), 0, 0)
+        grid.addWidget(section_label("Start"), 0, 1)
+        grid.addWidget(self.runs, 1, 0, top)
+        grid.addWidget(self._ways(), 1, 1, top)
+        return grid
+
+    def _ways(self) -> Card:
+        card = Card(margin=8)
+        card.setObjectName("ways-to-start")
+        card.body.setSpacing(0)
+        titles = {
+            "go.train": "Train a policy",
+            "go.play": "Play an environment",
+            "go.results": "Look at results",
+        }
+        for command_id in _WAYS:
+            command = self.context.commands.get(command_id)
+            if command is None:
+                continue
+            keys = QKeySequence(command.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+            row = WayRow(command_id, titles.get(command_id, command.title), keys)
+            row.clicked.connect(self._on_way_clicked)
+            card.add(row)
+        return card
+
+    # ------------------------------------------------------------------ recent runs
+
+    def opened(self, **request: object) -> None:
+        """Read the runs again."""
+        if self._reading is None or self._reading.done():
+            self._reading = self.context.spawn(self._read_runs(), "Reading the recent runs")
+
+    async def closed(self) -> None:
+        """Read no more."""
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def _read_runs(self) -> None:
+        async for lines in self._recent.lines():
+            self._show_runs(lines)
+
+    def _show_runs(self, runs: Sequence[RecentRun]) -> None:
+        if self._shown == list(runs):
+            return
+        self._shown = list(runs)
+        while (item := self.runs.body.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        if not runs:
+            hint = EmptyHint(
+                "No runs yet", "Every episode you watch or play is recorded. Start with a card above."
+            )
+            hint.setMinimumHeight(118)
+            self.runs.add(hint)
+        for number, run in enumerate(runs):
+            if number:
+                self.runs.add(Divider())
+            row = RunRow(run)
+            row.clicked.connect(self._on_run_clicked)
+            self.runs.add(row)
+
+    # ------------------------------------------------------------------ slots
+
+    def _on_started(self, starter: Starter) -> None:
+        request: Mapping[str, object] = starter.request()
+        self.context.go(starter.page, **request)
+
+    def _on_run_clicked(self) -> None:
+        row = self.sender()
+        if isinstance(row, RunRow):
+            self.context.go("results", run=row.run.path)
+
+    def _on_way_clicked(self) -> None:
+        row = self.sender()
+        if isinstance(row, WayRow):
+            self.context.commands.run(row.command_id)
+
+    def _on_search(self) -> None:
+        self.context.commands.run("view.palette")
+
+    def _on_switch(self) -> None:
+        self.context.commands.run("view.theme")
+
+    def _on_theme_changed(self) -> None:
+        dark = self.context.theme.dark
+        self._switch.set_icon("light" if dark else "dark")
+        self._switch.setToolTip("Switch to light" if dark else "Switch to dark")
+        self._switch.setAccessibleName(self._switch.toolTip())

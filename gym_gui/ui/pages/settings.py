@@ -1,0 +1,408 @@
+"""Settings: made from the typed settings; each is saved at once and can be put back."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from PyQt6.QtCore import Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import QDesktopServices, QWheelEvent
+from PyQt6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QDoubleSpinBox,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.core.errors import UsageError
+from gym_gui.ui import settings as declared
+from gym_gui.ui import theme
+from gym_gui.ui.api_keys import PROVIDERS, Provider
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.page import Page
+from gym_gui.ui.widgets import (
+    Card,
+    Divider,
+    ElidedLabel,
+    IconButton,
+    InlineMessage,
+    QuietButton,
+    SegmentedControl,
+    StatusDot,
+    label,
+    muted_label,
+    section_label,
+)
+
+WIDEST: Final = 760
+_WHERE: Final = {
+    "keyring": ("ok", "In the system's keyring"),
+    "memory": ("warning", "In memory, until the window closes"),
+    "environment": ("ok", "From the environment variable"),
+    "": ("muted", "None"),
+}
+
+
+class SettingRow(QWidget):
+    """One setting: its name and what it does at the left, its control and "back" at the right."""
+
+    edited = pyqtSignal(str, object)
+    reset = pyqtSignal(str)
+
+    def __init__(self, name: str, value: object, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.name = name
+        says = declared.about(name)
+        self.setObjectName(f"setting-{name}")
+        self.control = _control(name, value)
+        self.control.setObjectName(f"setting-{name}-control")
+        self.control.setAccessibleName(says.title)
+        self.control.setToolTip(says.text)
+        self._connect()
+        self.back = IconButton("undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back)
+        policy = self.back.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.back.setSizePolicy(policy)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(label(says.title))
+        words.addWidget(label(says.text, "small", wrap=True))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 8, 0, 8)
+        row.setSpacing(theme.GAP)
+        row.addLayout(words, 1)
+        row.addWidget(self.control)
+        row.addWidget(self.back)
+        self.show_value(value)
+
+    def show_value(self, value: object) -> None:
+        """Show what it is now."""
+        blocked = self.control.blockSignals(True)
+        if isinstance(self.control, SegmentedControl):
+            self.control.set_value(str(value))
+        elif isinstance(self.control, QCheckBox):
+            self.control.setChecked(bool(value))
+        elif isinstance(self.control, QSpinBox) and isinstance(value, int):
+            self.control.setValue(value)
+        elif isinstance(self.control, QDoubleSpinBox) and isinstance(value, (int, float)):
+            self.control.setValue(float(value))
+        self.control.blockSignals(blocked)
+        self.back.setVisible(value != declared.default(self.name))
+
+    def _connect(self) -> None:
+        if isinstance(self.control, SegmentedControl):
+            self.control.chosen.connect(self._on_edited)
+        elif isinstance(self.control, QCheckBox):
+            self.control.toggled.connect(self._on_edited)
+        elif isinstance(self.control, (QSpinBox, QDoubleSpinBox)):
+            self.control.valueChanged.connect(self._on_edited)
+
+    def _on_edited(self, value: object) -> None:
+        self.edited.emit(self.name, value)
+
+    def _on_back(self) -> None:
+        self.reset.emit(self.name)
+
+
+class _QuietSpin(QSpinBox):
+    """A number that the wheel does not change while the page is scrolled."""
+
+    def wheelEvent(self, e: QWheelEvent | None) -> None:
+        if e is not None:
+            e.ignore()
+
+
+class _QuietDoubleSpin(QDoubleSpinBox):
+    """The same for numbers with a point."""
+
+    def wheelEvent(self, e: QWheelEvent | None) -> None:
+        if e is not None:
+            e.ignore()
+
+
+def _control(name: str, value: object) -> QWidget:
+    says, kind = declared.about(name), type(declared.default(name))
+    if says.choices:
+        return SegmentedControl(list(says.choices), str(value), name=f"setting-{name}-control")
+    if kind is bool:
+        return QCheckBox()
+    spin: Any = _QuietSpin() if kind is int else _QuietDoubleSpin()
+    assert isinstance(spin, QAbstractSpinBox)
+    spin.setRange(kind(says.low), kind(says.high))  # type: ignore[attr-defined]
+    spin.setSuffix(f" {says.unit}" if says.unit else "")  # type: ignore[attr-defined]
+    spin.setKeyboardTracking(False)
+    spin.setMinimumWidth(130)
+    if kind is float:
+        spin.setDecimals(1)  # type: ignore[attr-defined]
+        spin.setSingleStep(0.5)  # type: ignore[attr-defined]
+    return spin
+
+
+class FolderRow(QWidget):
+    """A folder: what it is for, where it is, and a way into it."""
+
+    def __init__(self, title: str, text: str, path: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._path = path.absolute()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 8, 0, 8)
+        row.setSpacing(theme.GAP)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(label(title))
+        words.addWidget(label(text, "small", wrap=True))
+        words.addWidget(ElidedLabel(str(self._path), "muted", mode=Qt.TextElideMode.ElideMiddle))
+        row.addLayout(words, 1)
+        self.open = QuietButton(
+            "Open", icon_name="open", tooltip=f"Open {self._path}", on_click=self._on_open
+        )
+        self.open.setObjectName(f"open-folder-{title.lower().replace(' ', '-')}")
+        self.open.setAccessibleName(f"Open the folder of {title.lower()}")
+        row.addWidget(self.open)
+
+    def _on_open(self) -> None:
+        self._path.mkdir(parents=True, exist_ok=True)
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path)))
+
+
+class KeyRow(QWidget):
+    """One provider's API key: where it is kept, a field for another one. It is never shown."""
+
+    saved = pyqtSignal(object, str)
+    forgotten = pyqtSignal(object)
+
+    def __init__(self, provider: Provider, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.provider = provider
+        self.state = StatusDot("muted", "Looking…")
+        self.field = QLineEdit()
+        self.field.setObjectName(f"key-{provider.id}")
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setPlaceholderText("Paste a key")
+        self.field.setAccessibleName(f"API key of {provider.title}")
+        self.field.setMinimumWidth(190)
+        hint = f"Made at {provider.url}" if provider.url else "For a server of your own"
+        self.field.setToolTip(f"{hint}. Also read from {provider.variable}")
+        self.field.returnPressed.connect(self._on_save)
+        self.save = QuietButton("Save", name=f"save-key-{provider.id}", on_click=self._on_save)
+        self.forget = QuietButton("Forget", name=f"forget-key-{provider.id}", on_click=self._on_forget)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(label(provider.title))
+        words.addWidget(self.state)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 8, 0, 8)
+        row.setSpacing(theme.ROW)
+        row.addLayout(words, 1)
+        for widget in (self.field, self.save, self.forget):
+            row.addWidget(widget)
+        self.forget.setEnabled(False)
+
+    def show_where(self, where: str) -> None:
+        """Say where the key is."""
+        state, words = _WHERE[where]
+        self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
+        self.forget.setEnabled(where in ("keyring", "memory"))
+
+    def _on_save(self) -> None:
+        key = self.field.text()
+        self.field.clear()
+        self.saved.emit(self.provider, key)
+
+    def _on_forget(self) -> None:
+        self.forgotten.emit(self.provider)
+
+
+class SettingsPage(Page):
+    """See the module."""
+
+    name = "settings"
+    title = "Settings"
+    icon = "settings"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.rows: dict[str, SettingRow] = {}
+        self.keys: dict[str, KeyRow] = {}
+        content = QWidget()
+        content.setProperty("role", "scrolled")
+        content.setMaximumWidth(WIDEST)
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(theme.PAGE, 20, theme.PAGE, 24)
+        self._column.setSpacing(theme.ROW)
+        self._add_settings()
+        self._add_folders()
+        self._add_keys()
+        self._column.addStretch(1)
+        self._scroll(content)
+        self.bar.add_action(
+            QuietButton(
+                "Reset all", tooltip="Put every setting back to its default", on_click=self._on_reset_all
+            )
+        )
+        context.settings.changed.connect(self._on_setting_changed)
+
+    # ------------------------------------------------------------------ parts
+
+    def _scroll(self, content: QWidget) -> None:
+        outer = QWidget()
+        outer.setProperty("role", "scrolled")
+        sides = QHBoxLayout(outer)
+        sides.setContentsMargins(0, 0, 0, 0)
+        sides.addStretch(1)
+        sides.addWidget(content, 1000)
+        sides.addStretch(1)
+        scroll = QScrollArea(self.body)
+        scroll.setObjectName("settings-scroll")
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(outer)
+        for widget in (scroll.viewport(), outer, content):
+            if widget is not None:
+                widget.setAutoFillBackground(False)
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll)
+
+    def _section(self, title: str) -> Card:
+        if self._column.count():
+            self._column.addSpacing(theme.GAP)
+        self._column.addWidget(section_label(title))
+        card = Card(margin=theme.GAP)
+        card.body.setContentsMargins(theme.PAGE, 4, theme.GAP, 4)
+        card.body.setSpacing(0)
+        self._column.addWidget(card)
+        return card
+
+    def _add_settings(self) -> None:
+        cards: dict[str, Card] = {}
+        for name in declared.names():
+            section = declared.about(name).section
+            if section in cards:
+                cards[section].add(Divider())
+            else:
+                cards[section] = self._section(section)
+            row = SettingRow(name, getattr(self.context.settings.values, name))
+            row.edited.connect(self._on_edited)
+            row.reset.connect(self._on_reset)
+            self.rows[name] = row
+            cards[section].add(row)
+
+    def _add_folders(self) -> None:
+        card, store = self._section("Folders"), self.context.store
+        folders = (
+            ("Runs", "Everything that was played. MOSAIC_RUNS_DIR moves it.", store.runs),
+            ("Data", "Your workers, policies, presets and settings. MOSAIC_DATA_DIR moves it.", store.data),
+            ("Cache", "May be deleted at any time. MOSAIC_CACHE_DIR moves it.", store.cache),
+        )
+        for number, (title, text, path) in enumerate(folders):
+            if number:
+                card.add(Divider())
+            card.add(FolderRow(title, text, path))
+
+    def _add_keys(self) -> None:
+        card = self._section("API keys")
+        self.keyring_note = muted_label("", wrap=True)
+        self.keyring_note.setObjectName("keyring-note")
+        self.keyring_note.setContentsMargins(0, 10, 0, 6)
+        self.keyring_note.setText("Looking for the system's keyring…")
+        card.add(self.keyring_note)
+        self._trouble = InlineMessage("warning", "", parent=card)
+        self._trouble.hide()
+        card.add(self._trouble)
+        for provider in PROVIDERS:
+            card.add(Divider())
+            row = KeyRow(provider)
+            row.saved.connect(self._on_key_saved)
+            row.forgotten.connect(self._on_key_forgotten)
+            self.keys[provider.id] = row
+            card.add(row)
+
+    def opened(self, **request: object) -> None:
+        """Look where the keys are; the keyring may take its time."""
+        self.context.spawn(self._look_at_keys(), "Looking for API keys")
+
+    # ------------------------------------------------------------------ settings
+
+    def _on_edited(self, name: str, value: object) -> None:
+        self._try(name, value)
+
+    def _on_reset(self, name: str) -> None:
+        self._try(name, declared.default(name))
+
+    def _on_reset_all(self) -> None:
+        before = self.context.settings.values
+        changed = [name for name in declared.names() if not self.context.settings.is_default(name)]
+        if not changed:
+            self.context.notify("Every setting is at its default already")
+            return
+        for name in changed:
+            self._try(name, declared.default(name))
+        undo = _Undo(self, {name: getattr(before, name) for name in changed})
+        count = f"{len(changed)} setting{'s' if len(changed) > 1 else ''}"
+        self.context.notify(f"Put {count} back to the default", "ok", ("Undo", undo))
+
+    def restore(self, values: dict[str, object]) -> None:
+        """Set several at once (undo)."""
+        for name, value in values.items():
+            self._try(name, value)
+
+    def _try(self, name: str, value: object) -> None:
+        try:
+            self.context.settings.set(name, value)
+        except UsageError as error:
+            self.context.notify(str(error), "warning")
+
+    def _on_setting_changed(self, name: str) -> None:
+        if name in self.rows:
+            self.rows[name].show_value(getattr(self.context.settings.values, name))
+
+    # ------------------------------------------------------------------ keys
+
+    async def _look_at_keys(self) -> None:
+        keys = self.context.api_keys
+        trouble = await asyncio.to_thread(keys.trouble)
+        if trouble:
+            self._trouble.set_text(
+                f"{trouble}: keys are kept in memory only and forgotten when the window closes."
+            )
+        self._trouble.setVisible(bool(trouble))
+        self.keyring_note.setVisible(not trouble)
+        self.keyring_note.setText("Kept in the system's keyring, never in files, runs or logs.")
+        for provider in PROVIDERS:
+            where = await asyncio.to_thread(keys.where, provider)
+            self.keys[provider.id].show_where(where)
+
+    def _on_key_saved(self, provider: Provider, key: str) -> None:
+        self.context.spawn(self._save_key(provider, key), f"Saving the key of {provider.title}")
+
+    async def _save_key(self, provider: Provider, key: str) -> None:
+        where = await asyncio.to_thread(self.context.api_keys.save, provider, key)
+        self.keys[provider.id].show_where(where)
+
+    def _on_key_forgotten(self, provider: Provider) -> None:
+        self.context.spawn(self._forget_key(provider), f"Forgetting the key of {provider.title}")
+
+    async def _forget_key(self, provider: Provider) -> None:
+        keys = self.context.api_keys
+        await asyncio.to_thread(keys.forget, provider)
+        self.keys[provider.id].show_where(await asyncio.to_thread(keys.where, provider))
+
+
+class _Undo:
+    """Puts settings back to what they were before."""
+
+    def __init__(self, page: SettingsPage, values: dict[str, object]) -> None:
+        self._page, self._values = page, values
+
+    def __call__(self) -> None:
+        self._page.restore(self._values)

@@ -1,0 +1,166 @@
+"""The newest runs with what came out, read off the GUI thread and kept until a run changes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.store import Store
+
+if TYPE_CHECKING:
+    from gym_gui.services.run_library import RunEntry, RunLibrary
+
+_log = logging.getLogger(__name__)
+
+LARGEST = 50_000_000
+"""Bytes of recorded episodes above which no verdict is made for the Home page alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecentRun:
+    """A line of the list.
+
+    Attributes:
+        path: The run folder.
+        title: Who played.
+        environment: Where.
+        episodes: How many, in words.
+        verdict: What came out in a few words; empty while it is not known.
+        detail: The same as a sentence.
+        when: When it began, as people say it.
+    """
+
+    path: Path
+    title: str
+    environment: str
+    episodes: str
+    verdict: str
+    detail: str
+    when: str
+
+
+class RecentRuns:
+    """Reads the newest runs of the store.
+
+    Args:
+        store: Where runs and the cache are.
+        limit: How many.
+    """
+
+    def __init__(self, store: Store, limit: int = 5) -> None:
+        self._store, self._limit = store, limit
+        self._library: RunLibrary | None = None
+
+    async def lines(self) -> AsyncIterator[list[RecentRun]]:
+        """The list at once, then again each time a verdict has been made."""
+        entries = await asyncio.to_thread(self._newest)
+        known = await asyncio.to_thread(lambda: {e.path: self._remembered(e) for e in entries})
+        yield [_line(entry, known[entry.path]) for entry in entries]
+        for entry in entries:
+            if known[entry.path] is None and _has_a_verdict(entry):
+                known[entry.path] = await self._make(entry)
+                yield [_line(each, known[each.path]) for each in entries]
+
+    def _newest(self) -> list[RunEntry]:
+        from gym_gui.services.run_library import RunLibrary
+
+        if self._library is None:
+            self._library = RunLibrary(self._store.runs)
+        found: list[RunEntry] = []
+        for batch in self._library.scan():
+            # A run without an episode says nothing; one that is on says that it is.
+            found += [entry for entry in batch if entry.done or entry.is_live]
+            if len(found) >= self._limit:
+                break
+        return found[: self._limit]
+
+    async def _make(self, entry: RunEntry) -> tuple[str, str]:
+        from gym_gui.services.run_analysis import analyse
+
+        try:
+            summary = (await analyse(entry.path)).summary
+        except (MosaicError, OSError) as error:
+            _log.warning("no verdict on run %s: %s", entry.run_id, error)
+            return "", ""
+        said = _in_short(summary)
+        await asyncio.to_thread(self._remember, entry, said)
+        return said
+
+    def _remembered(self, entry: RunEntry) -> tuple[str, str] | None:
+        try:
+            data = json.loads(self._file(entry).read_text(encoding="utf-8"))
+            if data["stamp"] == _stamp(entry):
+                return str(data["short"]), str(data["detail"])
+        except (OSError, ValueError, KeyError, TypeError, MosaicError):
+            return None
+        return None
+
+    def _remember(self, entry: RunEntry, said: tuple[str, str]) -> None:
+        data = {"stamp": _stamp(entry), "short": said[0], "detail": said[1]}
+        with contextlib.suppress(OSError, MosaicError):
+            self._file(entry).write_text(json.dumps(data), encoding="utf-8")
+
+    def _file(self, entry: RunEntry) -> Path:
+        return self._store.cache_dir("verdicts") / f"{entry.path.name}.json"
+
+
+def _has_a_verdict(entry: RunEntry) -> bool:
+    if entry.is_live or not entry.done:
+        return False
+    files = entry.path.glob("operators/*/*.jsonl")
+    return sum(file.stat().st_size for file in files) < LARGEST
+
+
+def _stamp(entry: RunEntry) -> list[object]:
+    """What changes when a run does: its episodes and its own record."""
+    return [entry.done, entry.status, (entry.path / "run.json").stat().st_mtime_ns]
+
+
+def _line(entry: RunEntry, said: tuple[str, str] | None) -> RecentRun:
+    short, detail = said or ("", "")
+    if entry.is_live:
+        short, detail = "running", "This run is being played now."
+    elif entry.status in ("failed", "cut off", "damaged") and not short:
+        short, detail = entry.status, entry.problem
+    count = f"{entry.done:,} {'episode' if entry.done == 1 else 'episodes'}"
+    return RecentRun(
+        entry.path, entry.title, entry.environment, count, short, detail, _when(entry.started_at)
+    )
+
+
+def _in_short(summary: object) -> tuple[str, str]:
+    """The verdict that matters most, in a few words and as a sentence."""
+    from gym_gui.analysis.summary import Summary
+
+    assert isinstance(summary, Summary)
+    detail = str(summary.verdicts[0]) if summary.verdicts else ""
+    decided = [c for c in summary.comparisons if c.verdict != "undecided"]
+    if not summary.comparisons:
+        mean = summary.operators[0].mean.value if len(summary.operators) == 1 else None
+        return (f"return {mean:,.3g}" if mean is not None else ""), detail
+    if not decided:
+        return "not decided", detail
+    first = decided[0]
+    key = first.first if first.verdict == "first" else first.second
+    names = {operator.key: operator.name for operator in summary.operators}
+    return f"{names.get(key, key)} ahead", detail
+
+
+def _when(moment: datetime | None) -> str:
+    if moment is None:
+        return ""
+    local, now = moment.astimezone(), datetime.now().astimezone()
+    days = (now.date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M}"
+    if days == 1:
+        return "yesterday"
+    return f"{local:%A}" if 1 < days < 7 else f"{local.day} {local:%b %Y}"

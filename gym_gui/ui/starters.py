@@ -1,0 +1,87 @@
+"""What the four cards of the Home page start: real configurations, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.operators.examples import trained_against_random
+
+SEED: Final = 42
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """One card.
+
+    Attributes:
+        name: Of its picture, ``assets/home-<name>.png``.
+        title: What it starts.
+        text: What to do, in a few words.
+        page: Where it leads.
+        request: Makes what the page is opened with; called at the click.
+    """
+
+    name: str
+    title: str
+    text: str
+    page: str
+    request: Callable[[], Mapping[str, object]]
+
+
+def soccer_teams() -> OperatorConfig:
+    """Two against two: a ball chaser and a random mate against two random players."""
+    chaser = WorkerAssignment("operators_worker", "baseline", {"behavior": "soccer_chaser"})
+    wanderer = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    return OperatorConfig.multi_agent(
+        operator_id="soccer",
+        display_name="Chaser and random against two random",
+        env_name="multigrid",
+        task="MosaicMultiGrid-S-2v2-IndAgObs-v1",
+        player_workers={"green_0": chaser, "green_1": wanderer, "blue_0": wanderer, "blue_1": wanderer},
+    )
+
+
+def connect_four() -> OperatorConfig:
+    """The person begins; the other side looks one move ahead."""
+    person = WorkerAssignment("human_worker", "human")
+    heuristic = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
+    return OperatorConfig.multi_agent(
+        operator_id="connect_four",
+        display_name="You against one move ahead",
+        env_name="pettingzoo",
+        task="classic/connect_four_v3",
+        player_workers={"player_0": person, "player_1": heuristic},
+    )
+
+
+def _play_cartpole() -> Mapping[str, object]:
+    return {"task": "CartPole-v1"}
+
+
+def _compare() -> Mapping[str, object]:
+    return {"operators": trained_against_random(), "seed": SEED, "run": True}
+
+
+def _play_soccer() -> Mapping[str, object]:
+    return {"operators": [soccer_teams()], "seed": SEED, "run": True}
+
+
+def _play_connect_four() -> Mapping[str, object]:
+    return {"operator": connect_four(), "seed": SEED}
+
+
+STARTERS: Final = (
+    Starter("cartpole", "Play CartPole", "Arrow keys keep the pole up.", "play", _play_cartpole),
+    Starter("duel", "PPO against random", "The same seeds, side by side.", "operators", _compare),
+    Starter("soccer", "Soccer 2v2, mixed teams", "A chaser and three others.", "operators", _play_soccer),
+    Starter(
+        "connect_four",
+        "Connect four: you against a policy",
+        "Click a column.",
+        "play",
+        _play_connect_four,
+    ),
+)
