@@ -17,6 +17,8 @@ from gym_gui.ui.results.library_model import KINDS_ROLE
 
 NONE: Final = "–"
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
+_AIR: Final = 14
+"""Beside the widest cell of a column."""
 _INDENT: Final = "      "
 
 
@@ -251,7 +253,8 @@ class ComparisonTable(QTableView):
         side.setDefaultSectionSize(_ROW)
         head.setHighlightSections(False)
         head.setFixedHeight(_HEAD)
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        head.setStretchLastSection(False)
 
     @property
     def current(self) -> OperatorSummary | None:
@@ -264,6 +267,9 @@ class ComparisonTable(QTableView):
         self.comparison.show(operators, costs)
         head = self.horizontalHeader()
         assert head is not None
+        for column in range(1, self.comparison.columnCount()):
+            wanted = max(self.sizeHintForColumn(column), head.sectionSizeHint(column))
+            head.resizeSection(column, wanted + _AIR)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         if selected is not None and (row := self.comparison.row_of(selected.key)) >= 0:
             self.selectRow(row)

@@ -21,6 +21,7 @@ from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, Pic
 MOST_VERDICTS = 3
 """Said at once; more of them on request."""
 _PLOT_HEIGHT = 240
+_LINE = '<p style="margin-top: 2px; margin-bottom: 2px">{}</p>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +200,15 @@ class ComparisonView(QWidget):
         self._show_verdicts()
         self._show_failures(summary)
         self._show_task()
-        notes = [clean(note) for note in all_notes(summary)]
-        self.notes.setText("\n".join(notes))
-        self.notes.setVisible(bool(notes))
 
     def _show_verdicts(self) -> None:
         summary = self._summary
         assert summary is not None
         verdicts = list(summary.verdicts)
         shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
-        lines = [f"<div>{_verdict(v)}</div>" for v in shown]
+        lines = [_LINE.format(_verdict(v)) for v in shown]
         if rest := len(verdicts) - len(shown):
-            lines.append(f'<div><a href="more">and {rest} more</a></div>')
+            lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
         self.verdict.setText("".join(lines))
 
     def _show_failures(self, summary: Summary) -> None:
@@ -235,6 +233,12 @@ class ComparisonView(QWidget):
         self.outcomes.set_teams([team for teams in outcomes for team in teams])
         self.outcome_card.setVisible(self.outcomes.has_values())
         self._fill_pairs(operators)
+        elsewhere = [o.name for o in analysis.summary.operators if o not in operators]
+        notes = [
+            clean(n) for n in all_notes(analysis.summary) if not n.startswith(tuple(map(_colon, elsewhere)))
+        ]
+        self.notes.setText("\n".join(notes))
+        self.notes.setVisible(bool(notes))
 
     def _fill_pairs(self, operators: Sequence[OperatorSummary]) -> None:
         summary = self._summary
@@ -283,6 +287,10 @@ class ComparisonView(QWidget):
     def _on_more_verdicts(self, _link: str) -> None:
         self._told_all = True
         self._show_verdicts()
+
+
+def _colon(name: str) -> str:
+    return f"{name}:"
 
 
 def _plot_card(title: str, plot: QWidget) -> Card:

@@ -156,6 +156,8 @@ class LibraryView(QWidget):
             self.environment.set_value(_ANY)
         self.model.set_runs(runs)
         self._tell()
+        if self.current is None and self.model.rowCount():
+            self.table.selectRow(0)
 
     def select(self, path: Path) -> None:
         """Select a run, if it is shown."""

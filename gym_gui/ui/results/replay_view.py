@@ -27,7 +27,7 @@ from gym_gui.ui.results.transport import Transport
 from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem
 
 NOBODY = ""
-_TABLE_WIDTH = 340
+_TABLE_WIDTH, _WIDE_TABLE = 340, 440
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ReplayView(QWidget):
         left.addWidget(self.trouble)
         left.addLayout(stages, 1)
         left.addWidget(self.transport)
-        side = Card("Steps", margin=theme.GAP)
+        side = self._side = Card("Steps", margin=theme.GAP)
         side.setObjectName("replay-steps")
         side.setFixedWidth(_TABLE_WIDTH)
         side.add(self.table, 1)
@@ -252,6 +252,7 @@ class ReplayView(QWidget):
             if i < len(self._players):
                 stage.show_player(self._players[i])
         names = [p.recorded.name for p in self._players]
+        self._side.setFixedWidth(_WIDE_TABLE if len(names) > 1 else _TABLE_WIDTH)
         self.table.show_players(self._players, names)
         self.transport.set_playing(False)
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)

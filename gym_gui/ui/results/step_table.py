@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, pyqtSignal
-from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from gym_gui.analysis import wording
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.record_fields import number
 from gym_gui.core.records import StepRecord
-from gym_gui.ui import theme
 from gym_gui.ui.results.replay_player import ReplayPlayer
 
 _SOURCES: Final = {
@@ -25,6 +32,8 @@ _SOURCES: Final = {
 }
 """Who chose, where it was not simply the policy."""
 _ROW: Final = 28
+CURRENT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+"""Whether a row led to what is shown now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +150,7 @@ class StepTableModel(QAbstractTableModel):
             return self._text(column, row)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
-        if role == Qt.ItemDataRole.BackgroundRole and index.row() in self._current:
-            return theme.current().colour("wash")
-        return None
+        return index.row() in self._current if role == CURRENT_ROLE else None
 
     def _text(self, column: _Column, row: _Row) -> str:
         sides = range(len(self._players)) if column.side < 0 else (column.side,)
@@ -224,6 +231,16 @@ def _option(_player: ReplayPlayer, step: StepRecord) -> str:
     return "" if step.option is None else str(step.option)
 
 
+class _StepDelegate(QStyledItemDelegate):
+    """Draws what led to the shown position as selected rows are drawn."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
+        """See the class."""
+        super().initStyleOption(option, index)
+        if option is not None and index.data(CURRENT_ROLE):
+            option.state |= QStyle.StateFlag.State_Selected
+
+
 class StepTable(QTableView):
     """The table; a click on a decision goes to what it led to."""
 
@@ -235,6 +252,7 @@ class StepTable(QTableView):
         self.setAccessibleName("Steps of the episode")
         self.steps = StepTableModel(self)
         self.setModel(self.steps)
+        self.setItemDelegate(_StepDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -261,9 +279,10 @@ class StepTable(QTableView):
         assert head is not None
         for column in range(self.steps.columnCount()):
             heading = self.steps.headerData(column, Qt.Orientation.Horizontal)
-            words = heading in ("Step", "Reward", "Value", "By", "Agent", "Option")
+            words = len(players) > 1 or heading in ("Step", "Reward", "Value", "By", "Agent", "Option")
             fit = QHeaderView.ResizeMode.ResizeToContents if words else QHeaderView.ResizeMode.Stretch
             head.setSectionResizeMode(column, fit)
+        head.setStretchLastSection(len(players) > 1)
 
     def follow(self, position: int) -> None:
         """Mark what led to a position and bring it into view."""
