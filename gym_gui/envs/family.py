@@ -108,11 +108,16 @@ class Family:
         """One sentence, or ``""`` for the first one of its documentation."""
         return ""
 
+    def documented_at(self, spec: EnvSpec) -> str | Callable[..., Any]:
+        """What has its documentation and metadata: ``"module:name"``, or a class at hand."""
+        return spec.entry_point
+
     def documentation(self, spec: EnvSpec) -> str:
         """Its documentation as its package has it: that of the class, else of the module."""
-        if callable(spec.entry_point):
-            return source.of_object(spec.entry_point)
-        found = source.find(spec.entry_point)
+        point = self.documented_at(spec)
+        if callable(point):
+            return source.of_object(point)
+        found = source.find(point)
         if found is None:
             return ""
         if found.node is None:
@@ -127,11 +132,12 @@ class Family:
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         """Those of ``rgb_array`` and ``ansi`` that it has; ``rgb_array`` where it does not say."""
-        if callable(spec.entry_point):
-            metadata: Any = getattr(spec.entry_point, "metadata", {})
+        point = self.documented_at(spec)
+        if callable(point):
+            metadata: Mapping[str, Any] = getattr(point, "metadata", {})
             stated = metadata.get("render_modes")
         else:
-            found = source.find(spec.entry_point)
+            found = source.find(point)
             stated = None if found is None else source.render_modes(found)
         return USED_MODES[:1] if stated is None else tuple(mode for mode in USED_MODES if mode in stated)
 
@@ -189,6 +195,10 @@ class Family:
     def pace(self, spec: EnvSpec) -> Pace:
         """Whether time runs on while a person thinks, and how fast."""
         return Pace()
+
+    def components(self, spec: EnvSpec) -> tuple[str, ...]:
+        """What the components of a continuous action are, where that is known."""
+        return ()
 
     def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
         """Default keys for a person who plays ``agent``.

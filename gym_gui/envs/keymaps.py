@@ -202,7 +202,7 @@ def by_space(environment: Environment, agent: str, player: int) -> KeyScheme:
     if hasattr(space, "low") and np.issubdtype(space.dtype, np.floating):
         low: list[float] = np.ravel(space.low).tolist()
         high: list[float] = np.ravel(space.high).tolist()
-        return of_components(low, high, player, pace)
+        return of_components(low, high, player, pace, names=environment.family.components(environment.spec))
     return KeyScheme(realtime=pace.realtime, rate=pace.rate)
 
 
@@ -271,7 +271,9 @@ def of_components(
     low: Sequence[float],
     high: Sequence[float],
     player: int,
-    pace: Pace = Pace(),  # noqa: B008
+    pace: Pace = Pace(),  # noqa: B008  # immutable
+    *,
+    names: Sequence[str] = (),
 ) -> KeyScheme:
     """Keys for a continuous action: a pair for each of its first components.
 
@@ -280,13 +282,15 @@ def of_components(
         high: Greatest value of each.
         player: 0 for the first person at the keyboard, 1 for the second.
         pace: How it is played.
+        names: What the components are.
     """
     axes: list[Axis] = []
     for component, (pair, least, most) in enumerate(zip(LAYOUTS[player].pairs, low, high, strict=False)):
-        for key, bound, word in ((pair[0], least, "down"), (pair[1], most, "up")):
+        name = names[component] if component < len(names) else f"value {component + 1}"
+        for key, bound, sign in ((pair[0], least, "-"), (pair[1], most, "+")):
             value = bound if isfinite(bound) else copysign(1.0, bound)
-            if (value < 0) == (word == "down") and value:
-                axes.append(Axis(key, component, value, f"value {component + 1} {word}"))
+            if value and (value < 0) == (sign == "-"):
+                axes.append(Axis(key, component, value, f"{name} {sign}"))
     return KeyScheme(axes=tuple(axes), realtime=pace.realtime, rate=pace.rate)
 
 

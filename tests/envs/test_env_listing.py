@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -121,3 +122,10 @@ def test_a_package_that_is_not_there() -> None:
     assert not index.is_installed("no_such_package_anywhere")
     assert not index.is_installed("no_such.package")
     assert index.package_dir("no_such_package_anywhere") is None
+
+
+def test_what_shimmy_registers_in_passing_is_no_environment() -> None:
+    """Its import (OpenSpiel's families do it) adds adapters that nobody can make by their name."""
+    importlib.import_module("shimmy")
+    assert "GymV26Environment-v0" in gymnasium.registry
+    assert not [spec.id for spec in list_specs() if spec.id.startswith("GymV2")]

@@ -20,7 +20,7 @@ _SPEC_CELL = re.compile(r"^\|\s*(?:Import|Creation)\b")
 _HEADING = re.compile(r"^#+\s*(.*?)\s*#*\s*$")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _MARKS = re.compile(r"[*`]+|(?<!\w)_|_(?!\w)")
-_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bet al)(?<!\betc)(?<!\bcf)[.!?](?=\s|$)")
+_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bet al)(?<!\betc)(?<!\bcf)(?<!\b[A-Z])[.!?](?=\s|$)")
 _NO_PROSE = re.compile(r"[|#>]|[-+*] |\d+\. |<|!\[|:\w+:|@|\$\$|={3}|-{3}|`\w+`\s*:")
 
 

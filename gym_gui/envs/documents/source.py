@@ -79,7 +79,9 @@ def render_modes(found: Found) -> tuple[str, ...] | None:
                 continue
             for key, modes in zip(value.keys, value.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value == "render_modes":
-                    return _strings(modes)
+                    stated = _strings(modes)
+                    if stated is not None:
+                        return stated
     return None
 
 

@@ -28,6 +28,17 @@ GYMNASIUM: Mapping[str, str] = {
     "box2d.lunar_lander": "Land between the flags, softly and upright, with three engines.",
     "box2d.car_racing": "Drive around the track as fast as it goes without leaving it.",
     "box2d.bipedal_walker": "Walk to the far end on two legs without falling, by the torques of four joints.",
+    "mujoco.ant": "Run forward on four legs, by the torques of eight joints.",
+    "mujoco.half_cheetah": "Run forward as fast as a two-legged cheetah can, by the torques of six joints.",
+    "mujoco.hopper": "Hop forward on one leg without falling, by the torques of three joints.",
+    "mujoco.humanoid": "Walk forward on two legs without falling, by the torques of seventeen joints.",
+    "mujoco.humanoidstandup": "Stand up from lying, by the torques of seventeen joints.",
+    "mujoco.inverted_double_pendulum": "Push the cart so that the two poles on it, end to end, stay upright.",
+    "mujoco.inverted_pendulum": "Push the cart so that the pole on it stays upright.",
+    "mujoco.pusher": "Push the object to its place with a robot arm.",
+    "mujoco.reacher": "Bring the fingertip of a two-jointed arm to the target.",
+    "mujoco.swimmer": "Swim forward through a thick fluid, by the torques of two joints.",
+    "mujoco.walker2d": "Walk forward on two legs without falling, by the torques of six joints.",
 }
 PETTINGZOO: Mapping[str, str] = {
     "chess": "Chess: mate the other player's king.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.family import Family
-from gym_gui.envs.keymaps import KeyScheme, Pace, of_pushes
+from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
@@ -58,9 +58,11 @@ _PUSHES: Mapping[str, tuple[tuple[str, int, float, str], ...]] = {
         ("down", 2, 0.8, "brake"),
     ),
 }
+WALKER = ("first hip", "first knee", "second hip", "second knee")
 
 _DOCUMENTED = frozenset({"classic_control", "toy_text", "box2d", "mujoco"})
 _PAGES = {"continuous_mountain_car": "mountain_car_continuous"}
+_VERSIONED = re.compile(r"_v\d+$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -121,7 +123,9 @@ class GymnasiumFamily(Family):
         return [
             self._spec(env_id, entry, known.max_episode_steps)
             for env_id, known in gymnasium.registry.items()
-            if (entry := _entry(known.entry_point)) is not None and self._is_mine(entry)
+            if (entry := _entry(known.entry_point)) is not None
+            and self._is_mine(entry)
+            and not env_id.startswith(_ADAPTERS)
         ]
 
     def _is_mine(self, entry: str | Callable[..., Any]) -> bool:
@@ -163,7 +167,8 @@ class GymnasiumFamily(Family):
         return f"{name} ({area})" if area else name
 
     def summary(self, spec: EnvSpec) -> str:
-        return summaries.GYMNASIUM.get(_area(spec), "")
+        area = _VERSIONED.sub("", _area(spec))  # mujoco.ant_v5 is mujoco.ant
+        return summaries.GYMNASIUM.get(area, "")
 
     def doc_url(self, spec: EnvSpec) -> str:
         area, _, module = _area(spec).partition(".")
@@ -176,6 +181,11 @@ class GymnasiumFamily(Family):
     def pace(self, spec: EnvSpec) -> Pace:
         area = _area(spec)
         return next((pace for head, pace in _PACES.items() if area.startswith(head)), Pace())
+
+    def components(self, spec: EnvSpec) -> tuple[str, ...]:
+        if _area(spec).startswith("mujoco."):
+            return tuple(f"joint {i + 1}" for i in range(len(LAYOUTS[0].pairs)))
+        return WALKER if _area(spec) == "box2d.bipedal_walker" else ()
 
     def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
         pushes = _PUSHES.get(_area(environment.spec), ())
@@ -215,6 +225,8 @@ class MuJoCoFamily(GymnasiumFamily):
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
+_ADAPTERS = ("GymV21Environment-", "GymV26Environment-")
+"""Shimmy registers these while it is imported; each needs an environment to be given to it."""
 _OWN_PACKAGE = frozenset({"minigrid", "mosaic_multigrid", "ale_py"})
 
 

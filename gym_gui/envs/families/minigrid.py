@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import Option
@@ -18,6 +18,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
 
+_WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -81,6 +82,12 @@ class MiniGridFamily(IndexedFamily):
                 return None
         return int(environment.env.actions.done)
 
+    def needs(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("networkx",) if _generated(spec) else ()
+
+    def documented_at(self, spec: EnvSpec) -> str | Callable[..., Any]:
+        return _WFC if _generated(spec) else spec.entry_point
+
     def title_of(self, spec: EnvSpec) -> str:
         return split_version(spec.id)[0].replace("MiniGrid-", "").replace("-", " ")
 
@@ -131,6 +138,11 @@ class AtariFamily(IndexedFamily):
         return ("rgb_array",)
 
 
+def _generated(spec: EnvSpec) -> bool:
+    """Whether its map, and its class, are made while the program runs (wave function collapse)."""
+    return str(spec.entry_point).startswith("minigrid.envs.wfc:")
+
+
 def _class(spec: EnvSpec) -> str:
     """Name of the class of an environment."""
-    return str(spec.entry_point).rpartition(":")[2]
+    return (_WFC if _generated(spec) else str(spec.entry_point)).rpartition(":")[2]

@@ -14,6 +14,7 @@ from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.boards.pettingzoo import READERS
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
+from gym_gui.envs.families.gymnasium import WALKER
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
@@ -159,6 +160,9 @@ class PettingZooFamily(Family):
 
     def pace(self, spec: EnvSpec) -> Pace:
         return next((pace for head, pace in _PACES.items() if spec.id.startswith(head)), Pace())
+
+    def components(self, spec: EnvSpec) -> tuple[str, ...]:
+        return {"multiwalker": WALKER, "pistonball": ("piston",)}.get(_game(spec), ())
 
     def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
