@@ -102,6 +102,10 @@ class Overlay(QWidget):
         """What the visible chips say."""
         return [" ".join(text for text, _, _ in chip.words) for chip in self._shown]
 
+    def chip_boxes(self) -> list[QRect]:
+        """Where the visible chips lie."""
+        return [QRect(chip.box) for chip in self._shown]
+
     def sizeHint(self) -> QSize:
         """One or two rows."""
         return QSize(4 * HEIGHT, self._lines * HEIGHT + (self._lines - 1) * STEP)
