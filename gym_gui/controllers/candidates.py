@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
+from gym_gui.controllers.play_setup import PERSON
 from gym_gui.core.spaces import Space
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
@@ -18,8 +19,6 @@ from gym_gui.workers.status import check_installed
 
 _log = logging.getLogger(__name__)
 
-PERSON: Final = "human_worker"
-"""The worker behind a person."""
 FAULTS: Final = "test_worker"
 """Misbehaves on purpose, for tests: not somebody to play with."""
 POLICY_FILE: Final = "policy.json"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from gym_gui.controllers.candidates import PERSON, Candidate
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 
+if TYPE_CHECKING:
+    from gym_gui.controllers.candidates import Candidate
+
+PERSON: Final = "human_worker"
+"""The worker behind a person."""
 OPERATOR: Final = "play"
 """Id of the operator, and so the name of its folder in a run."""
 _IN_TIME: Final = 0.9

@@ -167,8 +167,6 @@ class PlayPage(Page):
 
     def opened(self, **request: object) -> None:
         """Open what was asked for; without a request, go on with what there is."""
-        if not self.picker.loaded:
-            self.context.spawn(self.picker.load(), "Listing the environments")
         seed = request.get("seed")
         if isinstance(seed, int):
             self.seed_box.set_seed(seed)
@@ -177,8 +175,14 @@ class PlayPage(Page):
             self.open_operator(operator)  # type: ignore[arg-type]
         elif isinstance(task, str):
             self.open_task(task)
-        elif self._card is not None:
-            self.stage_card.take_keys()
+        else:
+            self._list_environments()
+            if self._card is not None:
+                self.stage_card.take_keys()
+
+    def _list_environments(self) -> None:
+        if not self.picker.loaded:
+            self.context.spawn(self.picker.load(), "Listing the environments")
 
     def left(self) -> None:
         """A game in real time does not run unseen."""
@@ -226,7 +230,7 @@ class PlayPage(Page):
         if self._job is not None:
             self._job.cancel()
         self._stack.setCurrentWidget(self.stage_card)
-        self.stage_card.result.hide()
+        self.stage_card.show_result(False)
         self.stage_card.show_trouble("")
         self.stage_card.stage.clear("Starting…", "")
         self.stage_card.headline.setText(task.rpartition("/")[2])
@@ -244,6 +248,8 @@ class PlayPage(Page):
             self.stage_card.stage.clear("This cannot be played here", str(error))
             self.stage_card.set_prompt("error", "Choose another environment above.")
             self.side.set_shown(False)
+        finally:
+            self._list_environments()
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
         """Begin to play; the card may follow."""
@@ -251,6 +257,23 @@ class PlayPage(Page):
         self.game.open(config, clock, self.seed_box.seed, render=render)
         self._show_actions()
         self.stage_card.take_keys()
+
+    async def first_look(self, at_most_s: float) -> None:
+        """Wait until there is something to see, or trouble; a while at most."""
+        seen = asyncio.Event()
+
+        def look(*_: object) -> None:
+            seen.set()
+
+        self.game.viewed.connect(look)
+        self.game.broke.connect(look)
+        try:
+            await asyncio.wait_for(seen.wait(), at_most_s)
+        except TimeoutError:
+            return
+        finally:
+            self.game.viewed.disconnect(look)
+            self.game.broke.disconnect(look)
 
     def show_card(self, card: PlayCard, candidates: Mapping[str, list[Candidate]]) -> None:
         """Show what is known of the environment, and who may play it."""
@@ -309,6 +332,7 @@ class PlayPage(Page):
             return
         known = [slot for slot in self.game.people if slot in self._card.slots]
         self.people.seat(known, self.stage_card, realtime=self.game.clock.realtime)
+        self.game.ask_again()
 
     # -- who plays -------------------------------------------------------------------
 
@@ -468,7 +492,7 @@ class PlayPage(Page):
         if self.game.operator is None:
             return
         self.seed_box.set_seed(seed)
-        self.stage_card.result.hide()
+        self.stage_card.show_result(False)
         self.stage_card.show_trouble("")
         self._paused_by_focus = False
         self.game.play(seed)
@@ -495,7 +519,7 @@ class PlayPage(Page):
         self.stage_card.take_keys()
 
     def _on_clock_chosen(self, clock: Clock) -> None:
-        self.stage_card.result.hide()
+        self.stage_card.show_result(False)
         self.game.set_clock(clock)
         self._seat_people()
         self._show_facts()
@@ -532,6 +556,7 @@ class PlayPage(Page):
         mine = [a for a, about in line["agents"].items() if about.get("slot", a) in self.game.people]
         self.stage_card.countdown.stop()
         self.stage_card.result.tell(line, mine, fallbacks, recorded=self.game.run is not None)
+        self.stage_card.show_result(True)
         self._on_game_changed()
 
     def _on_broke(self, sentence: str) -> None:
@@ -666,7 +691,7 @@ class _PolicyChosen:
 def _record_icon(on: bool) -> Any:
     from gym_gui.ui.icons import icon
 
-    return icon("record", "on_accent" if on else "muted")
+    return icon("circle-fill", "on_accent" if on else "muted")
 
 
 def _name_of(player: WorkerAssignment) -> str:

@@ -66,8 +66,7 @@ class Documentation(Card):
         self.setObjectName("documentation")
         self._title = label("", "title")
         back = QuietButton(
-            "Back to the game",
-            key="Esc",
+            "Back to the game (Esc)",
             name="close-documentation",
             on_click=self.closed.emit,
         )

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.play_setup import Clock, people, with_clock
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.play.human_input import HumanInput
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.live_run import LiveRun
     from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.live import HumanQuestion, LiveView
@@ -183,6 +183,15 @@ class PlayGame(QObject):
             self.begin()
         self.changed.emit()
 
+    def ask_again(self) -> None:
+        """Hand over what was asked before anybody sat at the keys."""
+        if self._operator is None:
+            return
+        known = {question.id for question in self._input.questions}
+        for question in list(self._operator.questions):
+            if question.id not in known:
+                self._input.offer(question)
+
     def set_recording(self, on: bool) -> None:
         """Whether episodes that begin from now on are written to a run folder."""
         if on == self.recording:
@@ -218,6 +227,8 @@ class PlayGame(QObject):
         operator.set_rate(None if alone else self.clock.rate)
 
     def _new_run(self, config: OperatorConfig, seed: int) -> LiveRun:
+        from gym_gui.controllers.live_run import LiveRun
+
         return LiveRun(self._context.store.runs_dir(), [config], seed, changed=self.changed.emit)
 
     def _leave(self) -> None:

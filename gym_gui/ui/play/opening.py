@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gym_gui.ui.pages.play import PlayPage
 
 
+_HEAD_START_S: Final = 2.0
+"""The session has the processor to itself until its first frame, or for so long."""
 CARDS_FOLDER: Final = "play-cards"
 """Where descriptions of environments are kept, below the cache folder."""
 
@@ -81,6 +83,7 @@ async def open_environment(page: PlayPage, task: str, config: OperatorConfig | N
     if started:
         # The session starts while the description is still being read.
         page.start_game(config or _alone(facts.env_id, clock), clock, "rgb_array")
+        await page.first_look(_HEAD_START_S)
     api = config.api if config is not None else None
     card = await cards.card(task, env_name, api, dict(config.env_kwargs) if config is not None else None)
     policies = (opening.context.store.data / "policies", *example_policies())

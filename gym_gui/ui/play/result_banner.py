@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.widgets import IconLabel, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton, label
+
+FOOT: Final = 36
+"""Height of the line below the stage: the frame does not jump when the result comes."""
 
 
 class ResultBanner(QFrame):
-    """One line over the frame's foot: how it came out, Play again, Show in Results.
+    """One line below the frame: how it came out, Play again, Show in Results.
 
     Args:
         parent: Qt parent.
@@ -28,40 +31,37 @@ class ResultBanner(QFrame):
         self.setObjectName("result-banner")
         self.setProperty("role", "wash")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(FOOT)
         self._icons = QHBoxLayout()
-        self.headline = label("", "strong", wrap=True)
+        self.headline = label("", "strong")
         self.headline.setObjectName("result-headline")
-        self.detail = muted_label("", wrap=True)
+        self.detail = ElidedLabel("", "muted")
         self.detail.setObjectName("result-detail")
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.headline)
-        words.addWidget(self.detail)
-        self.results_button = QuietButton(
+        self.results_button = LinkButton(
             "Show in Results",
             name="show-in-results",
             tooltip="Open the run folder of this episode in Results",
             on_click=self.show_results.emit,
         )
-        self.same_button = QuietButton(
+        self.same_button = LinkButton(
             "Same seed",
             name="play-same-seed",
             tooltip="Play this very episode again, from the same seed",
             on_click=self.same_again.emit,
         )
         self.again_button = PrimaryButton(
-            "Play again", key="Enter", name="play-again", tooltip="The next seed", on_click=self.again.emit
+            "Play again (Enter)", name="play-again", tooltip="Play the next seed", on_click=self.again.emit
         )
         row = QHBoxLayout(self)
-        row.setContentsMargins(theme.GAP, theme.ROW, theme.GAP, theme.ROW)
-        row.setSpacing(theme.ROW)
+        row.setContentsMargins(theme.GAP, 0, 3, 0)
+        row.setSpacing(theme.GAP)
         row.addLayout(self._icons)
-        row.addLayout(words, 1)
+        row.addWidget(self.headline)
+        row.addWidget(self.detail, 1)
         row.addWidget(self.results_button)
         row.addWidget(self.same_button)
         row.addWidget(self.again_button)
-        self.hide()
 
     def tell(
         self, episode: Mapping[str, Any], people: Sequence[str], fallbacks: int, *, recorded: bool
@@ -85,7 +85,6 @@ class ResultBanner(QFrame):
         self.detail.setText(result_facts(episode, fallbacks, recorded=recorded))
         self.results_button.setVisible(recorded)
         self.setAccessibleName(f"{headline} {self.detail.text()}")
-        self.show()
 
 
 def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[str, str]:

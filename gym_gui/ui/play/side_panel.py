@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from PyQt6.QtWidgets import QLabel
-
 from gym_gui.ui.play.clock_rows import ClockRows
 from gym_gui.ui.play.documentation import AboutSummary
 from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
@@ -25,7 +23,6 @@ class SidePanel:
         inspector.add_section("Who plays")
         self.who = WhoPlays()
         inspector.add(self.who)
-        self._keyboards_heading = inspector.add_section("Keyboards")
         self.keyboards = KeyboardsPanel(find_keyboards)
         inspector.add(self.keyboards)
         inspector.add_section("Keys")
@@ -34,14 +31,13 @@ class SidePanel:
         inspector.add_section("Pace")
         self.clock = ClockRows()
         inspector.add(self.clock)
-        self.about_heading: QLabel = inspector.add_section("About")
+        inspector.add_section("About")
         self.about = AboutSummary()
         inspector.add(self.about)
         self.set_keyboards_shown(False)
 
     def set_keyboards_shown(self, shown: bool) -> None:
         """Keyboards are a question only where several people play."""
-        self._keyboards_heading.setVisible(shown)
         self.keyboards.setVisible(shown)
 
     def set_shown(self, shown: bool) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.play.result_banner import ResultBanner
+from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label
 
@@ -64,14 +64,16 @@ class StageCard(Card):
         foot.addWidget(self.prompt)
         foot.addWidget(self.countdown)
         foot.addStretch(1)
-        self._foot = QWidget(self)
-        self._foot.setLayout(foot)
-        self._foot.setFixedHeight(20)
+        waiting = QWidget(self)
+        waiting.setLayout(foot)
+        self._foot = QStackedWidget(self)
+        self._foot.setFixedHeight(FOOT)
+        self._foot.addWidget(waiting)
+        self._foot.addWidget(self.result)
         self.body.addLayout(head)
         self.add(self.stage, 1)
-        self.add(self._foot)
         self.add(self.trouble)
-        self.add(self.result)
+        self.add(self._foot)
 
     def show_view(self, view: LiveView, title: str) -> None:
         """Show a look; the score is the headline where there is one."""
@@ -80,7 +82,12 @@ class StageCard(Card):
 
     def set_prompt(self, tone: str, text: str) -> None:
         """Say what is awaited."""
+        self.prompt.setVisible(bool(text))
         self.prompt.set_state(tone, text)
+
+    def show_result(self, shown: bool) -> None:
+        """Show the result in the line below the stage, or what is awaited."""
+        self._foot.setCurrentIndex(1 if shown else 0)
 
     def show_trouble(self, sentence: str) -> None:
         """Say why it does not go on; empty: it does."""
