@@ -79,6 +79,10 @@ class ActionPlot(LivePlot):
             result[OTHERS] = 1.0 - sum(result.values()) if total else 0.0
         return result
 
+    def figures(self, series_id: str) -> list[Any]:
+        """The figures beside a series' bars, from top to bottom."""
+        return list(self._labels.get(series_id, ()))
+
     def describe(self) -> str:
         """The three commonest actions of each series."""
         parts: list[str] = []

@@ -15,6 +15,8 @@ from gym_gui.ui import theme as themes
 from gym_gui.ui.theme import GAP, SECTION_PX, SMALL_PX, TEXT_PX, Theme
 
 MOST_TICKS: Final = 5
+SAME: Final = 1e-6
+"""Numbers closer than this, by themselves or relative to their size, are drawn as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class Scale:
         low, high = min(known), max(known)
         if zero:
             low, high = min(low, 0.0), max(high, 0.0)
-        if low == high:
-            pad = abs(low) * 0.1 or 1.0
+        size = max(abs(low), abs(high))
+        if high - low <= max(SAME, SAME * size):
+            pad = size * 0.1 if size > 10 * SAME else 1.0
             # What cannot be negative does not begin below 0.
             low, high = (max(low - pad, 0.0) if low >= 0 else low - pad), high + pad
         step = round_step((high - low) / MOST_TICKS)

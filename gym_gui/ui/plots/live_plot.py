@@ -106,6 +106,16 @@ class LivePlot(QWidget):
         """Whether the plot is there, not the hint."""
         return self._plot is not None and self._plot.isVisibleTo(self)
 
+    @property
+    def redraw_pending(self) -> bool:
+        """Whether values wait to be drawn."""
+        return self._timer.isActive()
+
+    @property
+    def end_labels(self) -> EndLabels:
+        """Names at the right of the plot."""
+        return self._names
+
     def redraw(self) -> None:
         """Draw now, waiting for the library: for a picture file."""
         library().wait()
@@ -216,13 +226,15 @@ class EndLabels(QWidget):
         metrics = QFontMetrics(font)
         room = self.width() - ROW
         background = self._theme.tokens.panel
-        for (name, look, _), top in zip(self._entries, self._tops(metrics.height()), strict=True):
+        for (name, look, _), top in zip(self._entries, self.tops(), strict=True):
             painter.setPen(themes.text_on(background, look.colour))
             text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - STEP)
             box = QRect(STEP, int(top), room, metrics.height())
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _tops(self, height: int) -> list[float]:
+    def tops(self) -> list[float]:
+        """Upper edge of each name, from top to bottom."""
+        height = QFontMetrics(themes.font(SMALL_PX)).height()
         tops: list[float] = []
         for _, _, y in self._entries:
             lowest = tops[-1] + height if tops else 0.0
