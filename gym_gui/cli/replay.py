@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,9 @@ def replay_episode(
 
         place = (str(recorded.run), recorded.operator_id, str(recorded.episode.episode_index))
         return open_window(["--replay", *place])
+    # Pictures are drawn into memory: no window, no sound.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     replay = EpisodeReplay(ReplayOrder.of(recorded), render=video is not None)
     replay.open()
     try:

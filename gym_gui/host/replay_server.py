@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable
 
@@ -30,6 +31,9 @@ async def serve_replay(
         send: Queues an event for the client.
         waiting: How many events it has not taken yet.
     """
+    # Pictures are drawn into memory: no window, no sound.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     try:
         replay = EpisodeReplay(ReplayOrder.from_json(request.order, request.lines))
         replay.open()

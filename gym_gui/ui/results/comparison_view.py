@@ -114,14 +114,18 @@ class ComparisonView(QWidget):
         self.outcome_card = _plot_card("Outcomes by team", self.outcomes)
         self.paired_card = _plot_card("Same seed", self.paired)
         self.paired_card.add_to_heading(self.pair)
+        self.paired.setMinimumHeight(_PLOT_HEIGHT)
 
     def _build(self) -> None:
         table = Card(margin=theme.STEP)
         table.add(self.table)
         plots = QHBoxLayout()
         plots.setSpacing(theme.GAP)
-        plots.addWidget(self.interval_card, 1)
-        plots.addWidget(self.outcome_card, 1)
+        estimates = QVBoxLayout()
+        estimates.setSpacing(theme.GAP)
+        estimates.addWidget(self.interval_card, 1)
+        estimates.addWidget(self.outcome_card, 1)
+        plots.addLayout(estimates, 1)
         plots.addWidget(self.paired_card, 1)
         content = QWidget()
         content.setProperty("role", "scrolled")
@@ -295,7 +299,6 @@ def _colon(name: str) -> str:
 
 def _plot_card(title: str, plot: QWidget) -> Card:
     card = Card(title, margin=theme.PAGE)
-    plot.setMinimumHeight(_PLOT_HEIGHT)
     card.add(plot, 1)
     return card
 

@@ -90,8 +90,8 @@ class StepTableModel(QAbstractTableModel):
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(self._columns) - 1))
 
-    def set_position(self, position: int) -> int:
-        """Mark the decisions that led to a position; returns the first of their rows, -1 for none."""
+    def set_position(self, position: int) -> tuple[int, int] | None:
+        """Mark the decisions that led to a position; returns the first and last of their rows."""
         wanted: set[int] = set()
         for player, place in zip(self._players, self._place, strict=True):
             if position < player.loaded or player.over:
@@ -100,7 +100,7 @@ class StepTableModel(QAbstractTableModel):
         changed, self._current = wanted ^ self._current, wanted
         for row in changed:
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(self._columns) - 1))
-        return min(wanted, default=-1)
+        return (min(wanted), max(wanted)) if wanted else None
 
     def position_of(self, row: int) -> int | None:
         """The position that a decision led to, ``None`` where it is not known yet."""
@@ -286,13 +286,13 @@ class StepTable(QTableView):
 
     def follow(self, position: int) -> None:
         """Mark what led to a position and bring it into view."""
-        row = self.steps.set_position(position)
-        if row >= 0:
-            hint = QAbstractItemView.ScrollHint.EnsureVisible
-            self.scrollTo(self.steps.index(min(row + 2, self.steps.rowCount() - 1), 0), hint)
-            self.scrollTo(self.steps.index(row, 0), hint)
-        else:
+        marked = self.steps.set_position(position)
+        if marked is None:
             self.scrollToTop()
+            return
+        hint = QAbstractItemView.ScrollHint.EnsureVisible
+        for row in reversed(marked):
+            self.scrollTo(self.steps.index(row, 0), hint)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         position = self.steps.position_of(index.row())
