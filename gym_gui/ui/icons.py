@@ -105,10 +105,13 @@ class _IconEngine(QIconEngine):
         """Draw the glyph into the rectangle."""
         if painter is None or not self._glyph:
             return
+        side = min(rect.width(), rect.height())
+        # Left in a rectangle that is wider than high: the rest is air between icon and text.
+        square = QRect(rect.left(), rect.top() + (rect.height() - side) // 2, side, side)
         painter.save()
-        painter.setFont(_font(round(min(rect.width(), rect.height()))))
+        painter.setFont(_font(side))
         painter.setPen(self._pen(mode, state))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self._glyph)
+        painter.drawText(square, Qt.AlignmentFlag.AlignCenter, self._glyph)
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:

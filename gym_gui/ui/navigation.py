@@ -12,7 +12,6 @@ from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.pages import Place
 
-
 _MARK = 21
 """The glyphs have air around them: as drawn they are 18 px."""
 

@@ -22,6 +22,9 @@ RUNS: Final = 200
 _SMALL = {"environment", "run"}
 """Only found by typing: there are too many to look through."""
 
+_NOTHING: Final = "Nothing fits. Try fewer letters, or an environment's name."
+_LOOKING: Final = "Nothing fits so far. The environments are still being listed…"
+
 
 @dataclass(frozen=True, slots=True)
 class _Target:
@@ -37,7 +40,8 @@ class CommandPalette(QWidget):
     def __init__(self, context: AppContext, parent: QWidget) -> None:
         super().__init__(parent)
         self._context = context
-        self._environments: tuple[PickerItem, ...] | None = None
+        self._environments: tuple[PickerItem, ...] = ()
+        self._listing: asyncio.Task[None] | None = None
         self._runs: tuple[PickerItem, ...] = ()
         self._items: tuple[PickerItem, ...] = ()
         self._before: QWidget | None = None
@@ -62,7 +66,7 @@ class CommandPalette(QWidget):
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.clicked.connect(self._on_chosen)
-        self.nothing = muted_label("Nothing fits. Try fewer letters, or an environment's name.")
+        self.nothing = muted_label(_NOTHING)
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self.box)
         layout.setContentsMargins(8, 8, 8, 8)
@@ -87,9 +91,8 @@ class CommandPalette(QWidget):
         self.show()
         self.raise_()
         self.search.setFocus()
-        if self._environments is None:
-            self._environments = ()
-            self._context.spawn(self._read_environments(), "Listing the environments")
+        if not self._environments and (self._listing is None or self._listing.done()):
+            self._listing = self._context.spawn(self._read_environments(), "Listing the environments")
         self._context.spawn(self._read_runs(), "Listing the runs")
 
     def shut(self) -> None:
@@ -127,10 +130,11 @@ class CommandPalette(QWidget):
 
     def _gather(self) -> None:
         commands = tuple(_command_item(command) for command in self._context.commands.all())
-        self._items = (*commands, *self._runs, *(self._environments or ()))
+        self._items = (*commands, *self._runs, *self._environments)
 
     async def _read_environments(self) -> None:
         self._environments = await asyncio.to_thread(_environment_items)
+        self._listing = None
         self._refresh()
 
     async def _read_runs(self) -> None:
@@ -151,6 +155,8 @@ class CommandPalette(QWidget):
         self.model.show(shown, grouped=not query.strip())
         self.list.setVisible(bool(shown))
         self.nothing.setVisible(not shown)
+        looking = self._listing is not None and not self._listing.done()
+        self.nothing.setText(_LOOKING if looking else _NOTHING)
         self._select(self.model.next_item(-1, 1))
 
     # ------------------------------------------------------------------ choosing

@@ -55,7 +55,7 @@ class RecentRuns:
         limit: How many.
     """
 
-    def __init__(self, store: Store, limit: int = 5) -> None:
+    def __init__(self, store: Store, limit: int = 6) -> None:
         self._store, self._limit = store, limit
         self._library: RunLibrary | None = None
 

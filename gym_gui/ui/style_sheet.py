@@ -65,6 +65,7 @@ QPushButton[role="row"] {{ background: transparent; border: none; border-radius:
     text-align: left; }}
 QPushButton[role="row"]:hover, QPushButton[role="row"]:focus {{ background: {wash}; }}
 QPushButton[role="picker"] {{ text-align: left; padding-right: 26px; }}
+QPushButton[role="search"] {{ text-align: left; color: {muted}; }}
 QWidget[role="segments"] {{ background: {raised}; border: 1px solid {line}; border-radius: 7px; }}
 QPushButton[role="segment"] {{ background: transparent; border: 1px solid transparent; color: {muted};
     min-height: 24px; padding: 0 11px; border-radius: 6px; font-weight: 500; }}
@@ -110,7 +111,8 @@ QSlider::sub-page:horizontal {{ background: {accent}; border-radius: 2px; }}
 QSlider::handle:horizontal {{ width: 14px; height: 14px; margin: -5px 0; border-radius: 7px;
     background: {accent}; border: none; }}
 QSlider::handle:horizontal:focus {{ border: 2px solid {text}; }}
-QProgressBar {{ background: {raised}; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }}
+QProgressBar {{ background: {raised}; color: transparent; border: none; border-radius: 3px;
+    max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {accent}; border-radius: 3px; }}
 
 QScrollArea {{ background: transparent; border: none; }}
@@ -123,7 +125,7 @@ QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::su
     background: transparent; border: none; width: 0; height: 0; }}
 
 QAbstractItemView {{ background: {panel}; border: none; alternate-background-color: {panel};
-    selection-background-color: {wash}; selection-color: {text}; gridline-color: {line}; }}
+    selection-background-color: {wash}; selection-color: {text}; gridline-color: transparent; }}
 QTableView::item, QTreeView::item, QListView::item {{ padding: 4px 8px; border: none; }}
 QTableView::item {{ border-bottom: 1px solid {line}; }}
 QListView::item, QTreeView::item {{ border-radius: 6px; }}

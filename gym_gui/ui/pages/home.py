@@ -126,11 +126,11 @@ class RunRow(QPushButton):
         row.setContentsMargins(8, 0, 8, 0)
         row.setSpacing(theme.GAP)
         cells = (
-            (ElidedLabel(run.title), 5),
-            (ElidedLabel(run.environment, "muted", mode=Qt.TextElideMode.ElideMiddle), 4),
-            (ElidedLabel(run.episodes, "muted"), 2),
-            (ElidedLabel(run.verdict), 3),
-            (ElidedLabel(run.when, "muted"), 2),
+            (ElidedLabel(run.title), 10),
+            (ElidedLabel(run.environment, "muted", mode=Qt.TextElideMode.ElideMiddle), 8),
+            (ElidedLabel(run.episodes, "muted"), 6),
+            (ElidedLabel(run.verdict), 8),
+            (ElidedLabel(run.when, "muted"), 6),
         )
         for cell, stretch in cells:
             # Every row divides its width alike, so that the columns stand below each other.
@@ -223,7 +223,7 @@ class HomePage(Page):
             on_click=self._on_search,
         )
         search.setMinimumWidth(300)
-        search.setStyleSheet("text-align: left")
+        search.setProperty("role", "search")
         self.bar.add_action(search)
         self._switch = IconButton("dark", "Switch to dark", name="switch-theme", on_click=self._on_switch)
         self.bar.add_action(self._switch)

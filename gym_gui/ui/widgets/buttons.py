@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict, Unpack
+from typing import Final, TypedDict, Unpack
 
 from PyQt6.QtCore import QPoint, QRect, QSize, Qt
 from PyQt6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PyQt6.QtWidgets import (
+    QMenu,
+    QPushButton,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
+
+BUTTON_ICON: Final = QSize(19, 15)
+"""Of an icon before a text, with the air between them."""
+CARET_ROOM: Final = 18
 
 
 class ButtonOptions(TypedDict, total=False):
@@ -54,7 +66,7 @@ class _Button(QPushButton):
     def set_icon(self, name: str) -> None:
         """Show another icon of :mod:`gym_gui.ui.icons`."""
         self.setIcon(icon(name, self._icon_colour))
-        self.setIconSize(QSize(14, 14))
+        self.setIconSize(BUTTON_ICON)
 
     def set_text(self, text: str, icon_name: str = "") -> None:
         """Say another thing (Run becomes Pause)."""
@@ -73,14 +85,14 @@ class _Button(QPushButton):
         return self.sizeHint()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, then the keycap at its right end."""
-        super().paintEvent(a0)
+        """Draw the button, its text in the room that is left of the keycap, the keycap."""
         if not self._key:
+            super().paintEvent(a0)
             return
         width = self._cap_width()
+        paint_button(self, width + theme.ROW)
         rect = QRect(self.width() - width - 10, (self.height() - 18) // 2, width, 18)
-        painter = QPainter(self)
-        paint_keycap(painter, rect, self._key, enabled=self.isEnabled())
+        paint_keycap(QPainter(self), rect, self._key, enabled=self.isEnabled())
 
     def _cap_width(self) -> int:
         return keycap_width(self._key)
@@ -106,13 +118,15 @@ class QuietButton(_Button):
 
     def sizeHint(self) -> QSize:
         """Wide enough for the caret."""
-        return super().sizeHint() + QSize(18 if self._caret else 0, 0)
+        return super().sizeHint() + QSize(CARET_ROOM if self._caret else 0, 0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, then the caret of its menu."""
-        super().paintEvent(a0)
-        if self._caret:
-            paint_caret(self)
+        """Draw the button, and the caret of its menu."""
+        if not self._caret:
+            super().paintEvent(a0)
+            return
+        paint_button(self, CARET_ROOM)
+        paint_caret(self)
 
 
 class LinkButton(_Button):
@@ -161,6 +175,20 @@ class _Click:
 
     def __call__(self, *_: object) -> None:
         self._handler()
+
+
+def paint_button(button: QPushButton, room: int) -> None:
+    """Draw a button whose text leaves ``room`` pixels free at its right end."""
+    painter = QStylePainter(button)
+    option = QStyleOptionButton()
+    button.initStyleOption(option)
+    option.features &= ~QStyleOptionButton.ButtonFeature.HasMenu
+    painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
+    style = button.style()
+    if style is not None:
+        inside = style.subElementRect(QStyle.SubElement.SE_PushButtonContents, option, button)
+        option.rect = inside.adjusted(0, 0, -room, 0)
+    painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
 
 
 def keycap_width(text: str) -> int:

@@ -54,6 +54,10 @@ class ElidedLabel(QLabel):
             self.setProperty("role", role)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
+    def sizeHint(self) -> QSize:
+        """Room for all of it; hinting rounds, so two pixels more than measured."""
+        return super().sizeHint() + QSize(2, 0)
+
     def minimumSizeHint(self) -> QSize:
         """Room for a few letters."""
         hint = super().minimumSizeHint()

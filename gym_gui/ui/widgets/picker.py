@@ -26,14 +26,16 @@ from PyQt6.QtWidgets import (
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionButton,
     QStyleOptionViewItem,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.ui import matching, theme
 from gym_gui.ui.icons import icon
-from gym_gui.ui.widgets.buttons import paint_caret
+from gym_gui.ui.widgets.buttons import BUTTON_ICON, paint_caret
 from gym_gui.ui.widgets.labels import muted_label
 
 
@@ -98,7 +100,7 @@ class PickerButton(QPushButton):
         self._popup: PickerPopup | None = None
         if searchable:
             self.setIcon(icon("search"))
-            self.setIconSize(QSize(14, 14))
+            self.setIconSize(BUTTON_ICON)
         self.set_items(items)
         self.clicked.connect(self.open)
 
@@ -154,8 +156,18 @@ class PickerButton(QPushButton):
         super().keyPressEvent(a0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, then its caret."""
-        super().paintEvent(a0)
+        """Draw the button, the text cut to fit, and the caret."""
+        painter = QStylePainter(self)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
+        style = self.style()
+        if style is not None:
+            option.rect = style.subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+        mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
+        room = option.rect.width() - mark
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         paint_caret(self)
 
     def _show_chosen(self) -> None:
@@ -384,7 +396,8 @@ class ItemDelegate(QStyledItemDelegate):
         current = theme.current()
         metrics = painter.fontMetrics()
         detail = item.reason or item.detail
-        width = min(metrics.horizontalAdvance(detail), rect.width() // 2) if detail else 0
+        # Two pixels more than measured: hinting rounds, and a cut shortcut is no use.
+        width = min(metrics.horizontalAdvance(detail) + 2, rect.width() // 2) if detail else 0
         painter.setPen(current.colour("faint" if item.reason else "text"))
         room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)
         text = metrics.elidedText(item.label, Qt.TextElideMode.ElideMiddle, room.width())

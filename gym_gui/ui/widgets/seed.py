@@ -32,9 +32,11 @@ class SeedBox(QFrame):
         self.spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self.spin.setAccessibleName("Seed")
         self.spin.setToolTip("The first episode's seed: the same seed gives the same episode")
-        self.spin.setFixedWidth(self.spin.fontMetrics().horizontalAdvance("0000000000") + 8)
         self.spin.setKeyboardTracking(False)
         self.spin.valueChanged.connect(self._on_value_changed)
+        line = self.spin.lineEdit()
+        if line is not None:
+            line.textChanged.connect(self._fit)
         again = IconButton("seed", "Another seed", name="seed-again", on_click=self.draw)
         again.setFixedSize(24, 24)
         again.setParent(self)
@@ -44,6 +46,7 @@ class SeedBox(QFrame):
         layout.addWidget(muted_label("Seed"))
         layout.addWidget(self.spin, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(again)
+        self._fit()
 
     @property
     def seed(self) -> int:
@@ -59,6 +62,11 @@ class SeedBox(QFrame):
     def draw(self) -> None:
         """Take another one at random, short enough to be told to somebody."""
         self.spin.setValue(random.randrange(10_000))
+
+    def _fit(self) -> None:
+        """As wide as the seed that stands there, so that the bar keeps its room."""
+        text = max(self.spin.text(), "0000", key=len)
+        self.spin.setFixedWidth(self.spin.fontMetrics().horizontalAdvance(text) + 10)
 
     def _on_value_changed(self, seed: int) -> None:
         self.seed_changed.emit(seed)
