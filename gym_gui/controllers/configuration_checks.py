@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gym_gui.controllers.configuration_draft import Draft, Link
-from gym_gui.controllers.environment_sheet import EnvironmentSheet, short_space
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level, listed, worst
 from gym_gui.controllers.lineup import seatings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.secret_refs import references
-from gym_gui.core.spaces import to_space
+from gym_gui.core.spaces import short_space, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_catalogue import (
@@ -134,7 +134,7 @@ class ConfigurationChecks:
                 findings.append(Finding(Level.ERROR, str(error)))
             else:
                 findings.append(Finding(Level.OK, _all_fit(sheet)))
-        findings += self._not_offered(workers)
+        findings += self._not_offered(draft, workers)
         order = list(Level)
         findings.sort(key=lambda finding: order.index(finding.level))
         return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
@@ -179,6 +179,7 @@ class ConfigurationChecks:
             reason = next((o.reason for o in offers[agent] if o.worker.type_id == worker.type_id), "")
             if reason:
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent)
+                continue  # why it does not fit in detail says nothing more
             yield from self._row(agent, row, worker, sheet, slot)
 
     def _row(
@@ -197,7 +198,8 @@ class ConfigurationChecks:
         for setting in worker.settings_schema:
             option = setting.option(row.settings.get(setting.name, setting.default))
             if option is not None and (misfit := option.misfit(sheet.env_id, agent)):
-                yield Finding(Level.ERROR, f"{agent}: {misfit}", agent)
+                why = misfit[:1].lower() + misfit[1:]
+                yield Finding(Level.ERROR, f"{agent}: {option.label} is {why}", agent)
             if setting.type == "policy":
                 yield from _checkpoint(agent, row, setting.name, sheet, slot)
         yield from _secrets(agent, row)
@@ -227,21 +229,22 @@ class ConfigurationChecks:
         else:
             yield Finding(Level.OK, f"Every seed is played {count} times: the teams change sides")
 
-    def _not_offered(self, workers: Mapping[AgentID, Sequence[WorkerOffer]]) -> Iterator[Finding]:
-        """One line per worker that fits nowhere."""
-        for worker_id, worker in self.workers.items():
-            reasons = [
-                o.reason for offers in workers.values() for o in offers if o.worker.type_id == worker_id
-            ]
-            if reasons and all(reasons):
-                yield Finding(
-                    Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}"
-                )
+    def _not_offered(
+        self, draft: Draft, workers: Mapping[AgentID, Sequence[WorkerOffer]]
+    ) -> Iterator[Finding]:
+        """One line per worker that fits nowhere; where one is chosen all the same, its slot says so."""
+        used = {row.worker_id for row in draft.rows.values()}
+        offers = [offer for of_slot in workers.values() for offer in of_slot]
+        for worker in self.workers.values():
+            reasons = [offer.reason for offer in offers if offer.worker is worker]
+            if reasons and all(reasons) and worker.type_id not in used:
+                why = _after(worker, reasons[0])
+                yield Finding(Level.NOTE, f"{worker.display_name} is not offered: {why}")
 
 
 def _absence(status: WorkerStatus) -> str:
     install = f". Run: {status.install}" if status.install else ""
-    return f"It cannot start here: {status.reason}{install}"
+    return f"Cannot start here: {status.reason}{install}"
 
 
 def _after(worker: WorkerTypeDefinition, reason: str) -> str:
@@ -253,11 +256,12 @@ def _after(worker: WorkerTypeDefinition, reason: str) -> str:
 def _all_fit(sheet: EnvironmentSheet) -> str:
     if sheet.single:
         return "Observation and action spaces fit"
-    number = _NUMBERS.get(len(sheet.slots), str(len(sheet.slots)))
-    return f"Observation and action spaces fit in all {number} slots"
+    count = len(sheet.slots)
+    where = "both" if count == 2 else f"all {_NUMBERS.get(count, str(count))}"
+    return f"Observation and action spaces fit in {where} slots"
 
 
-_NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+_NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def _file_misfit(file: PolicyFile, slot: SlotInfo) -> str:
@@ -268,7 +272,7 @@ def _file_misfit(file: PolicyFile, slot: SlotInfo) -> str:
     ):
         there, here = short_space(trained), short_space(to_space(given))
         if there != here:
-            return f"It was trained in {file.env_id} for {what} of {there}, this slot has {here}"
+            return f"Trained in {file.env_id} for {what} of {there}, this slot has {here}"
     return ""
 
 
@@ -311,7 +315,7 @@ def _parts(draft: Draft, link: Link, file: PolicyFile | None) -> Iterator[Findin
         if part in file.agents:
             yield Finding(Level.OK, f"{agent} takes its own part ({part}) of the linked file", agent)
     if len(file.agents) == 1:
-        yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} all play it")
+        yield Finding(Level.NOTE, f"{file.path.name} holds one policy: {listed(link.agents)} play it")
 
 
 def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.spaces import Space, space_to_spec
+from gym_gui.core.spaces import Space, short_space, space_to_spec
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
@@ -126,18 +126,6 @@ class EnvironmentSheet:
             spec.max_episode_steps,
             bool(environment.family.options(environment)),
         )
-
-
-def short_space(space: Any) -> str:
-    """A space on a few characters: ``Discrete(8)``, ``Box(3, 3, 4)``."""
-    described = space if isinstance(space, Space) else Space.from_json(space_to_spec(space))
-    if described.kind == "Discrete":
-        return f"Discrete({described.n})"
-    if described.kind in ("Box", "MultiBinary"):
-        return f"{described.kind}({', '.join(map(str, described.shape))})"
-    if described.kind in ("Dict", "Tuple"):
-        return f"{described.kind} of {len(described.spaces)}"
-    return described.name if described.kind == "Custom" else described.kind
 
 
 def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:

@@ -31,6 +31,7 @@ __all__ = [
     "SpaceCodec",
     "non_finite_row",
     "sample_legal",
+    "short_space",
     "space_to_spec",
     "spec_to_space",
     "to_space",
@@ -91,6 +92,18 @@ def _nested(kind: str, space: Any) -> Space:
         children = {"node": space.node_space, "edge": space.edge_space}
         return Space(kind, spaces={k: to_space(s) for k, s in children.items() if s is not None})
     return Space("Custom", name=type(space).__name__)
+
+
+def short_space(space: Any) -> str:
+    """A space on a few characters, for people: ``Discrete(8)``, ``Box(3, 3, 4)``, ``Dict of 3``."""
+    described = to_space(space)
+    if described.kind == "Discrete":
+        return f"Discrete({described.n})"
+    if described.kind in ("Box", "MultiBinary"):
+        return f"{described.kind}({', '.join(map(str, described.shape))})"
+    if described.kind in ("Dict", "Tuple"):
+        return f"{described.kind} of {len(described.spaces)}"
+    return described.name if described.kind == "Custom" else described.kind
 
 
 def space_to_spec(space: Any) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: Policy
         worker.type_id,
         worker.kind.value,
         {setting: str(file.path)},
-        f"{algorithm} trained in {file.env_id}{steps}: {file.path}",
+        f"{algorithm} trained in {file.env_id}{steps}",
         file=file,
     )
 

@@ -62,9 +62,9 @@ class SettingOption:
             agent: The slot; empty: not known yet.
         """
         if env_id and self.environments and not _any(env_id, self.environments):
-            return f"{self.label} is made for {_or(self.environments)}, not for {env_id}"
+            return f"Made for {_or(self.environments)}, not for {env_id}"
         if agent and self.agents and not _any(agent, self.agents):
-            return f"{self.label} plays slots named {_or(self.agents)}, not {agent}"
+            return f"For slots named {_or(self.agents)}, not for {agent}"
         return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from gym_gui.core.spaces import Space, short_space
 from gym_gui.workers.capabilities import ANY, action_kind, observation_kinds
 from gym_gui.workers.registry import WorkerTypeDefinition
 
@@ -57,6 +58,6 @@ def check_slot(
 
 
 def _sentence(name: str, verb: str, ours: Collection[str], kind: str, space: Any) -> str:
-    shown = str(space)
+    shown = short_space(space) if isinstance(space, Space) else str(space)
     shown = shown if len(shown) <= 80 else f"{shown[:77]}…"
     return f"{name} {verb} {' or '.join(ours)} spaces, this slot's is {kind}: {shown}"

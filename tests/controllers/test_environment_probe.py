@@ -14,10 +14,11 @@ import pytest
 from gym_gui import envs
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
-from gym_gui.controllers.environment_sheet import EnvironmentSheet, short_space
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
+from gym_gui.core.spaces import short_space
 from tests.support.processes import Offspring
 from tests.support.waiting import eventually
 

@@ -43,7 +43,7 @@ def test_settings_are_read_with_their_options():
     wild = mood.options[1]
     assert wild.misfit("MiniGrid-Empty-5x5-v0", "agent_0/goal") == ""
     assert wild.misfit("", "") == ""
-    assert wild.misfit("CartPole-v1") == "Wild is made for MiniGrid-*, not for CartPole-v1"
+    assert wild.misfit("CartPole-v1") == "Made for MiniGrid-*, not for CartPole-v1"
     assert "agent_0" in wild.misfit("MiniGrid-Empty-5x5-v0", "agent_0")
 
 

@@ -18,7 +18,6 @@ from gym_gui.ui.agents.table import AgentConfigTable, policy_items
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import Card, EmptyHint, KindBadge, PickerButton, label, muted_label
 
-SETTINGS_WIDTH = 392
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
     ("Connect four", "classic/connect_four_v3"),
@@ -84,6 +83,8 @@ class ActorCard(Card):
 class AdvancedConfigTab(QWidget):
     """Everything but the page's bar; :attr:`model` is what it shows.
 
+    :attr:`slot` and :attr:`operator` are for the inspector beside it, which owns them.
+
     Args:
         context: What the window's parts share.
         parent: Qt owner.
@@ -105,8 +106,7 @@ class AdvancedConfigTab(QWidget):
         self.preview = PreviewPanel(context, self.model)
         self.hint = EmptyHint(
             "No environment yet",
-            "Choose one in the bar above, or begin with one of these. Every slot is then played at "
-            "random until you say who decides.",
+            "Choose one in the bar above, or begin with one of these.",
             icon_name="agents",
         )
         for title, task in _STARTS:
@@ -123,21 +123,6 @@ class AdvancedConfigTab(QWidget):
         self._table_card = Card(margin=4)
         self._table_card.add(self.table)
         self._table_card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        left = QVBoxLayout()
-        left.setSpacing(theme.GAP)
-        left.addWidget(self.checks)
-        left.addWidget(self.preview, 1)
-        right = QVBoxLayout()
-        right.setSpacing(theme.GAP)
-        right.addWidget(self.slot)
-        right.addWidget(self.operator)
-        right.addStretch(1)
-        for panel in (self.slot, self.operator):
-            panel.setFixedWidth(SETTINGS_WIDTH)
-        below = QHBoxLayout()
-        below.setSpacing(theme.GAP)
-        below.addLayout(left, 1)
-        below.addLayout(right)
         self._content = QWidget()
         self._content.setProperty("role", "scrolled")
         column = QVBoxLayout(self._content)
@@ -145,7 +130,8 @@ class AdvancedConfigTab(QWidget):
         column.setSpacing(theme.GAP)
         column.addWidget(self._table_card)
         column.addWidget(self.actor)
-        column.addLayout(below, 1)
+        column.addWidget(self.checks)
+        column.addWidget(self.preview, 1)
         self._scroll = QScrollArea()
         self._scroll.setObjectName("agents_scroll")
         self._scroll.setWidgetResizable(True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.finding import Finding, Level
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
-from gym_gui.ui.widgets import Card, Dot, LinkButton, label
+from gym_gui.ui.widgets import Card, Dot, LinkButton
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
+_USUAL_WIDTH = 600
 MOST = 8
 """More sentences than this are counted, not shown."""
 
@@ -76,6 +78,34 @@ class ChecksPanel(Card):
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
 
 
+class _Sentence(QLabel):
+    """Text that wraps and asks for the height that it needs at its present width.
+
+    A plain label asks for the height it would need if it were very narrow, and a page that
+    has room for everything then scrolls.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_USUAL_WIDTH, self.heightForWidth(self._room()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, self.heightForWidth(self._room()))
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        super().resizeEvent(a0)
+        if a0 is not None and a0.oldSize().width() != a0.size().width():
+            self.updateGeometry()
+
+    def _room(self) -> int:
+        return self.width() if self.testAttribute(Qt.WidgetAttribute.WA_Resized) else _USUAL_WIDTH
+
+
 def _line(finding: Finding) -> QWidget:
     line = QWidget()
     line.setObjectName(f"finding_{finding.level}")
@@ -85,7 +115,8 @@ def _line(finding: Finding) -> QWidget:
     row.setSpacing(6)
     dot = Dot(_TOKENS[finding.level])
     dot.setToolTip(_WORDS[finding.level])
-    text = label(finding.text, "muted" if finding.level is Level.NOTE else "", wrap=True)
+    text = _Sentence(finding.text)
+    text.setProperty("role", "muted" if finding.level is Level.NOTE else "")
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     # The dot stands beside the first line, however many there are.
     marked = QVBoxLayout()

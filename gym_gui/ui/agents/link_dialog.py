@@ -8,7 +8,8 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_sheet import EnvironmentSheet, short_space
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.core.spaces import short_space
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import link_letter
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label

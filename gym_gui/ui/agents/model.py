@@ -149,7 +149,8 @@ class ConfigurationModel(QObject):
 
     def choose_environment(self, task: str) -> None:
         """Another environment; whoever plays slots of the same names stays."""
-        fresh = replace(self.draft, task=task, env_name="", api=None, env_kwargs={}, teams=None)
+        where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
+        fresh = replace(self.draft, **where, operator_id="operator", name="", max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith("/goal")}
         self.edit(replace(fresh, rows=rows), f"choose {task}")
 
@@ -185,7 +186,8 @@ class ConfigurationModel(QObject):
         own = self.report.findings if self.report is not None else ()
         if self._engine is None:
             return own
-        return (self._engine, *own) if self._engine.level is Level.ERROR else (*own, self._engine)
+        order = list(Level)
+        return tuple(sorted((*own, self._engine), key=lambda finding: order.index(finding.level)))
 
     @property
     def config(self) -> OperatorConfig | None:

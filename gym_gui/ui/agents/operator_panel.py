@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
-from gym_gui.ui.widgets import Card, FormRows
+from gym_gui.ui.widgets import FormRows, section_label
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
 _MOST_STEPS = 1_000_000
 
 
-class OperatorPanel(Card):
+class OperatorPanel(QWidget):
     """Name, step limit, seats, interface, managers.
 
     Args:
@@ -25,12 +25,16 @@ class OperatorPanel(Card):
     """
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
-        super().__init__("Operator", margin=theme.PAGE, parent=parent)
+        super().__init__(parent)
         self.setObjectName("operator_panel")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._model = model
         rows = self._rows = FormRows(label_width=LABEL_WIDTH)
-        self.add(rows)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, theme.GAP, 0, 0)
+        column.setSpacing(theme.ROW)
+        column.addWidget(section_label("Operator"))
+        column.addWidget(rows)
         self.name = rows.add_row("Name", QLineEdit(), tooltip="What tables and cards call it")
         self.name.setObjectName("operator_name")
         self.name.setMaxLength(80)
@@ -40,7 +44,7 @@ class OperatorPanel(Card):
         self.steps.setObjectName("max_steps")
         self.steps.setDecimals(0)
         self.steps.setRange(0, _MOST_STEPS)
-        self.steps.setSpecialValueText("the environment's own")
+        self.steps.setSpecialValueText("environment's")
         self.steps.setKeyboardTracking(False)
         self.api = rows.add_row(
             "Agents act", SteadyComboBox(), tooltip="Which of the environment's interfaces is used"
@@ -52,7 +56,7 @@ class OperatorPanel(Card):
         self.seats.setObjectName("seats")
         self.seats.addItem("as written", "fixed")
         self.seats.addItem("teams change sides", "swap")
-        self.managers = QCheckBox("a manager sets each agent's goals")
+        self.managers = QCheckBox("managers set goals")
         self.managers.setObjectName("managers")
         rows.add_row(
             "Two levels", self.managers, tooltip="The slot AGENT/goal chooses what AGENT carries out"

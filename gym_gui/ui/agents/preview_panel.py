@@ -46,7 +46,7 @@ class PreviewPanel(Card):
         self._stack.addWidget(self.frame)
         self._stack.addWidget(self.text)
         self._stack.setMinimumHeight(200)
-        self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.add(self._stack, 1)
         self._due = QTimer(self)
         self._due.setSingleShot(True)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
+from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import (
     QCheckBox,
@@ -16,12 +16,13 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
+from gym_gui.ui.widgets import IconButton
 from gym_gui.workers.settings_schema import Setting
 
+_NARROW = 80
 _WHOLE = 2.0**53
 """Beyond this a spin box no longer counts in ones."""
 
@@ -113,13 +114,14 @@ class PathControl(TextControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self.button = QToolButton(self)
-        self.button.setText("…")
-        self.button.setObjectName(f"setting_{setting.name}_browse")
-        self.button.setAccessibleName(f"Choose {setting.label.lower()}")
-        self.button.setToolTip("Choose a folder" if setting.type == "policy" else "Choose a file")
+        self.button = IconButton(
+            "open",
+            f"Choose {setting.label.lower()}",
+            name=f"setting_{setting.name}_browse",
+            on_click=self._on_browse,
+            parent=self,
+        )
         self._row.addWidget(self.button)
-        self.button.clicked.connect(self._on_browse)
 
     def _on_browse(self) -> None:
         dialog = QFileDialog(self.window(), f"Choose {self.setting.label.lower()}")
@@ -159,7 +161,16 @@ class FlagControl(SettingControl):
 
 
 class SteadySpinBox(QDoubleSpinBox):
-    """A number; a wheel that scrolls the page does not change it, and it shows no idle digits."""
+    """A number; a wheel that scrolls the page does not change it, and it shows no idle digits.
+
+    Its width follows the form, not the longest number it could hold.
+    """
+
+    def sizeHint(self) -> QSize:
+        return QSize(_NARROW, super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():
@@ -172,7 +183,14 @@ class SteadySpinBox(QDoubleSpinBox):
 
 
 class SteadyComboBox(QComboBox):
-    """A choice that a wheel which scrolls the page does not change."""
+    """A choice that a wheel which scrolls the page does not change; as wide as the form has room."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(6)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():

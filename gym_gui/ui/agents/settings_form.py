@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SettingControl, control_for
@@ -47,6 +47,8 @@ class SettingsForm(QWidget):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("settings_form")
+        # In a column that is too short, the column scrolls: rows are not squeezed.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._schema = tuple(s for s in schema if s.name not in without and s.concerns(env_id))
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.checks import ConfigError
@@ -18,7 +18,7 @@ from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
-from gym_gui.ui.widgets import Card, FormRows, QuietButton, label, muted_label, section_label
+from gym_gui.ui.widgets import FormRows, QuietButton, label, muted_label, section_label
 
 _RULES = (
     (OnInvalid(), "the episode fails"),
@@ -27,10 +27,10 @@ _RULES = (
     (OnInvalid(2, "noop"), "ask twice more, then no-op"),
     (OnInvalid(2, "random_legal"), "ask twice more, then a random legal action"),
 )
-_MODES = ((None, "as the policy is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
+_MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
 
 
-class SlotPanel(Card):
+class SlotPanel(QWidget):
     """Settings of the slot that is selected in the table.
 
     Args:
@@ -41,9 +41,14 @@ class SlotPanel(Card):
     link_asked = pyqtSignal(str)
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
-        super().__init__("Settings", margin=theme.PAGE, parent=parent)
+        super().__init__(parent)
         self.setObjectName("slot_panel")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        self.heading = section_label("Settings")
+        self._column.addWidget(self.heading)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._model, self._agent = model, ""
         self._built: tuple[Any, ...] = ()
         self._content: QWidget | None = None
@@ -70,7 +75,6 @@ class SlotPanel(Card):
         if row is None or checks is None:
             self._built = ()
             return
-        assert self.heading is not None
         single = self._model.sheet is not None and self._model.sheet.single
         self.heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
         link = self._model.draft.link_of(self._agent)
@@ -115,7 +119,7 @@ class SlotPanel(Card):
         self._add_rules(content, row)
         if link is not None or self._model.can_share(self._agent):
             self._add_link(content)
-        self.add(content)
+        self._column.addWidget(content)
         self._fill(row)
 
     def _fill(self, row: WorkerAssignment) -> None:
@@ -170,11 +174,16 @@ class SlotPanel(Card):
         row.setSpacing(theme.ROW)
         if link is not None:
             rows.add_wide(section_label(f"Link group {link_letter(draft, link)}"))
+            names = ", ".join(f"{a} (first)" if a == link.primary else a for a in link.agents)
+            members = QWidget()
+            beside = QHBoxLayout(members)
+            beside.setContentsMargins(0, 0, 0, 0)
             mark = LinkMark()
             mark.show_link(draft, agent)
-            row.addWidget(mark)
-            names = ", ".join(f"{a} (first)" if a == link.primary else a for a in link.agents)
-            row.addWidget(label(names, wrap=True), 1)
+            beside.addWidget(mark)
+            beside.addWidget(label(names, wrap=True), 1)
+            rows.add_wide(members)
+            row.addStretch(1)
             unlink = partial(self._model.edit, draft.unlinked(agent), f"unlink {agent}")
             row.addWidget(QuietButton("Unlink", name="unlink", on_click=unlink))
         else:

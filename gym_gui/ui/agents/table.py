@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -20,6 +21,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.controllers.configuration_checks import Offer, WorkerOffer
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Level
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.ui import theme
@@ -33,7 +35,9 @@ MOST_ROWS = 8
 """More of them scroll."""
 
 _SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
-_COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "Checkpoint or model", "Link", "")
+_SHARES = {_POLICY: 0.36, _WORKER: 0.37, _FILE: 0.27}
+"""How the three wide columns share the room."""
+_COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
 _GROUPS = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 
 
@@ -173,11 +177,23 @@ class AgentConfigTable(QTableWidget):
         header.setSectionsClickable(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(44)
-        for column, width in ((_SLOT, 130), (_TEAM, 110), (_KIND, 104), (_LINK, 64), (_MORE, 48)):
+        for column, width in ((_SLOT, 104), (_TEAM, 84), (_KIND, 92), (_LINK, 60), (_MORE, 48)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             self.setColumnWidth(column, width)
-        for column in (_POLICY, _WORKER, _FILE):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        for column in _SHARES:
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """Share what the fixed columns leave."""
+        super().resizeEvent(e)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        viewport = self.viewport()
+        taken = sum(self.columnWidth(c) for c in range(self.columnCount()) if c not in _SHARES)
+        room = (viewport.width() if viewport is not None else 0) - taken
+        for column, share in _SHARES.items():
+            self.setColumnWidth(column, max(60, int(room * share)))
 
     def sizeHint(self) -> QSize:
         """All rows, up to :data:`MOST_ROWS`."""
@@ -209,7 +225,7 @@ class AgentConfigTable(QTableWidget):
             self._rebuild(agents)
             self.select(chosen if chosen in agents else next(iter(agents), ""))
         if sheet is not None:
-            self._show_teams(sheet.teams)
+            self._show_teams(sheet)
             self._refresh()
 
     def _rebuild(self, agents: Sequence[str]) -> None:
@@ -224,15 +240,15 @@ class AgentConfigTable(QTableWidget):
             self._rows[agent] = _Row(self, number, agent)
         self.updateGeometry()
 
-    def _show_teams(self, teams: dict[str, tuple[str, ...]] | object) -> None:
-        sheet = self._model.sheet
-        assert sheet is not None
-        self.setColumnHidden(_TEAM, len(sheet.teams) < 2)
+    def _show_teams(self, sheet: EnvironmentSheet) -> None:
+        # Where everybody plays alone, the team's name says what the slot's says.
+        self.setColumnHidden(_TEAM, len(sheet.teams) < 2 or len(sheet.teams) == len(sheet.slots))
+        self._share_width()
         for number, agent in enumerate(self._rows):
             team = sheet.team_of(agent)
             if team:
                 dot = Dot(team_colour(team, list(sheet.teams)))
-                self.setCellWidget(number, _TEAM, _cell(dot, label(team.capitalize())))
+                self.setCellWidget(number, _TEAM, _cell(dot, label(team.replace("_", " ").capitalize())))
 
     def _refresh(self) -> None:
         model = self._model
@@ -338,7 +354,8 @@ def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
     """Controls in the middle of a cell, from its left edge."""
     cell = QWidget()
     row = QHBoxLayout(cell)
-    row.setContentsMargins(8, 0, 8, 0)
+    # The style sheet's padding of a cell is kept by what stands in it.
+    row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(theme.ROW)
     for widget in widgets:
         row.addWidget(widget, 1 if fill else 0, Qt.AlignmentFlag.AlignVCenter)

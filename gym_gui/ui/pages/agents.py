@@ -53,6 +53,9 @@ class AgentsPage(Page):
         self.message = InlineMessage("info", "", ("Detach", self.detach))
         self.message.setObjectName("live_message")
         self.message.hide()
+        inspector = self.use_inspector()
+        inspector.add(self.tab.slot)
+        inspector.add(self.tab.operator)
         column = QVBoxLayout(self.body)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -169,6 +172,8 @@ class AgentsPage(Page):
         self.picker.set_value(sheet.env_id if sheet is not None else draft.task or None)
         self.bar.set_note(sheet.summary if sheet is not None else "")
         self.reset.setEnabled(self._has_environment())
+        if self.inspector is not None:
+            self.inspector.setVisible(self._has_environment())
         ready = self._is_ready()
         self.apply.setEnabled(ready)
         self.export.setEnabled(ready)
