@@ -70,7 +70,7 @@ class EnvironmentPage:
 
 
 def document(
-    task: str | EnvSpec,
+    task: str | EnvSpec | Environment,
     *,
     env_name: str | None = None,
     api: str | None = None,
@@ -83,7 +83,8 @@ def document(
     process of its own where a package may be one that crashes.
 
     Args:
-        task: What :func:`gym_gui.envs.resolve` accepts, or its answer.
+        task: What :func:`gym_gui.envs.resolve` accepts, or its answer; or an environment at
+            hand, which is asked and left open.
         env_name: Family hint.
         api: Interface.
         env_kwargs: Keyword arguments for the environment.
@@ -92,19 +93,13 @@ def document(
         UsageError: There is no such environment. One that there is but that cannot be made
             has a page with its ``trouble``.
     """
-    spec = resolve(task, env_name=env_name, api=api) if isinstance(task, str) else task
+    if isinstance(task, Environment):
+        spec, facts = task.spec, _facts(task)
+    else:
+        spec = resolve(task, env_name=env_name, api=api) if isinstance(task, str) else task
+        facts = _facts_of_new(spec, env_kwargs)
     family = family_of(spec)
     text = clean(family.documentation(spec))
-    facts: dict[str, Any]
-    try:
-        environment = make(spec, env_kwargs=env_kwargs)
-    except UsageError as error:
-        facts = {"trouble": str(error), "max_steps": spec.max_episode_steps, "paradigm": spec.paradigm}
-    else:
-        try:
-            facts = _facts(environment)
-        finally:
-            environment.close()
     agents: tuple[str, ...] = facts.get("agents", ())
     return EnvironmentPage(
         id=spec.id,
@@ -117,6 +112,17 @@ def document(
         board=family.has_board(spec),
         **facts,
     )
+
+
+def _facts_of_new(spec: EnvSpec, env_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        environment = make(spec, env_kwargs=env_kwargs)
+    except UsageError as error:
+        return {"trouble": str(error), "max_steps": spec.max_episode_steps, "paradigm": spec.paradigm}
+    try:
+        return _facts(environment)
+    finally:
+        environment.close()
 
 
 def _facts(environment: Environment) -> dict[str, Any]:

@@ -11,13 +11,13 @@ import pytest
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
-from gym_gui.envs import EnvSpec, document, list_specs, trouble
+from gym_gui.envs import EnvSpec, document, list_specs, make, trouble
 from gym_gui.envs.documents.markdown import clean, first_sentence, title
 from gym_gui.envs.registry import family_of
 
 _ALL = """
 import json, sys
-from gym_gui.envs import document, list_specs, trouble
+from gym_gui.envs import document, list_specs, make, trouble
 rows = []
 for spec in list_specs():
     page = document(spec)
@@ -64,6 +64,9 @@ def test_a_page_of_one_agent() -> None:
     assert (page.max_steps, page.trouble, page.board, page.render_modes) == (500, "", False, ("rgb_array",))
     assert page.keys["agent_0"][1].bindings == {"A": 0, "D": 1}
     assert pickle.loads(pickle.dumps(page)) == page
+    at_hand = make("CartPole-v1")
+    assert document(at_hand) == page
+    at_hand.adapter.reset(seed=0)
 
 
 def test_a_page_of_teams() -> None:
