@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen, QRadialGradient
+from PyQt6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen, QRadialGradient
 
 from gym_gui.core.live import Board
 from gym_gui.ui import theme as themes
@@ -38,7 +39,34 @@ class Marks:
     lifted: Square | None = None
 
 
-def paint_board(painter: QPainter, board: Board, place: BoardGeometry, marks: Marks, text: QColor) -> None:
+class Sprites:
+    """Pieces painted once for one size: a board full of stones is a matter of copying."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._images: dict[str, QImage] = {}
+
+    def image(self, kind: str, piece: str, side: int, ratio: float) -> QImage:
+        """A piece on nothing, ``side`` logical pixels wide."""
+        key = (kind, side, ratio)
+        if key != self._key:
+            self._key, self._images = key, {}
+        image = self._images.get(piece)
+        if image is None:
+            pixels = max(1, math.ceil(side * ratio))
+            image = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+            image.setDevicePixelRatio(ratio)
+            image.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(image)
+            paint_any_piece(painter, kind, piece, QRectF(0, 0, side, side))
+            painter.end()
+            self._images[piece] = image
+        return image
+
+
+def paint_board(
+    painter: QPainter, board: Board, place: BoardGeometry, marks: Marks, text: QColor, sprites: Sprites
+) -> None:
     """Paint a position.
 
     Args:
@@ -47,7 +75,10 @@ def paint_board(painter: QPainter, board: Board, place: BoardGeometry, marks: Ma
         place: Where its squares lie.
         marks: What is selected, where it may go, and so on.
         text: Colour of the coordinates, on the stage.
+        sprites: Pieces that were painted before.
     """
+    device = painter.device()
+    ratio = device.devicePixelRatioF() if device is not None else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _GROUNDS.get(board.kind, _checked)(painter, board, place)
     if board.kind in LABELLED:
@@ -58,7 +89,8 @@ def paint_board(painter: QPainter, board: Board, place: BoardGeometry, marks: Ma
     for index, piece in enumerate(board.cells):
         square = divmod(index, board.columns)
         if piece and square != marks.lifted:
-            paint_any_piece(painter, board.kind, piece, place.rect(square))
+            image = sprites.image(board.kind, piece, place.side, ratio)
+            painter.drawImage(place.rect(square).topLeft(), image)
     if board.kind == "connect_four":
         _rack(painter, place)
     _last_ring(painter, board, place)

@@ -8,7 +8,6 @@ from typing import Final
 from PyQt6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import (
     QFocusEvent,
-    QFontMetrics,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -18,7 +17,6 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 
 from gym_gui.core.live import Board, Move
-from gym_gui.ui import theme as themes
 from gym_gui.ui.renderers.board_choice import (
     Ambiguous,
     Answer,
@@ -28,11 +26,11 @@ from gym_gui.ui.renderers.board_choice import (
     Square,
 )
 from gym_gui.ui.renderers.board_geometry import BoardGeometry
-from gym_gui.ui.renderers.board_painters import Marks, paint_any_piece, paint_board
+from gym_gui.ui.renderers.board_painters import Marks, Sprites, paint_any_piece, paint_board
 from gym_gui.ui.renderers.board_words import game_word, occupied_word
 from gym_gui.ui.renderers.move_chooser import MoveChooser
 from gym_gui.ui.renderers.surface import Surface
-from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, Theme
+from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, ROW, STEP, Theme
 
 FOOT: Final = CONTROL_HEIGHT + 2 * STEP
 """Room under the board for moves that end nowhere on it."""
@@ -70,6 +68,8 @@ class BoardView(Surface):
         self._choice: BoardChoice | None = None
         self._place: BoardGeometry | None = None
         self._interactive = False
+        self._engaged = False
+        self._sprites = Sprites()
         self._turned: bool | None = None
         self._cursor: Square | None = None
         self._by_keys = False
@@ -111,6 +111,7 @@ class BoardView(Surface):
 
     def clear(self) -> None:
         """Show the hint again."""
+        self._engaged = self._interactive = False
         self.show_board(None)
 
     @property
@@ -119,7 +120,10 @@ class BoardView(Surface):
         return self._choice.interactive if self._choice is not None else self._interactive
 
     def set_interactive(self, interactive: bool) -> None:
-        """Take moves, or only show. After a move none is taken until this, or a new position."""
+        """Take moves, or only show. After a move none is taken until this is called again."""
+        self._engaged = self._engaged or interactive
+        if interactive == self._interactive and interactive == self.interactive:
+            return
         self._interactive = interactive
         if self._choice is not None:
             self._choice.interactive = interactive
@@ -172,7 +176,10 @@ class BoardView(Surface):
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
         """Take a piece up."""
-        if a0 is None or self._choice is None or self._place is None:
+        if a0 is None:
+            return
+        if self._choice is None or self._place is None or not self._engaged:
+            a0.ignore()  # Nobody plays here: the click is meant for the card.
             return
         self._by_keys = False
         if a0.button() == Qt.MouseButton.RightButton:
@@ -287,7 +294,7 @@ class BoardView(Surface):
         """Hand the move on; the board takes no other until it is asked again."""
         choice = self._choice_of()
         choice.release()
-        choice.interactive = False
+        self._interactive = choice.interactive = False
         self._chooser.dismiss()
         self._offer_elsewhere()
         self.move_chosen.emit(action)
@@ -349,14 +356,14 @@ class BoardView(Surface):
         else:
             board = self._choice.board
             colour = self.theme.colour("stage_text")
-            paint_board(painter, board, self._place, self._marks(self._choice), colour)
+            paint_board(painter, board, self._place, self._marks(self._choice), colour, self._sprites)
             if self._drag is not None and self._choice.selected is not None:
                 side = self._place.side * 1.08
                 held = QRectF(0, 0, side, side)
                 held.moveCenter(self._drag)
                 paint_any_piece(painter, board.kind, self._choice.piece(self._choice.selected), held)
             if self._note:
-                self._paint_note(painter)
+                self.paint_note(painter, self._note)
         self.paint_corners(painter)
 
     def _marks(self, choice: BoardChoice) -> Marks:
@@ -371,21 +378,6 @@ class BoardView(Surface):
         return Marks(
             selected, frozenset(targets), ghost, cursor, selected if self._drag is not None else None
         )
-
-    def _paint_note(self, painter: QPainter) -> None:
-        font = themes.font(SECTION_PX)
-        room = self.width() - 4 * GAP
-        flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
-        words = QFontMetrics(font).boundingRect(QRect(0, 0, room, self.height()), flags, self._note)
-        box = words.adjusted(-GAP, -ROW, GAP, ROW)
-        box.moveCenter(self.rect().center())
-        box.moveBottom(self.height() - ROW)
-        painter.setPen(self.theme.colour("line"))
-        painter.setBrush(self.theme.colour("panel"))
-        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
-        painter.setPen(self.theme.colour("text"))
-        painter.setFont(font)
-        painter.drawText(box, flags, self._note)
 
     def _lay_out(self) -> None:
         board = self.board

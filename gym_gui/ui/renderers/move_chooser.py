@@ -7,10 +7,11 @@ from functools import partial
 from typing import Final
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QIcon, QKeyEvent, QPainter, QPixmap
+from PyQt6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from gym_gui.core.live import Move
+from gym_gui.ui.renderers import artwork
 from gym_gui.ui.renderers.board_painters import paint_any_piece
 from gym_gui.ui.renderers.board_words import chess_word
 from gym_gui.ui.theme import STEP
@@ -101,6 +102,7 @@ class MoveChooser(QFrame):
         button.setToolTip(f"{name} ({move.label})" if move.label and move.label != name else name)
         if move.promotion.lower() in ("q", "r", "b", "n"):
             letter = move.promotion.upper() if white else move.promotion.lower()
+            button.setProperty("role", "bare")  # No padding: the piece has all the room.
             button.setIcon(QIcon(self._picture(letter)))
             button.setIconSize(QSize(PIECE, PIECE))
             button.setFixedSize(PIECE + 2 * STEP, PIECE + 2 * STEP)
@@ -116,6 +118,10 @@ class MoveChooser(QFrame):
         picture.setDevicePixelRatio(ratio)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(artwork.SQUARE_LIGHT if not piece.isupper() else artwork.SQUARE_DARK))
+        painter.drawRoundedRect(QRectF(0, 0, PIECE, PIECE), STEP, STEP)
         paint_any_piece(painter, "chess", piece, QRectF(0, 0, PIECE, PIECE))
         painter.end()
         return picture

@@ -9,7 +9,7 @@ from PyQt6.QtGui import QFont, QFontMetrics, QPainter, QPainterPath, QResizeEven
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme as themes
-from gym_gui.ui.theme import RADIUS_CONTROL, SECTION_PX, STEP, TEXT_PX, Theme
+from gym_gui.ui.theme import GAP, RADIUS_CONTROL, ROW, SECTION_PX, STEP, TEXT_PX, Theme
 
 SMALLEST: Final = QSize(96, 72)
 """Smaller than this nothing can be made out."""
@@ -98,6 +98,22 @@ class Surface(QWidget):
             painter.setFont(font)
             painter.setPen(colour)
             painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centred, line)
+
+    def paint_note(self, painter: QPainter, note: str) -> None:
+        """Write a sentence at the foot, over what is there."""
+        font = themes.font(SECTION_PX)
+        room = self.width() - 4 * GAP
+        flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
+        words = QFontMetrics(font).boundingRect(QRect(0, 0, room, self.height()), flags, note)
+        box = words.adjusted(-GAP, -ROW, GAP, ROW)
+        box.moveCenter(self.rect().center())
+        box.moveBottom(self.height() - ROW)
+        painter.setPen(self.theme.colour("line"))
+        painter.setBrush(self.theme.colour("panel"))
+        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
+        painter.setPen(self.theme.colour("text"))
+        painter.setFont(font)
+        painter.drawText(box, flags, note)
 
     def _on_theme_changed(self) -> None:
         self.update()

@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QPushButton
+from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.envs import Environment, make
@@ -296,6 +296,53 @@ def test_the_same_position_again_keeps_the_piece_in_the_hand(
     play.click(chess("e2"))
     view.show_board(play.environment.board())
     assert view.selected == chess("e2")
+
+
+def test_where_nobody_plays_a_click_belongs_to_the_card(theme: Theme, shown: Show) -> None:
+    class Card(QWidget):
+        clicks = 0
+
+        def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+            self.clicks += 1
+
+    card = Card()
+    board = BoardView(theme, card)
+    board.resize(300, 300)
+    shown(card, 300, 300)
+    environment = make("tictactoe_v3")
+    environment.adapter.reset(seed=0)
+    board.show_board(environment.board())
+    QTest.mouseClick(board, LEFT, pos=board.square_rect((1, 1)).center())
+    assert (card.clicks, board.note) == (1, "")
+    board.set_interactive(True)
+    board.set_interactive(False)
+    QTest.mouseClick(board, LEFT, pos=board.square_rect((1, 1)).center())
+    assert (card.clicks, board.note) == (1, "It is not your move yet.")
+    environment.close()
+
+
+def test_saying_again_that_it_is_ones_move_disturbs_nothing(
+    view: BoardView, game: Callable[..., Game]
+) -> None:
+    play = game("chess_v6")
+    play.click(chess("e2"))
+    view.set_interactive(True)
+    assert view.selected == chess("e2")
+
+
+def test_the_opponents_position_takes_no_move(view: BoardView, game: Callable[..., Game]) -> None:
+    play = game("chess_v6")
+    view.move_chosen.disconnect()
+    moves: list[int] = []
+    view.move_chosen.connect(moves.append)
+    play.click(chess("e2"))
+    play.click(chess("e4"))
+    play.environment.adapter.step({"player_0": moves[0]})
+    view.show_board(play.environment.board())
+    play.click(chess("e7"))
+    play.click(chess("e5"))
+    assert len(moves) == 1
+    assert view.note == "It is not your move yet."
 
 
 def test_a_finished_game_says_so(view: BoardView, game: Callable[..., Game]) -> None:
