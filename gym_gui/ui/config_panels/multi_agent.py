@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
@@ -48,7 +48,6 @@ class MultiAgentPanel(QWidget):
         name = ElidedLabel(agent, "muted", parent=self)
         name.setFixedWidth(84)
         picker = PlayerPicker(agent, self)
-        picker.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         picker.chosen.connect(_Chosen(self, agent))
         more = IconButton("settings", f"Settings of {agent}", name=f"settings-{agent}", parent=self)
         more.setFixedSize(26, 26)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.ui import theme
@@ -25,6 +25,8 @@ _RULES = (
     ("retry", "ask twice more, then no-op"),
 )
 _RETRY = OnInvalid(2, "noop")
+_ELSEWHERE = ("script", "script_end")
+"""What a person in front of the window has no use for; the Agents page shows it."""
 
 
 def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
@@ -56,6 +58,7 @@ class PlayerPicker(PickerButton):
         self.setAccessibleName(f"{agent} is played by")
         self.setProperty("fixed-tip", True)
         self.setToolTip(f"Who decides for {agent}")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_player(
         self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
@@ -104,6 +107,9 @@ class PlayerForm(QWidget):
         schema = worker.settings_schema if worker is not None else ()
         # The choice that makes the policy is the picker's; it is not asked for twice.
         without = [setting.name for setting in schema if setting.policies]
+        without += [
+            name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
+        ]
         values = {**(worker.default_settings if worker is not None else {}), **player.settings}
         self.form = SettingsForm(schema, values, env_id=env_id, agent=agent, without=without, parent=self)
         self.form.values_changed.connect(self._on_values_changed)
@@ -139,6 +145,7 @@ class PlayerForm(QWidget):
             box.setCurrentIndex(box.count() - 1)
         else:
             box.setCurrentIndex(box.findData("retry" if rule.retry else rule.then))
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.activated.connect(self._on_rule)
         return box
 
@@ -151,6 +158,7 @@ class PlayerForm(QWidget):
         box.setSpecialValueText("none" if person else "usual (300 s)")
         box.setValue(self._player.deadline_s or 0.0)
         box.setKeyboardTracking(False)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.valueChanged.connect(self._on_limit)
         return box
 

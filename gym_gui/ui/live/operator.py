@@ -113,7 +113,7 @@ class LiveOperator(QObject):
         self._landed = asyncio.Event()
         self._begun = False
         self._counted: LiveRun | None = None
-        self._paused = self._driven = self._stepping = False
+        self._paused = self._driven = self._stepping = self._onwards = False
         self._rate: float | None = None
         self._questions: dict[int, HumanQuestion] = {}
         self._since = time.monotonic()
@@ -311,15 +311,25 @@ class LiveOperator(QObject):
             return
         if not self._paused:
             self.pause()
-        if self._flight is None and not self._left():
+        if self._flight is None and self._left() == 0:
             return
         self._stepping = True
         self._touch()
         if self._flight is None:
             self._feed()
+        elif self._shown_to_its_end:
+            self._onwards = True  # its line is still on its way
         else:
             (self._session.step_agent if by_agent else self._session.step)()
         self._refresh()
+
+    @property
+    def _shown_to_its_end(self) -> bool:
+        """Whether the last look was the last one of the episode in flight."""
+        flight, view = self._flight, self.last_view
+        return (
+            flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
+        )
 
     def drive(self, driven: bool) -> None:
         """Have its state say that it runs although somebody else takes every step (lock-step)."""
@@ -468,7 +478,7 @@ class LiveOperator(QObject):
         """End the episode in flight; ``False`` when the session does not do it in time."""
         assert self._session is not None
         self._questions_gone()
-        self._stepping = False
+        self._stepping = self._onwards = False
         if self._flight is None:
             return True
         self._landed.clear()
@@ -501,7 +511,7 @@ class LiveOperator(QObject):
         if self._listener is not listener:
             return
         self._session, self._listener, self.ready_info = None, None, None
-        self._stepping = False
+        self._stepping = self._onwards = False
         if self._flight is not None and self._flight.schedule == self._schedule:
             self._next = self._flight.place  # it left no trace: it is begun again
         self._flight = None
@@ -547,6 +557,7 @@ class LiveOperator(QObject):
         self._next += 1
         seed = self._seeds[place] if self._seeds is not None else self._seed + place
         plan = EpisodePlan(self._base + place, seed, 0)
+        self._onwards = False
         self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
         if run is not None:
             run.begun(self.config.operator_id, plan.index)
@@ -579,7 +590,7 @@ class LiveOperator(QObject):
             self._context.spawn(
                 self._give_up(str(row.get("error") or "the episode failed")), "ending a session"
             )
-        elif not self._paused:
+        elif not self._paused or self._onwards:
             self._feed()
         self._refresh()
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QTimer, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
@@ -18,6 +18,7 @@ from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
@@ -89,6 +90,8 @@ class OperatorConfigWidget(QWidget):
         self._panel_place = QVBoxLayout()
         self._panel_place.setSpacing(theme.ROW)
         column.addLayout(self._panel_place)
+        self.human = HumanControls(self)
+        column.addWidget(self.human)
         more = FormRows(parent=self)
         self.limit = more.add_row(
             "Max steps", self._limit_box(), tooltip="Steps after which an episode is cut off"
@@ -133,8 +136,9 @@ class OperatorConfigWidget(QWidget):
         box.setObjectName("operator-max-steps")
         box.setDecimals(0)
         box.setRange(0, 10_000_000)
-        box.setSpecialValueText("the environment's own")
+        box.setSpecialValueText("its own")
         box.setKeyboardTracking(False)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.valueChanged.connect(self._on_limit)
         return box
 
@@ -179,6 +183,7 @@ class OperatorConfigWidget(QWidget):
             self._operator.episode_over.disconnect(self._on_episode_over)
             self._operator.config_changed.disconnect(self._on_config_changed)
         self._operator = self._draft = None
+        self.human.show_humans(None)
         self._stop_looking()
 
     def refresh(self) -> None:
@@ -242,7 +247,7 @@ class OperatorConfigWidget(QWidget):
         if sheet.max_episode_steps:
             self.limit.setSpecialValueText(f"{sheet.max_episode_steps} (its own)")
         else:
-            self.limit.setSpecialValueText("the environment's own")
+            self.limit.setSpecialValueText("its own")
         self._draft = seated
         self._show(whole=True)
         if seated != draft:
@@ -393,8 +398,5 @@ def record_words(operator: LiveOperator) -> str:
     unusable = sum(sum(row.get("invalid_actions", {}).values()) for row in rows)
     if unusable:
         parts.append(f"unusable replies {unusable}")
-    steps = sum(row.get("length", 0) for row in rows)
-    seconds = sum(row.get("wall_s") or 0.0 for row in rows)
-    if steps and seconds:
-        parts.append(f"{1000 * seconds / steps:.1f} ms a step")
+    parts.append(f"mean length {statistics.fmean(row.get('length', 0) for row in rows):,.0f}")
     return " · ".join(parts)

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-CARDS_FOLDER = "play-cards"
-"""Where descriptions of environments are kept, below the cache folder; shared with the Play page."""
-
 
 def people_of(config: OperatorConfig) -> tuple[str, ...]:
     """Slots in which a person chooses; a human's script is none."""
@@ -89,6 +86,7 @@ class OperatorHumans(QObject):
 
     async def _learn(self, config: OperatorConfig, wanted: str) -> None:
         from gym_gui.controllers.play_card import PlayCards
+        from gym_gui.ui.play.opening import CARDS_FOLDER
 
         cards = PlayCards(self._context.store.cache_dir(CARDS_FOLDER))
         try:

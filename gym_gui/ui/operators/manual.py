@@ -43,8 +43,7 @@ class ManualOperators(QWidget):
         self.grid = RenderTabs(self)
         self.empty = EmptyHint(
             "No operator yet",
-            "An operator is an environment and whoever plays in it. "
-            "Up to eight play side by side on the same seeds.",
+            "An environment, and who plays in it. Up to eight run on the same seeds.",
             icon_name="operators",
         )
         self.empty.setObjectName("operators-empty")
@@ -69,6 +68,10 @@ class ManualOperators(QWidget):
     def card(self, operator: LiveOperator) -> OperatorRenderContainer:
         """The card of an operator."""
         return self._cards[operator]
+
+    def humans(self, operator: LiveOperator) -> OperatorHumans:
+        """The people at an operator's card."""
+        return self._humans[operator]
 
     def select(self, operator: LiveOperator | None) -> None:
         """Outline one card."""

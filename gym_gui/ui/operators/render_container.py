@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.core.config import OperatorConfig
@@ -26,6 +26,9 @@ from gym_gui.ui.widgets import (
     StatusDot,
     label,
 )
+
+NARROW = 290
+_SPARKLINE = 96
 
 
 def leading_kind(config: OperatorConfig) -> str:
@@ -82,13 +85,14 @@ class OperatorRenderContainer(Card):
         self.refresh()
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
-        head.addWidget(self.name, 0, Qt.AlignmentFlag.AlignVCenter)
-        head.addWidget(self.badge)
-        head.addStretch(1)
-        head.addWidget(self.status)
-        head.addWidget(self.expand)
+        self._top, self._below = QHBoxLayout(), QHBoxLayout()
+        for row in (self._top, self._below):
+            row.setSpacing(theme.ROW)
+        self._top.addWidget(self.name, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._top.addWidget(self.badge)
+        self._top.addStretch(1)
+        self._top.addWidget(self.status)
+        self._top.addWidget(self.expand)
         self._trouble_row = QWidget(self)
         row = QHBoxLayout(self._trouble_row)
         row.setContentsMargins(0, 0, 0, 0)
@@ -98,11 +102,30 @@ class OperatorRenderContainer(Card):
         foot.setSpacing(theme.ROW)
         foot.addWidget(self.facts, 1)
         foot.addWidget(self.sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.sparkline.setMaximumWidth(96)
-        self.body.addLayout(head)
+        self.body.addLayout(self._top)
+        self.body.addLayout(self._below)
         self.add(self._trouble_row)
         self.add(self.stage, 1)
         self.body.addLayout(foot)
+        self._narrow = False
+        self.sparkline.setMaximumWidth(_SPARKLINE)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """In a narrow card badge and state have a line of their own."""
+        super().resizeEvent(a0)
+        narrow = self.width() < NARROW
+        if narrow == self._narrow:
+            return
+        self._narrow = narrow
+        if narrow:
+            self._below.addWidget(self.badge)
+            self._below.addStretch(1)
+            self._below.addWidget(self.status)
+        else:
+            self._below.takeAt(1)  # the stretch
+            self._top.insertWidget(1, self.badge)
+            self._top.insertWidget(self._top.count() - 1, self.status)
+        self.sparkline.setMaximumWidth(_SPARKLINE // 2 if narrow else _SPARKLINE)
 
     # -- what it shows ---------------------------------------------------------------
 

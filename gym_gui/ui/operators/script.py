@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFileDialog, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFileDialog, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
@@ -43,6 +43,8 @@ CONSENT = (
     "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
     "for at most ten seconds. It can read and write your files all the same: run only what you trust."
 )
+
+_SOURCE_LETTERS = 1 << 16
 
 
 class ScriptExperimentWidget(QWidget):
@@ -112,7 +114,16 @@ class ScriptExperimentWidget(QWidget):
         viewport = scroll.viewport()
         if viewport is not None:
             viewport.setAutoFillBackground(False)
+        self._scroll = scroll
+        self.source = QPlainTextEdit()
+        self.source.setObjectName("script-source")
+        self.source.setAccessibleName("Text of the file")
+        self.source.setReadOnly(True)
+        self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.source.setFont(theme.mono_font(theme.SECTION_PX))
+        self.source.hide()
         self.card.add(scroll, 1)
+        self.card.add(self.source, 1)
         column.addWidget(self.empty, 1)
         column.addWidget(self.card, 1)
 
@@ -210,10 +221,12 @@ class ScriptExperimentWidget(QWidget):
 
     async def _read(self, path: Path, *, allow_code: bool) -> None:
         self._say(None)
+        self._show_source("")
         self.about.setText("Reading…")
         try:
             if not allow_code and await is_program(path):
-                self.about.setText("It has not been read yet.")
+                self.about.setText("It has not been read yet. This is what it says:")
+                self._show_source(await asyncio.to_thread(_head_of, path))
                 self._say(
                     InlineMessage(
                         "warning", CONSENT.format(name=path.name), ("Run it to read it", self._on_agreed)
@@ -228,6 +241,12 @@ class ScriptExperimentWidget(QWidget):
             self._say(InlineMessage("error", str(error), ("Read it again", self._on_again)))
             return
         self._take(plan)
+
+    def _show_source(self, text: str) -> None:
+        """Have a person see what would be run, before they agree."""
+        self.source.setPlainText(text)
+        self.source.setVisible(bool(text))
+        self._scroll.setVisible(not text)
 
     def _on_agreed(self) -> None:
         if self._path is not None and not self.busy:
@@ -285,6 +304,7 @@ class ScriptExperimentWidget(QWidget):
             self._job.progressed.connect(self._on_progressed)
         self._stopping = False
         self._say(None)
+        self._job.begin()
         self._spawn(self._run(self._job), "Running the experiment")
 
     @property
@@ -293,7 +313,7 @@ class ScriptExperimentWidget(QWidget):
         return result is not None and result.status != "stopped"
 
     async def _run(self, job: ScriptJob) -> None:
-        self._show()
+        self.about.setText("Starting sessions…")
         try:
             result = await job.run()
         except MosaicError as error:
@@ -389,6 +409,12 @@ class ScriptExperimentWidget(QWidget):
             if not (self._job is not None and self._job.running):
                 self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
+
+
+def _head_of(path: Path) -> str:
+    """The beginning of a file, enough to judge it by."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(_SOURCE_LETTERS)
 
 
 def plan_words(plan: ScriptPlan) -> str:

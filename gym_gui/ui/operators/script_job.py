@@ -103,6 +103,7 @@ async def is_program(path: Path) -> bool:
 
 async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> ScriptPlan:
     """Find out what an experiment will do, and whether it can."""
+    await knowledge.checks()  # by then the workers have been found
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or _cores())
 
@@ -215,30 +216,43 @@ class ScriptJob(QObject):
         self._paces: dict[str, _Pace] = {}
         self.folder: Path | None = None
         self.result: RunResult | None = None
-        self._stopped_early = False
+        self._stopped_early = self._running = False
 
     @property
     def running(self) -> bool:
         """Whether it is on."""
-        return self._manager is not None
+        return self._running
+
+    def begin(self) -> None:
+        """Count as running from now on, before :meth:`run` gets its turn."""
+        self.result, self._stopped_early, self._running = None, False, True
 
     async def run(self) -> RunResult:
-        """Run to the end, or go on with what was stopped.
+        """Run to the end, or go on with what was stopped; after :meth:`begin`.
 
         Raises:
             UsageError: Something the person can fix, found before anything was played.
             MosaicError: A session could not be started.
         """
+        self._paces.clear()
+        try:
+            manager = self._manager = self._make(await asyncio.to_thread(self._header))
+            if self._stopped_early:
+                manager.stop()
+            result = await manager.run()
+        finally:
+            self._manager, self._running = None, False
+        self.result, self.folder = result, result.folder
+        self._on_progress(manager.progress())
+        return result
+
+    def _make(self, header: Mapping[str, Any]) -> OperatorScriptExecutionManager:
         from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
         from gym_gui.host.client import HostSession
 
-        castings = [operator.casting for operator in self._plan.operators if operator.casting is not None]
-        header = await asyncio.to_thread(self._header)
-        self._paces.clear()
-        self.result, self._stopped_early = None, False
-        self._manager = manager = OperatorScriptExecutionManager(
+        return OperatorScriptExecutionManager(
             self._plan.experiment,
-            castings,
+            [operator.casting for operator in self._plan.operators if operator.casting is not None],
             partial(HostSession, store=self._store),
             self._store.runs_dir(),
             processes=self._plan.processes,
@@ -246,18 +260,6 @@ class ScriptJob(QObject):
             resume=self.folder,
             on_progress=self._on_progress,
         )
-        if self._stopped_early:
-            manager.stop()
-        try:
-            result = await manager.run()
-        except asyncio.CancelledError:
-            manager.stop()
-            raise
-        finally:
-            self._manager = None
-        self.result, self.folder = result, result.folder
-        self._on_progress(manager.progress())
-        return result
 
     def stop(self) -> None:
         """End early; what is done is kept."""

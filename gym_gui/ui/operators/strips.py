@@ -49,8 +49,9 @@ class FactsStrip(QWidget):
         large = theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))
         narrow, wide = QFontMetrics(small), QFontMetrics(large)
         now, left = theme.current(), 0
+        gap = 16 if self.width() > 200 else 10
         for name, value in self._facts:
-            width = max(narrow.horizontalAdvance(name), wide.horizontalAdvance(value), 34)
+            width = max(narrow.horizontalAdvance(name), wide.horizontalAdvance(value), 28)
             if left + width > self.width() and left:
                 break
             painter.setFont(small)
@@ -59,4 +60,4 @@ class FactsStrip(QWidget):
             painter.setFont(large)
             painter.setPen(now.colour("text"))
             painter.drawText(QRect(left, 17, width + 2, 20), Qt.AlignmentFlag.AlignVCenter, value)
-            left += width + 16
+            left += width + gap

@@ -207,6 +207,7 @@ class OperatorsTab(Page):
         operators = self.deck.operators
         if operator in operators:
             self.config.show_operator(operator, operators.index(operator) + 1, len(operators))
+            self.config.human.show_humans(self.manual.humans(operator))
 
     def _show_turns(self) -> None:
         current = self.manual.current
