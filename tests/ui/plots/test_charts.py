@@ -113,8 +113,10 @@ def test_bars_point_to_who_was_ahead(paired: PairedSeedsPlot) -> None:
 
     def drawn(index: int) -> list[int]:
         """Rows of the chart in which the bar is coloured."""
-        x = paired.bar_rect(index).center().toPoint().x()
-        return [y for y in range(image.height()) if image.pixelColor(x, y).hslSaturation() > 150]
+        area = paired.bar_rect(index).toRect()
+        bar, beside = area.center().x(), area.left() + 1
+        rows = range(area.top(), area.bottom())
+        return [y for y in rows if image.pixelColor(bar, y) != image.pixelColor(beside, y)]
 
     up, down = drawn(0), drawn(1)
     assert max(up) <= min(down)
