@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -155,6 +156,9 @@ def _parsed(module: str) -> tuple[ast.Module, bool] | None:
 
 
 def _file(module: str) -> Path | None:
+    loaded: str | None = getattr(sys.modules.get(module), "__file__", None)
+    if loaded is not None and loaded.endswith(".py"):
+        return Path(loaded)
     top, *rest = module.split(".")
     place = package_dir(top) if top else None
     if place is None:
