@@ -1,0 +1,330 @@
+"""A session host that is watched: looks, people, rebinding, and whatever ends or hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.host.client import HostSession
+from gym_gui.workers.tree import TAG
+from tests.support.engine import arena
+from tests.support.processes import Offspring, alive
+from tests.support.runs import GATED, Gate
+from tests.support.waiting import eventually, in_time
+from tests.support.watching import Watcher, casting, plans
+
+LIVE = LiveSettings()
+CORRIDOR = arena("Corridor")
+LONG = {"length": 10**6}
+NOOP = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+
+
+@asynccontextmanager
+async def session(
+    played: Casting | None = None, live: LiveSettings = LIVE, **options: Any
+) -> AsyncIterator[tuple[HostSession, Watcher]]:
+    watcher = Watcher()
+    host = HostSession(played or casting(), SessionSettings(1, live=live), watcher, **options)
+    watcher.answer = host.answer
+    try:
+        await host.start()
+        yield host, watcher
+    finally:
+        await host.close()
+
+
+def corridor(workers: Any = None, **kwargs: Any) -> Casting:
+    return casting(workers, task=CORRIDOR, env_kwargs=kwargs or LONG)
+
+
+# -- what is shown ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share_memory", [True, False])
+async def test_pictures_and_facts_arrive_however_they_travel(share_memory: bool):
+    async with session(share_memory=share_memory) as (host, watcher):
+        host.pace(40)
+        host.play(plans(3))
+        await in_time(lambda: 0 in watcher.episodes, "it is over")
+        assert watcher.views[0].step == 0 and watcher.views[0].seed == 3
+        assert watcher.last.over == "completed" and watcher.last.step == watcher.episodes[0]["length"]
+        assert watcher.last.agents[0].total == watcher.episodes[0]["total_reward"]
+        assert len(watcher.frames) >= 3
+        numbers = [number for number, _ in watcher.frames]
+        assert numbers == sorted(set(numbers)) and set(numbers) <= {v.frame for v in watcher.views}
+        assert {frame.shape for _, frame in watcher.frames} == {(400, 600, 3)}
+        first, last = watcher.frames[0][1], watcher.frames[-1][1]
+        assert not np.array_equal(first, last) and len(np.unique(first)) > 3
+        mapped = Path(f"/proc/{host.pid}/maps").read_text()
+        assert ("mosaic-frames" in mapped) == share_memory
+        worker = next(p for p in psutil.Process(host.pid).children() if "mosaic_worker" in p.cmdline())
+        held = [os.readlink(f) for f in Path(f"/proc/{worker.pid}/fd").iterdir()]
+        assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
+
+
+async def test_what_is_drawn_is_the_same_either_way():
+    pictures: list[bytes] = []
+    for share_memory in (True, False):
+        async with session(share_memory=share_memory) as (host, watcher):
+            host.pause()
+            host.play(plans(5))
+            for k in range(4):
+                await in_time(lambda k=k: len(watcher.frames) == k + 1, "a picture")
+                host.step()
+            pictures.append(b"".join(frame.tobytes() for _, frame in watcher.frames[:4]))
+    assert pictures[0] == pictures[1]
+
+
+async def test_a_reader_that_is_slow_sees_the_newest():
+    async with session(casting(task="CartPole-v1"), LiveSettings(fps=200)) as (host, watcher):
+        host.play(plans(*range(300)))
+        await in_time(lambda: len(watcher.views) > 5, "it is shown")
+        time.sleep(0.5)  # the window is busy: nothing of this process runs
+        before = len(watcher.views)
+        await in_time(lambda: len(watcher.views) > before + 3, "it goes on")
+        late = [(time.monotonic_ns() - v.sent_ns) / 1e9 for v in watcher.views[-2:]]
+        assert min(late) < 0.4, "what was missed is not made up for"
+
+
+async def test_a_watched_session_is_recorded_like_one_that_is_not():
+    hashes: list[str] = []
+    for live in (LIVE, None):
+        watcher = Watcher()
+        host = HostSession(
+            casting(task="MiniGrid-DoorKey-5x5-v0"), SessionSettings(1, 50, live=live), watcher
+        )
+        await host.start()
+        host.play(plans(11))
+        await in_time(lambda watcher=watcher: watcher.episodes, "it is over")
+        await host.close()
+        hashes.append(watcher.episodes[0]["trajectory_sha256"])
+        assert bool(watcher.views) == (live is not None)
+    assert hashes[0] == hashes[1]
+
+
+# -- commands ---------------------------------------------------------------------------------
+
+
+async def test_it_is_paused_stepped_paced_and_aborted():
+    async with session(corridor()) as (host, watcher):
+        host.pause()
+        host.play(plans(1))
+        await in_time(lambda: watcher.views, "the reset is shown")
+        for k in (1, 2, 3):
+            (host.step if k % 2 else host.step_agent)()
+            await in_time(lambda k=k: watcher.last.step == k, "one step")
+        host.pace(50)
+        host.resume()
+        begun = time.perf_counter()
+        await in_time(lambda: watcher.last.step >= 13, "ten more")
+        assert time.perf_counter() - begun > 0.15
+        host.abort()
+        await in_time(lambda: watcher.episodes, "it is told")
+        assert watcher.episodes[0]["status"] == watcher.last.over == "aborted"
+        host.play(plans(2))
+        await in_time(lambda: watcher.last.seed == 2, "and plays again")
+        with pytest.raises(UsageError, match="above 0"):
+            host.pace(-1)
+
+
+async def test_a_person_plays_through_the_host():
+    async with session(corridor({"agent": {"type": "human"}}, length=3, masked=True)) as (host, watcher):
+        watcher.reply = lambda q: q.legal[0] if q.attempt else 99
+        host.play(plans(1))
+        await in_time(lambda: watcher.episodes, "it is over")
+        assert watcher.column(0, "action") == [1, 0, 0]
+        assert watcher.column(0, "action_source") == ["human"] * 3
+        assert [q.attempt for q in watcher.questions] == [0, 1] * 3
+        assert "outside 0..2" in watcher.questions[1].reason
+
+
+async def test_a_person_is_let_go_when_it_is_paused_or_over():
+    async with session(corridor({"agent": {"type": "human"}})) as (host, watcher):
+        host.play(plans(1))
+        await in_time(lambda: len(watcher.questions) == 1, "asked")
+        host.pause()
+        await in_time(lambda: len(watcher.withdrawn) == 1, "taken back")
+        host.resume()
+        await in_time(lambda: len(watcher.questions) == 2, "asked again")
+        host.abort()
+        await in_time(lambda: len(watcher.withdrawn) == 2 and watcher.episodes, "taken back")
+
+
+async def test_a_slot_changes_hands_and_a_refusal_changes_nothing():
+    async with session(corridor()) as (host, watcher):
+        host.play(plans(1))
+        with pytest.raises(UsageError, match="/nowhere"):
+            await host.rebind(
+                "agent_0", WorkerAssignment(worker_type="rl", settings={"checkpoint": "/nowhere"})
+            )
+        with pytest.raises(UsageError, match="unknown agent"):
+            await host.rebind("goalkeeper", NOOP)
+        player = await host.rebind("agent_0", NOOP)
+        assert player["policy"] == "noop" and player["version"]
+        step = watcher.last.step
+        await in_time(lambda: watcher.last.step > step + 100, "it plays on")
+        host.abort()
+        await in_time(lambda: watcher.episodes, "it is told")
+        (change,) = watcher.episodes[0]["rebound"]
+        assert change["policy"] == "noop" and 0 < change["step_index"] <= watcher.episodes[0]["length"]
+
+
+async def test_secrets_of_a_new_player_travel_in_the_message(monkeypatch: pytest.MonkeyPatch):
+    async with session(corridor()) as (host, _):
+        missing = WorkerAssignment("operators_worker", "baseline", {"api_key": "env:MOSAIC_NO_SUCH_KEY"})
+        with pytest.raises(UsageError, match="MOSAIC_NO_SUCH_KEY"):
+            await host.rebind("agent_0", missing)
+
+
+async def test_nobody_can_be_rebound_where_nothing_runs():
+    never = HostSession(corridor(), SessionSettings(1, live=LIVE), Watcher())
+    with pytest.raises(UsageError, match="not running"):
+        await never.rebind("agent_0", NOOP)
+    async with session(corridor()) as (host, watcher):
+        task = asyncio.create_task(host.rebind("agent_0", NOOP))
+        await asyncio.sleep(0)
+        os.kill(host.pid, signal.SIGKILL)
+        with pytest.raises(UsageError, match="session"):
+            await task
+        await in_time(lambda: watcher.ends, "its end is told")
+
+
+# -- what hangs -------------------------------------------------------------------------------
+
+
+async def test_a_worker_that_hangs_stops_nothing_but_its_own_episode(offspring: Offspring):
+    async with session(corridor()) as (hung, silent), session(corridor()) as (other, watcher):
+        hung.play(plans(1))
+        other.play(plans(1))
+        await in_time(lambda: silent.views and watcher.views, "both are shown")
+        (worker,) = (p for p in offspring.workers("op") if psutil.Process(p).ppid() == hung.pid)
+        os.kill(worker, signal.SIGSTOP)
+        before = watcher.last.step
+        await in_time(lambda: watcher.last.step > before + 100, "the other plays on")
+        begun = time.perf_counter()
+        hung.pause()
+        hung.resume()
+        hung.abort()
+        await in_time(lambda: silent.episodes, "it ends at once")
+        assert silent.episodes[0]["status"] == "aborted"
+        assert time.perf_counter() - begun < 1.0
+        await hung.rebind("agent_0", NOOP)
+        hung.play(plans(2, first=1))
+        await in_time(lambda: silent.last.episode == 1, "somebody else plays on")
+
+
+async def test_a_worker_that_hangs_does_not_keep_a_session_open(offspring: Offspring):
+    async with session(corridor()) as (host, watcher):
+        host.play(plans(1))
+        await in_time(lambda: watcher.views, "it is shown")
+        os.kill(offspring.workers("op")[0], signal.SIGSTOP)
+        begun = time.perf_counter()
+        await host.close()
+        assert time.perf_counter() - begun < 3.5
+
+
+async def test_an_environment_that_hangs_does_not_keep_a_session_open(tmp_path: Path):
+    gate = Gate(tmp_path / "gate")
+    async with session(casting(task=GATED, env_kwargs=gate.kwargs(1))) as (host, watcher):
+        host.play(plans(1))
+        await asyncio.to_thread(gate.reached)
+        begun = time.perf_counter()
+        await host.close()
+        assert time.perf_counter() - begun < 6.0 and not watcher.ends
+
+
+# -- what is killed ---------------------------------------------------------------------------
+
+
+async def test_a_host_that_is_killed_is_told_of_and_leaves_nothing(offspring: Offspring):
+    async with session(corridor()) as (host, watcher):
+        host.play(plans(1))
+        await in_time(lambda: len(watcher.frames) >= 0 and watcher.views, "it is shown")
+        os.kill(host.pid, signal.SIGKILL)
+        await in_time(lambda: watcher.ends, "its end is told")
+        assert watcher.ends == ["was killed (signal 9, SIGKILL)"]
+        host.pause()
+        host.answer(1, 0)
+        host.abort()
+
+
+@pytest.mark.parametrize("moment", ["socket", "worker"])
+async def test_a_host_that_is_killed_while_it_starts_is_a_reason(moment: str, offspring: Offspring):
+    host = HostSession(corridor(), SessionSettings(1, live=LIVE), Watcher())
+    task = asyncio.create_task(host.start())
+    (pid,) = await in_time(lambda: offspring.hosts("op"), "it is started")
+    if moment == "worker":
+        await in_time(lambda: offspring.workers("op"), "its worker is started")
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(MosaicError, match="session process of op"):
+        await task
+    await host.close()
+    offspring.assert_none()
+
+
+_CLIENT = """
+import asyncio, sys
+from pathlib import Path
+from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.host.client import HostSession
+from tests.support.watching import Watcher, casting, plans
+
+async def main():
+    watcher = Watcher()
+    host = HostSession(casting(task="CartPole-v1"), SessionSettings(1, live=LiveSettings()), watcher)
+    print("starting", flush=True)
+    await host.start()
+    print("ready", flush=True)
+    host.play(plans(*range(100_000)))
+    while not watcher.frames:
+        await asyncio.sleep(0.01)
+    print("shown", flush=True)
+    await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("moment", ["starting", "host", "worker", "ready", "shown"])
+def test_a_client_that_is_killed_leaves_nothing(moment: str, offspring: Offspring):
+    """No process, no socket folder, no shared memory: the fixture looks for them, too."""
+    inherited = {key: value for key, value in os.environ.items() if key != TAG}
+    client = subprocess.Popen(
+        [sys.executable, "-c", _CLIENT],
+        env={**inherited, **offspring.variables},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert client.stdout is not None
+    try:
+        if moment == "host":
+            eventually(lambda: offspring.hosts("op"), "the host is started")
+        elif moment == "worker":
+            eventually(lambda: offspring.workers("op"), "the worker is started")
+        else:
+            while client.stdout.readline().strip() != moment:
+                assert client.poll() is None
+        hosts = offspring.hosts("op")
+    finally:
+        client.kill()
+        client.wait()
+        client.stdout.close()
+    offspring.assert_none()
+    assert not any(alive(pid) for pid in hosts)
