@@ -54,11 +54,8 @@ def catalogue() -> Sequence[PickerItem]:
     for name, family in envs.families().items():
         if family.installed:
             for spec in by_family.get(name, ()):
-                items.append(
-                    PickerItem(
-                        spec.id, spec.id.rpartition("/")[2], _turns(spec.api), family.title, keywords=spec.id
-                    )
-                )
+                label, trouble = spec.id.rpartition("/")[2], envs.trouble(spec)
+                items.append(PickerItem(spec.id, label, _turns(spec.api), family.title, trouble, spec.id))
         elif family.extra:
             line = f"pip install '{DISTRIBUTION}[{family.extra}]'"
             words = " ".join(family.prefixes)

@@ -259,10 +259,10 @@ class EvdevInput(QObject):
 
     def close(self, path: str) -> None:
         """Read a keyboard no more."""
-        device = self._devices.pop(path, None)
-        if device is None:
+        if path not in self._devices:
             return
         self.set_grabbed(path, False)
+        device = self._devices.pop(path)
         self._grabbed.discard(path)
         watch = self._watches.pop(path)
         watch.setEnabled(False)

@@ -1,0 +1,351 @@
+"""The Play page with real sessions: played by keys and mouse to recorded episodes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.operator import OperatorState
+from gym_gui.ui.pages.play import PlayPage
+
+PATIENCE_MS = 30_000
+SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+
+
+class Player:
+    """A person before the page."""
+
+    def __init__(self, page: PlayPage, qtbot: QtBot) -> None:
+        self.page, self.qtbot = page, qtbot
+
+    def wait(self, ready: Callable[[], object]) -> None:
+        self.qtbot.waitUntil(lambda: bool(ready()), timeout=PATIENCE_MS)
+
+    def open(self, **request: Any) -> None:
+        self.page.opened(**request)
+        self.wait(lambda: self.page.people.keys and self.page.game.operator)
+        self.wait(lambda: self.page.game.operator.last_view)  # type: ignore[union-attr]
+        self.wait(lambda: self.page.input.listening)
+
+    def asked(self) -> None:
+        self.wait(lambda: self.page.input.questions)
+
+    def key(self, key: Qt.Key) -> None:
+        self.qtbot.keyClick(self.focus(), key)
+
+    def focus(self) -> QWidget:
+        widget = self.page.window().focusWidget()  # type: ignore[union-attr]
+        assert widget is not None
+        return widget
+
+    def folder(self) -> Path:
+        run = self.page.game.run
+        assert run is not None
+        self.wait(lambda: run.folder)
+        assert run.folder is not None
+        return run.folder
+
+    def recorded(self, operator: str = "play") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Episodes and steps as they stand in the run folder."""
+        place = self.folder() / "operators" / operator
+        lines = [(place / name).read_text("utf-8").splitlines() for name in ("episodes.jsonl", "steps.jsonl")]
+        return [json.loads(line) for line in lines[0]], [json.loads(line) for line in lines[1]]
+
+
+@pytest.fixture
+def page(
+    context: AppContext, qtbot: QtBot, finish: Callable[[object], object], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[PlayPage]:
+    result = PlayPage(context)
+    result.resize(1208, 740)
+    result.show()
+    qtbot.waitExposed(result)
+    result.activateWindow()
+    qtbot.waitUntil(result.isActiveWindow)
+    yield result
+    finish(result.closed())
+    result.close()
+    result.deleteLater()
+
+
+@pytest.fixture
+def you(page: PlayPage, qtbot: QtBot) -> Player:
+    return Player(page, qtbot)
+
+
+def test_an_empty_page_says_what_to_do(page: PlayPage, you: Player) -> None:
+    page.opened()
+    assert page.empty.isVisible() and "Choose an environment" in page.empty.text.text()
+    assert not page.restart_button.isEnabled() and not page.side.who.isVisible()
+    you.wait(lambda: page.picker.loaded)
+    assert any(item.value == "CartPole-v1" for item in page.picker.items)
+
+
+def test_cartpole_waits_for_the_first_key_and_then_runs(page: PlayPage, you: Player) -> None:
+    you.open(task="CartPole-v1", seed=3)
+    assert page.game.waits_for_key and "to begin" in page.stage_card.prompt.text
+    assert page.stage_card.facts.text() == "step 0 of 500 · 15 steps/s"
+    you.qtbot.keyPress(you.focus(), Qt.Key.Key_Right)
+    you.wait(lambda: page.game.is_over)
+    you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Right)
+    episodes, steps = you.recorded()
+    assert [e["status"] for e in episodes] == ["completed"] and episodes[0]["seed"] == 3
+    assert {(s["action"], s["action_source"]) for s in steps} == {(1, "human")}
+    assert page.stage_card.result.isVisible()
+    assert f"{len(steps)} steps · seed 3 · recorded" in page.stage_card.result.detail.text()
+    shown: list[Any] = []
+    page.context.requested.connect(lambda name, request: shown.append((name, request)))
+    you.qtbot.mouseClick(page.stage_card.result.results_button, Qt.MouseButton.LeftButton)
+    assert shown == [("results", {"run": you.folder()})]
+    you.key(Qt.Key.Key_Return)
+    assert page.seed_box.seed == 4 and not page.stage_card.result.isVisible()
+    you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
+
+
+def test_frozenlake_by_keyboard(page: PlayPage, you: Player) -> None:
+    """Down and right alternate until it is over; every press is one move."""
+    config = OperatorConfig.single_agent(
+        operator_id="me",
+        task="FrozenLake-v1",
+        worker_type="human",
+        env_kwargs={"is_slippery": False, "map_name": "4x4"},
+    )
+    you.open(operator=config, seed=0)
+    keys = {"down": Qt.Key.Key_Down, "right": Qt.Key.Key_Right}
+    for n, word in enumerate(["down", "down", "right", "right", "down", "right"], 1):
+        you.asked()
+        assert page.stage_card.prompt.text == "Your move."
+        you.key(keys[word])
+        you.wait(lambda n=n: page.game.is_over or page._view.step == n)  # type: ignore[union-attr]
+    you.wait(lambda: page.game.is_over)
+    episodes, steps = you.recorded("me")
+    assert episodes[0]["success"] is True and episodes[0]["length"] == 6
+    assert [s["action"] for s in steps] == [1, 1, 2, 2, 1, 2]
+    assert page.stage_card.result.headline.text() == "Solved."
+
+
+def test_minigrid_by_buttons_and_restart(page: PlayPage, you: Player) -> None:
+    you.open(task="MiniGrid-Empty-5x5-v0", seed=1)
+    you.asked()
+    rows = page.side.keys.list.buttons
+    forward = next(row for row in rows.values() if row.row.word == "forward")
+    you.qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
+    you.wait(lambda: page._view is not None and page._view.step == 1)
+    assert page._view is not None and page._view.agents[0].action == "forward"
+    you.qtbot.mouseClick(page.restart_button, Qt.MouseButton.LeftButton)
+    you.wait(lambda: page._view is not None and page._view.step == 0 and page.input.questions)
+    assert page.input.listening
+
+
+def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> None:
+    you.open(task="classic/connect_four_v3", seed=5)
+    board = page.stage_card.stage.board
+    assert page.game.config is not None
+    assert page.game.config.workers["player_1"].settings == {"behavior": "connect_four_one_ply"}
+    page.side.clock.rate.setValue(60.0)  # the policy need not be watched
+    you.wait(lambda: page.game.clock.rate == 60.0)
+    for _ in range(22):
+        you.wait(lambda: page.game.is_over or (page.input.questions and board.interactive))
+        if page.game.is_over:
+            break
+        (question,) = page.input.questions
+        assert question.legal is not None and page._view is not None and page._view.board is not None
+        move = next(m for m in page._view.board.moves if m.action == question.legal[0])
+        centre: QPoint = board.square_rect(move.target).center()
+        you.qtbot.mouseClick(board, Qt.MouseButton.LeftButton, pos=centre)
+        you.wait(lambda q=question: q not in page.input.questions)
+    assert page.game.is_over
+    episodes, steps = you.recorded()
+    assert episodes[0]["status"] == "completed" and set(episodes[0]["outcome"]) == {"player_0", "player_1"}
+    sources = {s["agent_id"]: s["action_source"] for s in steps}
+    assert sources == {"player_0": "human", "player_1": "policy"}
+    won = episodes[0]["outcome"]["player_0"]
+    said = {"win": "You won", "loss": "You lost", "draw": "A draw"}[won]
+    assert page.stage_card.result.headline.text().startswith(said)
+
+
+def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> None:
+    """Whoever presses nothing does nothing, and that is recorded as what it is."""
+    chaser = WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"})
+    players = {
+        "green_0": WorkerAssignment("", "human"),
+        "green_1": chaser,
+        "blue_0": WorkerAssignment("", "random"),
+        "blue_1": WorkerAssignment("", "passive"),
+    }
+    config = OperatorConfig.multi_agent(
+        operator_id="mixed", task=SOCCER, player_workers=players, max_steps=25
+    )
+    you.open(operator=config, seed=2)
+    page.side.clock.mode.findChild(QWidget, "time-runs").click()  # type: ignore[union-attr]
+    you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
+    you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
+    you.wait(lambda: page._view is not None and page._view.step >= 8)
+    you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Up)
+    you.wait(lambda: page.game.is_over)
+    episodes, steps = you.recorded("mixed")
+    mine = [s for s in steps if s["agent_id"] == "green_0"]
+    sources = [s["action_source"] for s in mine]
+    assert sources[0] == "human" and sources[-1] == "noop" and set(sources) == {"human", "noop"}
+    assert "played by the fallback" in page.stage_card.result.detail.text()
+    assert episodes[0]["agents"]["green_1"]["policy"] == "soccer_chaser"
+    assert page.stage_card.headline.text().startswith("Green ")
+
+
+def test_somebody_else_takes_over(page: PlayPage, you: Player) -> None:
+    you.open(task="FrozenLake-v1", seed=0)
+    you.asked()
+    picker = page.side.who.pickers["agent_0"]
+    assert {"You (arrow keys)", "Random"} <= {item.label for item in picker.items}
+    refused = [item for item in picker.items if item.reason]
+    assert any("CleanRL" in item.label and "box" in item.reason for item in refused)
+    picker.chosen.emit("operators_worker:random")
+    you.wait(lambda: page.game.is_over)
+    assert page.game.people == ()
+    episodes, steps = you.recorded()
+    assert {s["action_source"] for s in steps} == {"policy"}
+    assert episodes[0]["rebound"][0]["policy"] == "random"
+
+
+def test_nothing_is_written_when_recording_is_off(page: PlayPage, you: Player) -> None:
+    page.game.set_recording(False)
+    you.open(task="CartPole-v1", seed=3)
+    assert page.record_button.text() == "Record"
+    you.key(Qt.Key.Key_Left)
+    you.wait(lambda: page.game.is_over)
+    assert "not recorded" in page.stage_card.result.detail.text()
+    assert not page.stage_card.result.results_button.isVisible()
+    assert not any(page.context.store.runs_dir().iterdir())
+    you.qtbot.mouseClick(page.record_button, Qt.MouseButton.LeftButton)
+    assert page.record_button.text() == "Recording"
+    page.play_again()
+    you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
+    you.key(Qt.Key.Key_Left)
+    you.wait(lambda: page.game.is_over)
+    episodes, _ = you.recorded()
+    assert [e["seed"] for e in episodes] == [4]
+
+
+def test_a_session_that_is_killed_can_be_restarted(page: PlayPage, you: Player) -> None:
+    you.open(task="FrozenLake-v1", seed=0)
+    you.asked()
+    assert page.game.operator is not None
+    os.kill(page.game.operator.host_pid, signal.SIGKILL)
+    you.wait(lambda: page.stage_card.trouble.isVisible())
+    assert "killed (signal 9)" in page.stage_card.trouble.text
+    assert page.stage_card.trouble.button is not None
+    you.qtbot.mouseClick(page.stage_card.trouble.button, Qt.MouseButton.LeftButton)
+    you.asked()
+    assert not page.stage_card.trouble.isVisible()
+
+
+def test_an_environment_that_there_is_not(page: PlayPage, you: Player) -> None:
+    page.open_task("CartPol-v1")
+    you.wait(lambda: "CartPole-v1" in page.stage_card.stage.frame.hint[1])
+    assert not page.side.who.isVisible()
+    you.open(task="CartPole-v1")
+    assert page.side.who.isVisible()
+
+
+def test_looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
+    you.open(task="CartPole-v1", seed=3)
+    you.qtbot.keyPress(you.focus(), Qt.Key.Key_Left)
+    you.wait(lambda: page._view is not None and page._view.step >= 1)
+    page.side.keys.edit.setFocus()
+    you.wait(lambda: page.game.paused)
+    assert "Click the picture to go on" in page.stage_card.prompt.text
+    assert page.pause_button.text() == "Go on"
+    step = page._view.step if page._view else 0
+    you.qtbot.wait(300)
+    assert page._view is not None and page._view.step <= step + 1
+    page.stage_card.take_keys()
+    you.wait(lambda: not page.game.paused)
+    page.left()
+    assert page.game.paused or page.game.is_over
+
+
+def test_own_keys_are_kept(page: PlayPage, you: Player) -> None:
+    you.open(task="FrozenLake-v1", seed=0)
+    you.asked()
+    panel = page.side.keys
+    panel.start_editing()
+    you.qtbot.mouseClick(panel.editor.list.buttons[1], Qt.MouseButton.LeftButton)
+    you.qtbot.keyClick(panel.editor.list.buttons[1], Qt.Key.Key_J)
+    assert page.people.keys["agent_0"].scheme.bindings["J"] == 1
+    panel.stop_editing()
+    you.key(Qt.Key.Key_J)
+    you.wait(lambda: page._view is not None and page._view.step == 1)
+    assert page._view is not None and page._view.agents[0].number == 1
+    page.open_task("FrozenLake8x8-v1")
+    you.wait(lambda: page._card is not None and page._card.env_id == "FrozenLake8x8-v1" and page.people.keys)
+    assert page.people.keys["agent_0"].own
+    page.people.reset("agent_0", realtime=False)
+    assert "J" not in page.people.keys["agent_0"].scheme.bindings
+
+
+def test_two_people_have_a_set_of_keys_each(page: PlayPage, you: Player) -> None:
+    players = {slot: WorkerAssignment("", "human") for slot in ("player_0", "player_1")}
+    config = OperatorConfig.multi_agent(
+        operator_id="two", task="classic/tictactoe_v3", player_workers=players
+    )
+    you.open(operator=config, seed=0)
+    first, second = (page.people.keys[slot].scheme for slot in players)
+    assert not set(first.bindings) & set(second.bindings)
+    assert page.side.keyboards.isVisible()
+    moves = [("player_0", 0), ("player_1", 1), ("player_0", 3), ("player_1", 4), ("player_0", 6)]
+    for slot, action in moves:
+        you.wait(lambda slot=slot: [q.slot for q in page.input.questions] == [slot])
+        scheme = page.people.keys[slot].scheme
+        key = next(k for k, a in scheme.bindings.items() if a == action)
+        you.key(getattr(Qt.Key, f"Key_{key}"))
+    you.wait(lambda: page.game.is_over)
+    assert page.stage_card.result.headline.text() == "Player 0 won."
+    _, steps = you.recorded("two")
+    assert [(s["agent_id"], s["action"]) for s in steps] == moves
+
+
+def test_documentation_takes_the_stages_place(page: PlayPage, you: Player) -> None:
+    you.open(task="CartPole-v1", seed=3)
+    assert page.side.about.text.text()
+    you.qtbot.mouseClick(page.side.about.more, Qt.MouseButton.LeftButton)
+    assert page.documentation.isVisible() and "pole" in page.documentation.browser.toPlainText()
+    you.key(Qt.Key.Key_Escape)
+    assert page.stage_card.isVisible() and page.input.listening
+
+
+def test_continuous_actions_by_keys(page: PlayPage, you: Player) -> None:
+    you.open(task="Pendulum-v1", seed=3)
+    row = next(iter(page.people.keys["agent_0"].scheme.axes))
+    assert row.value
+    you.qtbot.keyPress(you.focus(), Qt.Key.Key_Left)
+    you.wait(lambda: page._view is not None and page._view.step >= 5)
+    assert page._view is not None and page._view.agents[0].source == "human"
+    you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Left)
+    you.wait(lambda: page._view is not None and page._view.agents[0].source == "noop")
+
+
+def test_every_control_can_be_named_and_reached(page: PlayPage, you: Player) -> None:
+    from PyQt6.QtWidgets import QAbstractButton, QAbstractSpinBox
+
+    you.open(task="FrozenLake-v1", seed=0)
+    controls = [*page.findChildren(QAbstractButton), *page.findChildren(QAbstractSpinBox)]
+    shown = [c for c in controls if c.isVisible()]
+    assert shown
+    for control in shown:
+        words = control.accessibleName() or getattr(control, "text", lambda: "")()
+        assert control.objectName() and words, control
+        assert control.toolTip() or words, control
+        assert control.focusPolicy() != Qt.FocusPolicy.NoFocus, control.objectName()
+    assert len({command.id for command in page.commands()}) == len(page.commands())

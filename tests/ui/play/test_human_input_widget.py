@@ -1,0 +1,173 @@
+"""Keys as the window gets them: focus, auto-repeat, shortcuts, other people's keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PyQt6.QtCore import QEvent, Qt
+from PyQt6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PyQt6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.core.live import HumanQuestion
+from gym_gui.envs.keymaps import KeyScheme
+from gym_gui.ui.play.human_input import HumanInput
+
+SPACE = {"kind": "Discrete", "n": 4, "start": 0}
+KEYS = KeyScheme({"Left": 0, "Right": 1, "Space": 2, "Shift": 3})
+
+
+class Table:
+    """A widget that is played on, beside a text field."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.window = QWidget()
+        self.stage = QWidget(self.window)
+        self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.inner = QWidget(self.stage)
+        self.inner.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.field = QLineEdit(self.window)
+        self.button = QPushButton("b", self.window)
+        layout = QVBoxLayout(self.window)
+        for widget in (self.stage, self.field, self.button):
+            layout.addWidget(widget)
+        self.input = HumanInput(self.window)
+        self.chosen: list[tuple[str, object]] = []
+        self.input.chosen.connect(lambda q, a: self.chosen.append((q.slot, a)))
+        self.window.show()
+        qtbot.waitExposed(self.window)
+        self.window.activateWindow()
+        self.stage.setFocus()
+        qtbot.waitUntil(lambda: QApplication.focusWidget() is self.stage)
+
+    def ask(self, number: int = 1, slot: str = "a", legal: tuple[int, ...] | None = None) -> None:
+        self.input.offer(HumanQuestion(number, 0, 0, slot, slot, legal=legal, space=SPACE))
+
+
+@pytest.fixture
+def table(qtbot: QtBot) -> Iterator[Table]:
+    result = Table(qtbot)
+    result.input.attach(result.stage, {"a": KEYS}, words={"a": {2: "jump"}})
+    yield result
+    result.input.detach()
+    result.window.close()
+    result.window.deleteLater()
+
+
+def test_a_key_answers(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    qtbot.keyClick(table.stage, Qt.Key.Key_Right)
+    assert table.chosen == [("a", 1)]
+    assert table.input.questions == ()
+
+
+def test_a_key_pressed_in_a_child_counts(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    table.inner.setFocus()
+    qtbot.keyClick(table.inner, Qt.Key.Key_Left)
+    assert table.chosen == [("a", 0)]
+
+
+def test_a_key_typed_elsewhere_does_not(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    table.field.setFocus()
+    qtbot.keyClick(table.field, Qt.Key.Key_Space)
+    assert table.chosen == [] and table.field.text() == " "
+    assert not table.input.listening
+
+
+def test_auto_repeat_is_ignored(table: Table) -> None:
+    table.ask(1)
+    for repeat in (False, True, True):
+        press = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier, "", repeat)
+        QApplication.sendEvent(table.stage, press)
+        table.ask(2)
+    assert table.chosen == [("a", 0)]
+    assert table.input.held == {"Left"}
+
+
+def test_losing_the_keyboard_lets_go_of_all_keys(table: Table, qtbot: QtBot) -> None:
+    heard: list[bool] = []
+    table.input.listening_changed.connect(heard.append)
+    qtbot.keyPress(table.stage, Qt.Key.Key_Left)
+    assert table.input.held == {"Left"}
+    table.button.setFocus()
+    assert table.input.held == frozenset() and heard == [False]
+    table.stage.setFocus()
+    assert heard == [False, True]
+    qtbot.keyRelease(table.stage, Qt.Key.Key_Left)
+
+
+def test_a_key_of_the_game_is_no_shortcut(table: Table, qtbot: QtBot) -> None:
+    ran: list[int] = []
+    shortcut = QShortcut(QKeySequence("Space"), table.window)
+    shortcut.activated.connect(lambda: ran.append(1))
+    table.ask()
+    qtbot.keyClick(table.stage, Qt.Key.Key_Space)
+    assert table.chosen == [("a", 2)] and not ran
+    table.button.setFocus()  # elsewhere it is
+    qtbot.keyClick(table.field, Qt.Key.Key_Left)
+    assert table.chosen == [("a", 2)]
+
+
+def test_a_command_of_the_window_is_no_move(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    qtbot.keyClick(table.stage, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    assert table.chosen == []
+
+
+def test_shift_is_a_key_of_its_own(table: Table, qtbot: QtBot) -> None:
+    table.ask()
+    qtbot.keyPress(table.stage, Qt.Key.Key_Shift)
+    assert table.chosen == [("a", 3)]
+    qtbot.keyRelease(table.stage, Qt.Key.Key_Shift)
+
+
+def test_an_impossible_move_is_said(table: Table, qtbot: QtBot) -> None:
+    table.ask(legal=(0, 1))
+    with qtbot.waitSignal(table.input.refused) as told:
+        qtbot.keyClick(table.stage, Qt.Key.Key_Space)
+    assert told.args == ["Jump is not possible now."]
+    assert len(table.input.questions) == 1
+
+
+def test_buttons_answer_too(table: Table) -> None:
+    table.ask()
+    table.input.choose("a", 3)
+    assert table.chosen == [("a", 3)]
+
+
+def test_two_people(table: Table, qtbot: QtBot) -> None:
+    other = KeyScheme({"A": 0, "D": 1})
+    table.input.attach(table.stage, {"a": KEYS, "b": other})
+    table.ask(1, "a")
+    table.ask(2, "b")
+    qtbot.keyClick(table.stage, Qt.Key.Key_D)
+    qtbot.keyClick(table.stage, Qt.Key.Key_Right)
+    assert table.chosen == [("b", 1), ("a", 1)]
+
+
+def test_new_keys_for_a_question_that_is_open(table: Table, qtbot: QtBot) -> None:
+    from gym_gui.controllers.human_input import HumanSeat
+
+    table.ask()
+    table.input.set_seats([HumanSeat("a", KeyScheme({"J": 0}))])
+    qtbot.keyClick(table.stage, Qt.Key.Key_J)
+    assert table.chosen == [("a", 0)]
+
+
+def test_withdrawn(table: Table, qtbot: QtBot) -> None:
+    table.ask(5)
+    table.input.withdraw(5)
+    table.input.choose("a", 1)
+    assert table.chosen == []
+
+
+def test_a_widget_that_goes(qtbot: QtBot, table: Table) -> None:
+    stage = QWidget()
+    table.input.attach(stage, {"a": KEYS})
+    with qtbot.waitSignal(stage.destroyed):
+        stage.deleteLater()
+    assert not table.input.listening
+    table.input.attach(table.stage, {"a": KEYS})
