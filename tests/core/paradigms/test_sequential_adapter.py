@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from mpe2 import simple_tag_v3
-from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo import ParallelEnv
 from pettingzoo.classic.chess.chess import env as chess
 from pettingzoo.classic.connect_four.connect_four import env as connect_four
 from pettingzoo.classic.rlcard_envs.leduc_holdem import env as leduc
@@ -18,60 +18,20 @@ from pettingzoo.utils import parallel_to_aec
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms import SequentialAdapter
+from tests.support.arenas import Turns
 
 
-class Scripted(AECEnv[Any, Any, Any]):
-    """Plays a list of turns ``(who, {agent: reward}, {agent: "t" or "c"})``.
-
-    ``t`` terminates the agent, ``c`` cuts it off. Dead agents get their dead step first,
-    as in PettingZoo's own environments.
-    """
-
-    metadata = {"name": "scripted"}  # noqa: RUF012
-    render_mode = None
+class Scripted(Turns):
+    """Plays a list of turns, and keeps who moved how."""
 
     def __init__(self, agents: list[Any], turns: list[tuple[Any, dict[Any, float], dict[Any, str]]]) -> None:
-        self.possible_agents = agents
-        self.turns = turns
+        super().__init__(agents, turns)
         self.played: list[tuple[Any, Any]] = []
 
-    def observation_space(self, agent: Any) -> Any:
-        return spaces.Discrete(100)
-
-    def action_space(self, agent: Any) -> Any:
-        return spaces.Discrete(2)
-
-    def observe(self, agent: Any) -> Any:
-        return self.turn
-
-    def reset(self, seed: int | None = None, options: Any = None) -> None:
-        self.turn = 0
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
-        self.agent_selection = self.turns[0][0]
-        self._skip_agent_selection = None
-
     def step(self, action: Any) -> None:
-        who = self.agent_selection
-        if self.terminations[who] or self.truncations[who]:
-            self._was_dead_step(action)
-            return
-        self.played.append((who, action))
-        self._cumulative_rewards[who] = 0.0
-        _, rewards, ends = self.turns[self.turn]
-        self.turn += 1
-        for agent, how in ends.items():
-            (self.terminations if how == "t" else self.truncations)[agent] = True
-        self._clear_rewards()
-        self.rewards.update(rewards)
-        self._accumulate_rewards()
-        if self.turn < len(self.turns):
-            self.agent_selection = self.turns[self.turn][0]
-        self._deads_step_first()
+        if action is not None:  # a dead step
+            self.played.append((self.agent_selection, action))
+        super().step(action)
 
 
 class Field(ParallelEnv[Any, Any, Any]):
@@ -312,7 +272,7 @@ def test_agents_named_by_integers() -> None:
 def test_an_agent_nobody_announced_may_join() -> None:
     class Joining(Scripted):
         def step(self, action: Any) -> None:
-            if self.turn == 0:
+            if self._turn == 0:
                 self.agents.append("late")
                 for table, value in (
                     (self.rewards, 0.0),
@@ -393,3 +353,16 @@ def test_two_instances_in_turn_do_not_disturb_each_other() -> None:
                 for name, reward in adapter.step({agent: action}).rewards.items():
                     returns[seed][name] += reward
     assert [dict(r) for r in returns] == alone
+
+
+def test_the_last_move_is_known_until_the_next_game() -> None:
+    adapter = SequentialAdapter(Scripted(["a", "b"], [("a", {}, {}), ("b", {}, {"a": "t", "b": "t"})]))
+    assert adapter.last_move is None
+    adapter.reset(seed=0)
+    assert adapter.last_move is None
+    adapter.step({"a": 1})
+    assert adapter.last_move == ("a", 1)
+    adapter.step({"b": 0})
+    assert adapter.last_move == ("b", 0), "of a game that is over too"
+    adapter.reset(seed=0)
+    assert adapter.last_move is None
