@@ -1,0 +1,205 @@
+"""Pictures of every page, in both themes and two sizes, into ``docs/images``.
+
+    python scripts/screenshots.py [--out DIR] [--only NAME …] [--size 1280x800 …] [--theme light …]
+
+Real things are shown: the quickstart experiment is played first, and sessions play while
+they are photographed. ``xvfb-run -a`` shows the window as X11 draws it; without a display
+set ``QT_QPA_PLATFORM=offscreen``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+QUICKSTART = ROOT / "docs/examples/quickstart.py"
+SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
+SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
+_SETTLE_S = 1.2
+_PATIENCE_S = 90.0
+_STEPS = 25
+"""Sessions are photographed after so many steps."""
+
+
+def prepare(home: Path) -> Path:
+    """Give the window folders of its own, and a run to show; returns the run's folder."""
+    os.environ["MOSAIC_DATA_DIR"] = str(home / "data")
+    os.environ["MOSAIC_CACHE_DIR"] = str(home / "cache")
+    os.environ["MOSAIC_RUNS_DIR"] = str(home / "runs")
+    command = [sys.executable, "-m", "gym_gui", "run", str(QUICKSTART), "--out", str(home / "runs")]
+    subprocess.run(command, check=True, capture_output=True)
+    return next((home / "runs").iterdir())
+
+
+class Scenes:
+    """What is photographed.
+
+    Args:
+        window: The main window, shown.
+        run: A run folder.
+    """
+
+    def __init__(self, window: Any, run: Path) -> None:
+        self._window, self._context, self._run = window, window.context, run
+
+    def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """Scenes by the name of their pictures."""
+        return {
+            "home": self.home,
+            "play": self.play,
+            "play-board": self.play_board,
+            "operators": self.operators,
+            "operators-script": self.operators_script,
+            "agents": self.agents,
+            "results-list": self.results_list,
+            "results": self.results,
+            "replay": self.replay,
+            "settings": self.settings,
+        }
+
+    def _page(self, name: str) -> Any:
+        return self._window.pages[name]
+
+    @staticmethod
+    async def _until(condition: Callable[[], object], what: str) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE_S
+        while not condition():
+            if loop.time() > deadline:
+                raise TimeoutError(f"{what} did not come within {_PATIENCE_S:g} s")
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(_SETTLE_S)
+
+    async def home(self) -> None:
+        self._context.go("home")
+        await asyncio.sleep(_SETTLE_S)
+
+    async def play(self) -> None:
+        """Soccer: a person in one of four slots."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+        from gym_gui.ui.starters import soccer_teams
+
+        others = dict(soccer_teams().workers)
+        slots = {**others, "green_0": WorkerAssignment("human_worker", "human")}
+        operator = OperatorConfig.multi_agent(
+            operator_id="you", display_name="You and a mate", task=SOCCER, player_workers=slots
+        )
+        self._context.go("play", operator=operator, seed=7)
+        await asyncio.sleep(0)
+        game = self._page("play").game
+        await self._until(lambda: _is_on(game.operator, "green_0"), "soccer")
+
+    async def play_board(self) -> None:
+        from gym_gui.ui.starters import connect_four
+
+        self._context.go("play", operator=connect_four(), seed=7)
+        await self._until(lambda: _is_on(self._page("play").game.operator, "player_0"), "connect four")
+
+    async def operators(self) -> None:
+        """Four ways through a door, the last of them random."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        def one(name: str, title: str, **settings: Any) -> OperatorConfig:
+            player = WorkerAssignment("operators_worker", "baseline", settings)
+            return OperatorConfig.multi_agent(
+                operator_id=name, display_name=title, task=MINIGRID, player_workers={"agent_0": player}
+            )
+
+        configs = [
+            one("path", "Path-finder", behavior="minigrid_goal"),
+            one("random", "Random", behavior="random"),
+            one("cycling", "Cycling", behavior="cycling"),
+            one("noop", "Does nothing", behavior="noop"),
+        ]
+        self._context.go("operators", operators=configs, seed=42, run=True)
+        await asyncio.sleep(0)
+        deck = self._page("operators").deck
+        await self._until(lambda: all(_steps(o) >= _STEPS for o in deck.operators), "four operators")
+
+    async def operators_script(self) -> None:
+        self._context.go("operators", script=QUICKSTART)
+        await asyncio.sleep(4 * _SETTLE_S)
+
+    async def agents(self) -> None:
+        from gym_gui.ui.starters import soccer_teams
+
+        self._context.go("agents", operator=soccer_teams())
+        await self._until(lambda: self._page("agents")._is_ready(), "the configuration")
+        await asyncio.sleep(4 * _SETTLE_S)
+
+    async def results_list(self) -> None:
+        self._context.go("results")
+        await asyncio.sleep(2 * _SETTLE_S)
+
+    async def results(self) -> None:
+        self._context.go("results", run=self._run)
+        await asyncio.sleep(4 * _SETTLE_S)
+
+    async def replay(self) -> None:
+        operator = sorted(p.name for p in (self._run / "operators").iterdir())[0]
+        self._context.go("results", replay=(self._run, operator, 0))
+        await asyncio.sleep(5 * _SETTLE_S)
+
+    async def settings(self) -> None:
+        self._context.go("settings")
+        await asyncio.sleep(_SETTLE_S)
+
+
+def _steps(operator: Any) -> int:
+    view = operator and operator.last_view
+    return int(view.step) if view else 0
+
+
+def _is_on(operator: Any, agent: str) -> bool:
+    view = operator and operator.last_view
+    return bool(view) and agent in view.turn
+
+
+async def photograph(window: Any, run: Path, options: argparse.Namespace) -> None:
+    """Take every picture asked for, then close the window."""
+    scenes = Scenes(window, run).by_name()
+    for name in options.only or scenes:
+        await scenes[name]()
+        for size in options.size:
+            width, height = (int(part) for part in size.split("x"))
+            window.resize(width, height)
+            for theme in options.theme:
+                window.context.theme.set_mode(theme)
+                await asyncio.sleep(_SETTLE_S)
+                file = options.out / f"{name}-{theme}-{width}.png"
+                window.grab().save(str(file))
+                print(file)
+    window.close()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Take the pictures; returns the exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/images")
+    parser.add_argument("--only", nargs="+", metavar="NAME")
+    parser.add_argument("--size", nargs="+", default=SIZES, metavar="WxH")
+    parser.add_argument("--theme", nargs="+", default=THEMES, choices=THEMES)
+    options = parser.parse_args(argv)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        run = prepare(Path(home))
+        from gym_gui.ui.app import create_window, end
+
+        app, window = create_window(["mosaic"])
+        window.show()
+        task = window.context.spawn(photograph(window, run, options), "Taking pictures")
+        app.exec()
+        end(window)
+        return 0 if task.done() and not task.cancelled() and task.exception() is None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
