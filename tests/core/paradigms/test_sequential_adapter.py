@@ -174,7 +174,7 @@ def test_what_is_owed_when_an_episode_is_cut_off(cut: int, converted: bool) -> N
 
         def step(self, action: Any) -> None:
             alive = list(self.agents)
-            self.turns[self.turn] = (self.turns[self.turn][0], dict.fromkeys(alive, 2.0**self.turn), {})
+            self._turns[self._turn] = (self._turns[self._turn][0], dict.fromkeys(alive, 2.0**self._turn), {})
             super().step(action)
 
     if converted:
