@@ -74,7 +74,7 @@ async def test_pictures_and_facts_arrive_however_they_travel(share_memory: bool)
         mapped = Path(f"/proc/{host.pid}/maps").read_text()
         assert ("mosaic-frames" in mapped) == share_memory
         worker = next(p for p in psutil.Process(host.pid).children() if "mosaic_worker" in p.cmdline())
-        held = [os.readlink(f) for f in Path(f"/proc/{worker.pid}/fd").iterdir()]
+        held = [str(f.readlink()) for f in Path(f"/proc/{worker.pid}/fd").iterdir()]
         assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
 
 
@@ -185,7 +185,7 @@ async def test_a_slot_changes_hands_and_a_refusal_changes_nothing():
         assert change["policy"] == "noop" and 0 < change["step_index"] <= watcher.episodes[0]["length"]
 
 
-async def test_secrets_of_a_new_player_travel_in_the_message(monkeypatch: pytest.MonkeyPatch):
+async def test_a_secret_that_is_not_there_is_a_reason():
     async with session(corridor()) as (host, _):
         missing = WorkerAssignment("operators_worker", "baseline", {"api_key": "env:MOSAIC_NO_SUCH_KEY"})
         with pytest.raises(UsageError, match="MOSAIC_NO_SUCH_KEY"):
@@ -255,7 +255,7 @@ async def test_an_environment_that_hangs_does_not_keep_a_session_open(tmp_path: 
 async def test_a_host_that_is_killed_is_told_of_and_leaves_nothing(offspring: Offspring):
     async with session(corridor()) as (host, watcher):
         host.play(plans(1))
-        await in_time(lambda: len(watcher.frames) >= 0 and watcher.views, "it is shown")
+        await in_time(lambda: watcher.views, "it is shown")
         os.kill(host.pid, signal.SIGKILL)
         await in_time(lambda: watcher.ends, "its end is told")
         assert watcher.ends == ["was killed (signal 9, SIGKILL)"]
