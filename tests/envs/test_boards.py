@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gym_gui.core.live import Board, Move
+from gym_gui.core.paradigms import Option
 from gym_gui.envs import Environment, make
 from gym_gui.envs.boards import OFF_BOARD
 
@@ -229,3 +230,16 @@ def test_a_board_that_cannot_be_read_is_said_once_and_play_goes_on(
     assert environment.board() is None
     (said,) = [r.getMessage() for r in caplog.records]
     assert "its board cannot be read" in said
+
+
+def test_while_a_manager_chooses_nothing_can_be_moved() -> None:
+    environment = make("connect_four_v3").with_manager([Option("attack", budget=2), Option("defend")])
+    environment.adapter.reset(seed=0)
+    choosing = environment.board()
+    assert choosing is not None and (choosing.turn, choosing.moves) == ("player_0/goal", ())
+    environment.adapter.step({"player_0/goal": 0})
+    playing = environment.board()
+    assert playing is not None and playing.turn == "player_0" and len(playing.moves) == 7
+    environment.adapter.step({"player_0": 3})
+    after = environment.board()
+    assert after is not None and after.last == ((5, 3),)
