@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
             super().closeEvent(a0)
             return
         a0.ignore()
-        if not self._shutting:
+        if self._ending is None and not self._shutting:
             # Not the context's: it cancels what it has when it closes.
             self._ending = asyncio.get_running_loop().create_task(self.shut_down())
             self._ending.add_done_callback(self._on_shut_down)

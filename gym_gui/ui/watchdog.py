@@ -7,77 +7,84 @@ import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from PyQt6.QtCore import QAbstractEventDispatcher, QObject
+from PyQt6.QtCore import QObject, Qt, QTimer
 
 _log = logging.getLogger(__name__)
 
 LIMIT_S: Final = 0.030
-_LOOK_S: Final = 0.010
+_BEAT_MS: Final = 5
 _DEPTH: Final = 12
 
 
 class Watchdog(QObject):
-    """Watches how long Qt's event loop is busy at a stretch, from a thread of its own.
+    """Looks from a thread of its own whether the event loop still beats.
 
-    A stack is taken while the loop is still busy, so that it shows the guilty line and
-    not what came after.
+    A stack is taken while the loop is stuck, so that it shows the guilty line and not what
+    came after. Time in which our thread waited for a processor core is not counted. (Qt's
+    own signals about blocking do not help: with GLib's dispatcher they enclose the slots.)
 
     Args:
-        limit_s: How long the loop may be busy.
+        limit_s: How long the loop may be busy at a stretch.
         parent: Qt owner.
     """
 
     def __init__(self, limit_s: float = LIMIT_S, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._limit = limit_s
-        self._busy_since = 0.0
-        self._reported = 0.0
+        self._beat, self._waited = time.monotonic(), 0.0
+        self._stuck_since = 0.0
         self._stack = ""
         self._end = threading.Event()
         self._watched = threading.get_ident()
+        self._statistics = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(_BEAT_MS)
+        self._timer.timeout.connect(self._on_beat)
         self._thread = threading.Thread(target=self._watch, name="mosaic-watchdog", daemon=True)
 
     def start(self) -> None:
-        """Watch the event loop of the calling thread."""
-        dispatcher = QAbstractEventDispatcher.instance()
-        if dispatcher is None:
-            raise RuntimeError("there is no event loop to watch yet")
-        dispatcher.awake.connect(self._on_awake)
-        dispatcher.aboutToBlock.connect(self._on_about_to_block)
+        """Watch the event loop of the thread this was made in."""
+        self._beat, self._waited = time.monotonic(), self._waiting()
+        self._timer.start()
         self._thread.start()
 
     def stop(self) -> None:
         """Watch no more."""
-        dispatcher = QAbstractEventDispatcher.instance()
-        if dispatcher is not None and self._thread.is_alive():
-            dispatcher.awake.disconnect(self._on_awake)
-            dispatcher.aboutToBlock.disconnect(self._on_about_to_block)
+        self._timer.stop()
         self._end.set()
         if self._thread.is_alive():
             self._thread.join()
 
-    def _on_awake(self) -> None:
-        if not self._busy_since:
-            self._busy_since = time.monotonic()
-
-    def _on_about_to_block(self) -> None:
-        since, self._busy_since = self._busy_since, 0.0
-        busy = time.monotonic() - since if since else 0.0
+    def _on_beat(self) -> None:
+        now, waited = time.monotonic(), self._waiting()
+        busy = now - self._beat - (waited - self._waited) - _BEAT_MS / 1000
         if busy > self._limit:
-            stack = self._stack if self._reported == since else "  (over before it could be looked at)"
+            stack = (
+                self._stack if self._stuck_since == self._beat else "  (over before it could be looked at)"
+            )
             _log.warning("the window did not react for %.0f ms:\n%s", busy * 1000, stack)
+        self._beat, self._waited = now, waited
+
+    def _waiting(self) -> float:
+        """Seconds the watched thread has waited for a core so far."""
+        try:
+            return int(self._statistics.read_bytes().split()[1]) / 1e9
+        except (OSError, IndexError, ValueError):
+            return 0.0
 
     def _watch(self) -> None:
-        while not self._end.wait(_LOOK_S):
-            since = self._busy_since
-            if not since or self._reported == since or time.monotonic() - since < self._limit:
+        while not self._end.wait(self._limit / 3):
+            beat = self._beat
+            if self._stuck_since == beat or time.monotonic() - beat < self._limit:
                 continue
             frame = sys._current_frames().get(self._watched)
             if frame is not None:
-                self._stack, self._reported = _stack(frame), since
+                self._stack, self._stuck_since = _stack(frame), beat
 
 
 def _stack(frame: FrameType) -> str:

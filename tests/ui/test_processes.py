@@ -1,0 +1,87 @@
+"""The sampler sees what our processes are, whether they are stopped, and what they use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from gym_gui.ui.processes import ProcessSampler, Usage
+
+SLEEP = "import sys, time; sys.argv.append(''); time.sleep(60)"
+
+
+@pytest.fixture
+def child() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", code, *arguments]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def wait_for(sampler: ProcessSampler, wanted: Callable[[Usage], bool]) -> Usage:
+    deadline = time.monotonic() + 10
+    while not wanted(usage := sampler.sample()):
+        assert time.monotonic() < deadline, usage
+        time.sleep(0.02)
+    return usage
+
+
+def test_workers_and_hosts_are_told_apart(child: Callable[..., subprocess.Popen[bytes]]) -> None:
+    sampler = ProcessSampler()
+    before = sampler.sample()
+    child(SLEEP, "mosaic_worker")
+    child(SLEEP, "gym_gui.host")
+    child(SLEEP, "other")
+    usage = wait_for(sampler, lambda u: u.workers == 1 and u.hosts == 1)
+    assert usage.stopped == 0
+    assert usage.memory > before.memory
+
+
+def test_a_stopped_worker_is_seen(child: Callable[..., subprocess.Popen[bytes]]) -> None:
+    sampler = ProcessSampler()
+    worker = child(SLEEP, "mosaic_worker")
+    wait_for(sampler, lambda u: u.workers == 1)
+    os.kill(worker.pid, signal.SIGSTOP)
+    wait_for(sampler, lambda u: u.stopped == 1)
+    os.kill(worker.pid, signal.SIGCONT)
+    wait_for(sampler, lambda u: u.stopped == 0)
+    worker.kill()
+    wait_for(sampler, lambda u: u.workers == 0)
+
+
+def test_processor_use_is_measured_over_the_time_between(
+    child: Callable[..., subprocess.Popen[bytes]],
+) -> None:
+    sampler = ProcessSampler()
+    assert sampler.sample().cpu == 0.0
+    busy = child("while True: pass")
+    time.sleep(0.3)
+    assert sampler.sample().cpu > 0.05
+    busy.kill()
+    busy.wait()
+
+
+def test_a_grandchild_counts(child: Callable[..., subprocess.Popen[bytes]]) -> None:
+    start = f"subprocess.Popen([sys.executable, '-c', {SLEEP!r}, 'mosaic_worker'])"
+    between = child(f"import subprocess, sys; p = {start}; print(p.pid, flush=True); p.wait()")
+    assert between.stdout is not None
+    grandchild = int(between.stdout.readline())
+    try:
+        wait_for(ProcessSampler(), lambda u: u.workers == 1)
+    finally:
+        os.kill(grandchild, signal.SIGKILL)

@@ -1,0 +1,79 @@
+"""Contrast, following the system, and that every widget sees a change of theme."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtGui import QColor, QFontMetrics
+from PyQt6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.style_sheet import ASSETS, MARKS, style_sheet
+
+KINDS = ("llm", "rl", "human", "baseline", "bdi", "planner", "vlm")
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+class TestContrast:
+    @pytest.mark.parametrize("background", ["window", "panel", "raised", "wash"])
+    @pytest.mark.parametrize("text", ["text", "muted", "accent_text"])
+    def test_text_meets_aa(self, tokens: theme.Tokens, text: str, background: str) -> None:
+        assert theme.contrast(getattr(tokens, text), getattr(tokens, background)) >= 4.5
+
+    def test_the_main_action_meets_aa(self, tokens: theme.Tokens) -> None:
+        assert theme.contrast(tokens.on_accent, tokens.accent) >= 4.5
+        assert theme.contrast(tokens.on_accent, tokens.accent_hover) >= 4.5
+
+    @pytest.mark.parametrize("state", ["ok", "warning", "error", "accent"])
+    def test_states_are_seen_on_panels(self, tokens: theme.Tokens, state: str) -> None:
+        assert theme.contrast(getattr(tokens, state), tokens.panel) >= 3.0
+        readable = theme.text_on(tokens.panel, QColor(getattr(tokens, state)))
+        assert theme.contrast(readable, tokens.panel) >= 4.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_badge_can_be_read(kind: str) -> None:
+    assert theme.contrast("#ffffff", theme.fill_for_white(theme.kind_colour(kind))) >= 4.5
+
+
+def test_an_unknown_kind_looks_like_a_baseline() -> None:
+    assert theme.kind_colour("oracle") == theme.kind_colour("baseline")
+    assert theme.kind_word("oracle") == "Oracle"
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert theme.contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert theme.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+def test_switching_restyles_what_is_there(context: AppContext, qtbot: QtBot) -> None:
+    label = QLabel("seen")
+    qtbot.addWidget(label)
+    label.ensurePolished()
+    assert label.palette().windowText().color() == QColor(theme.LIGHT.text)
+    with qtbot.waitSignal(context.theme.changed):
+        context.theme.set_mode("dark")
+    label.ensurePolished()
+    assert label.palette().windowText().color() == QColor(theme.DARK.text)
+    context.theme.set_mode("light")
+    assert not context.theme.dark
+
+
+def test_setting_the_same_mode_does_nothing(context: AppContext, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(context.theme.changed):
+        context.theme.set_mode("light")
+
+
+def test_the_style_sheet_names_files_that_are_there() -> None:
+    for dark in (False, True):
+        sheet = style_sheet(dict.fromkeys(theme.token_names(), "#123456"), dark=dark)
+        shade = "dark" if dark else "light"
+        for mark in MARKS:
+            assert (ASSETS / f"{mark}-{shade}.png").is_file()
+            assert f"{mark}-{shade}.png" in sheet
+
+
+def test_digits_have_one_width(context: AppContext) -> None:
+    metrics = QFontMetrics(QApplication.font())
+    assert metrics.horizontalAdvance("1111") == metrics.horizontalAdvance("8888")
