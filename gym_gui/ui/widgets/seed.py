@@ -58,6 +58,7 @@ class SeedBox(QFrame):
         blocked = self.spin.blockSignals(True)
         self.spin.setValue(seed)
         self.spin.blockSignals(blocked)
+        self._fit()
 
     def draw(self) -> None:
         """Take another one at random, short enough to be told to somebody."""
@@ -69,4 +70,5 @@ class SeedBox(QFrame):
         self.spin.setFixedWidth(self.spin.fontMetrics().horizontalAdvance(text) + 10)
 
     def _on_value_changed(self, seed: int) -> None:
+        self._fit()
         self.seed_changed.emit(seed)

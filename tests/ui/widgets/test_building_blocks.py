@@ -1,0 +1,270 @@
+"""Cards, buttons, badges, messages, forms: what they say, and that nothing of it is cut."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtGui import QColor, QIcon, QImage
+from PyQt6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.ui import icons, theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import (
+    Card,
+    ElidedLabel,
+    EmptyHint,
+    FormRows,
+    IconButton,
+    InlineMessage,
+    Inspector,
+    KeyCap,
+    KindBadge,
+    PageBar,
+    PrimaryButton,
+    QuietButton,
+    Sparkline,
+    StatusDot,
+    label,
+    section_label,
+)
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture(autouse=True)
+def styled(context: AppContext) -> None:
+    """Sizes and colours are those of the theme."""
+
+
+def picture(widget: QWidget) -> QImage:
+    return widget.grab().toImage()
+
+
+def colours(image: QImage) -> set[str]:
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+class TestCard:
+    def test_a_click_and_enter_and_space(self, qtbot: QtBot) -> None:
+        card = Card(clickable=True)
+        qtbot.addWidget(card)
+        card.resize(100, 60)
+        card.show()
+        told: list[int] = []
+        card.clicked.connect(lambda: told.append(1))
+        qtbot.mouseClick(card, LEFT)
+        qtbot.keyClick(card, Qt.Key.Key_Return)
+        qtbot.keyClick(card, Qt.Key.Key_Space)
+        qtbot.mouseClick(card, Qt.MouseButton.RightButton)
+        assert len(told) == 3
+
+    def test_a_plain_one_cannot_be_clicked_by_key(self, qtbot: QtBot) -> None:
+        card = Card("Checks")
+        qtbot.addWidget(card)
+        with qtbot.assertNotEmitted(card.clicked):
+            qtbot.keyClick(card, Qt.Key.Key_Return)
+        assert card.heading is not None
+        assert card.heading.text() == "CHECKS"
+        assert card.heading.accessibleName() == "Checks"
+
+    def test_the_selected_one_is_outlined(self, qtbot: QtBot) -> None:
+        card = Card()
+        qtbot.addWidget(card)
+        card.resize(100, 60)
+        card.show()
+        assert theme.LIGHT.accent not in colours(picture(card))
+        card.set_selected(True)
+        assert theme.LIGHT.accent in colours(picture(card))
+
+
+class TestButtons:
+    def test_it_is_wide_enough_for_its_text_and_key(self, qtbot: QtBot) -> None:
+        plain, keyed = QuietButton("Step all"), QuietButton("Step all", key="Space")
+        for button in (plain, keyed):
+            qtbot.addWidget(button)
+            button.ensurePolished()
+        assert keyed.sizeHint().width() - plain.sizeHint().width() >= 35
+        assert keyed.toolTip() == "Step all (Space)"
+        assert keyed.minimumSizeHint() == keyed.sizeHint()
+
+    def test_a_menu_is_told_by_a_caret(self, qtbot: QtBot) -> None:
+        holder = QWidget()
+        qtbot.addWidget(holder)
+        menu = QMenu(holder)
+        menu.addAction("Save as…")
+        button = QuietButton("Presets", menu=menu, parent=holder)
+        plain = QuietButton("Presets", parent=holder)
+        button.ensurePolished()
+        plain.ensurePolished()
+        assert button.sizeHint().width() > plain.sizeHint().width()
+        for each in (button, plain):
+            each.resize(each.sizeHint())
+        # The text itself keeps its place: only the right end differs.
+        width = plain.width() - 12
+        assert picture(button).copy(2, 2, width - 4, 24) == picture(plain).copy(2, 2, width - 4, 24)
+
+    def test_a_click_calls_without_arguments(self, qtbot: QtBot) -> None:
+        got: list[tuple[object, ...]] = []
+        button = PrimaryButton("Run", icon_name="run", on_click=lambda *a: got.append(a))
+        qtbot.addWidget(button)
+        qtbot.mouseClick(button, LEFT)
+        assert got == [()]
+        button.set_text("Pause", "pause")
+        assert button.accessibleName() == "Pause"
+
+    def test_one_with_a_picture_alone_has_a_name(self, qtbot: QtBot) -> None:
+        button = IconButton("seed", "Another seed")
+        qtbot.addWidget(button)
+        assert button.accessibleName() == button.toolTip() == "Another seed"
+        assert button.objectName() == "button-another-seed"
+
+
+class TestMarks:
+    @pytest.mark.parametrize(("kind", "word"), [("rl", "RL"), ("llm", "LLM"), ("human", "Human")])
+    def test_a_badge_carries_its_word(self, kind: str, word: str, qtbot: QtBot) -> None:
+        badge = KindBadge(kind)
+        qtbot.addWidget(badge)
+        badge.resize(badge.sizeHint())
+        assert badge.accessibleName() == f"Kind: {word}"
+        fill = theme.fill_for_white(theme.kind_colour(kind)).name()
+        assert {fill, "#ffffff"} <= colours(picture(badge))
+
+    def test_a_state_has_its_word(self, qtbot: QtBot) -> None:
+        state = StatusDot("ok", "Running")
+        qtbot.addWidget(state)
+        state.show()
+        assert theme.LIGHT.ok in colours(picture(state))
+        state.set_state("error", "Ended")
+        assert (state.text, state.accessibleName()) == ("Ended", "Ended")
+        assert theme.LIGHT.error in colours(picture(state))
+
+    def test_a_key_is_drawn_as_people_know_it(self, qtbot: QtBot) -> None:
+        key = KeyCap("Ctrl+Left")
+        qtbot.addWidget(key)
+        assert key.text == "Ctrl ←"
+        assert key.accessibleName() == "Key Ctrl+Left"
+
+    def test_a_sparkline_says_its_values(self, qtbot: QtBot) -> None:
+        line = Sparkline(QColor("#8b5cf6"), limit=3)
+        qtbot.addWidget(line)
+        line.resize(90, 26)
+        assert picture(line).size().width() == 90
+        line.set_values([1.0, float("nan"), 2.0, 3.0, 5.0])
+        assert line.values == [2.0, 3.0, 5.0]
+        assert line.accessibleName() == "Past returns: 3, from 2 to 5, last 5"
+        assert "#8b5cf6" in colours(picture(line))
+        line.set_values([])
+        assert line.accessibleName() == "Past returns: none yet"
+
+
+class TestMessages:
+    def test_an_action_and_a_close(self, qtbot: QtBot) -> None:
+        done: list[str] = []
+        message = InlineMessage("error", "It broke", ("Restart", lambda: done.append("r")), closable=True)
+        qtbot.addWidget(message)
+        message.show()
+        assert message.accessibleName() == "Error: It broke"
+        assert message.button is not None
+        qtbot.mouseClick(message.button, LEFT)
+        with qtbot.waitSignal(message.dismissed):
+            qtbot.mouseClick(message.findChild(IconButton, "message-close"), LEFT)
+        assert done == ["r"]
+        assert not message.isVisible()
+
+    @pytest.mark.parametrize("width", [260, 500, 1200])
+    def test_a_hint_is_never_cut(self, width: int, qtbot: QtBot) -> None:
+        hint = EmptyHint(
+            "No runs yet", "Every episode you watch or play is recorded. Start with a card above."
+        )
+        qtbot.addWidget(hint)
+        hint.resize(width, 240)
+        hint.show()
+        text = hint.text
+        assert text.height() >= text.heightForWidth(text.width())
+        assert text.geometry().right() <= hint.rect().right()
+
+    def test_a_hint_offers_ways(self, qtbot: QtBot) -> None:
+        done: list[str] = []
+        hint = EmptyHint("Nothing", "Do this.", ("First", lambda: done.append("1")))
+        hint.add_action("Second", lambda: done.append("2"))
+        qtbot.addWidget(hint)
+        for button in (hint.findChild(PrimaryButton), hint.findChild(QuietButton)):
+            qtbot.mouseClick(button, LEFT)
+        assert done == ["1", "2"]
+
+
+class TestForms:
+    def test_a_row_names_its_control(self, qtbot: QtBot) -> None:
+        form = FormRows()
+        qtbot.addWidget(form)
+        field = form.add_row("Server", QLineEdit(), tooltip="Where it answers")
+        assert field.accessibleName() == "Server"
+        assert field.toolTip() == "Where it answers"
+        words = form.label_of(field)
+        assert words is not None
+        assert words.buddy() is field
+        form.show()
+        form.set_row_visible(field, False)
+        assert not words.isVisible()
+        form.clear()
+        assert form.label_of(field) is None
+
+    def test_an_inspector_is_emptied(self, qtbot: QtBot) -> None:
+        inspector = Inspector()
+        qtbot.addWidget(inspector)
+        inspector.add(label("one"))
+        inspector.add_section("Keys")
+        row = QVBoxLayout()
+        row.addWidget(label("two"))
+        inspector.add(row)
+        assert inspector.body.count() == 5  # one, spacing, heading, row, stretch
+        inspector.clear()
+        assert inspector.body.count() == 1
+
+    def test_a_bar_has_its_note(self, qtbot: QtBot) -> None:
+        bar = PageBar("Agents")
+        qtbot.addWidget(bar)
+        bar.resize(900, 44)
+        bar.add_action(QuietButton("Apply"))
+        bar.show()
+        bar.set_note("simultaneous · 4 agents")
+        assert bar.note.isVisible()
+        bar.set_note("")
+        assert not bar.note.isVisible()
+
+
+def test_a_label_without_room_says_all_in_its_tooltip(qtbot: QtBot) -> None:
+    text = ElidedLabel("MiniGrid-DoorKey-8x8-v0")
+    qtbot.addWidget(text)
+    text.show()
+    text.resize(60, 20)
+    assert text.toolTip() == "MiniGrid-DoorKey-8x8-v0"
+    text.resize(text.sizeHint())
+    qtbot.waitUntil(lambda: text.toolTip() == "")
+
+
+def test_a_heading_is_read_as_written(qtbot: QtBot) -> None:
+    heading = section_label("Who plays")
+    qtbot.addWidget(heading)
+    assert (heading.text(), heading.accessibleName()) == ("WHO PLAYS", "Who plays")
+
+
+class TestIcons:
+    @pytest.mark.parametrize("name", sorted(icons.NAMES))
+    def test_every_name_is_in_the_set(self, name: str) -> None:
+        assert icons.known(name)
+
+    def test_it_follows_the_theme(self, context: AppContext) -> None:
+        mark = icons.icon("run")
+        assert theme.LIGHT.muted in colours(mark.pixmap(QSize(24, 24)).toImage())
+        context.theme.set_mode("dark")
+        assert theme.DARK.muted in colours(mark.pixmap(QSize(24, 24)).toImage())
+        context.theme.set_mode("light")
+
+    def test_checked_and_disabled_differ(self) -> None:
+        mark = icons.icon("run")
+        on = mark.pixmap(QSize(24, 24), QIcon.Mode.Normal, QIcon.State.On).toImage()
+        off = mark.pixmap(QSize(24, 24), QIcon.Mode.Disabled, QIcon.State.Off).toImage()
+        assert theme.LIGHT.accent in colours(on)
+        assert theme.LIGHT.faint in colours(off)

@@ -1,0 +1,190 @@
+"""Pickers, segments and seeds by click and key."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import PickerButton, PickerItem, SeedBox, SegmentedControl
+from gym_gui.ui.widgets.picker import PickerPopup
+
+LEFT = Qt.MouseButton.LeftButton
+ITEMS = [
+    PickerItem("cart", "CartPole-v1", "2 actions", "Classic control"),
+    PickerItem("acro", "Acrobot-v1", "3 actions", "Classic control"),
+    PickerItem("breakout", "ALE/Breakout-v5", "", "Atari", reason="pip install ale-py"),
+    PickerItem("chess", "classic/chess_v6", "two players", "Board games", keywords="knight"),
+]
+
+
+@pytest.fixture
+def picker(context: AppContext, qtbot: QtBot) -> PickerButton:
+    result = PickerButton(ITEMS, placeholder="Choose an environment", name="env")
+    qtbot.addWidget(result)
+    result.resize(220, 30)
+    result.show()
+    qtbot.waitExposed(result)
+    return result
+
+
+def opened(picker: PickerButton, qtbot: QtBot) -> PickerPopup:
+    qtbot.mouseClick(picker, LEFT)
+    assert picker.popup is not None
+    assert picker.popup.isVisible()
+    return picker.popup
+
+
+def shown(popup: PickerPopup) -> list[object]:
+    model = popup.model
+    return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+class TestPicker:
+    def test_it_lists_by_group(self, picker: PickerButton, qtbot: QtBot) -> None:
+        assert picker.text() == "Choose an environment"
+        assert shown(opened(picker, qtbot)) == [
+            "Classic control",
+            "CartPole-v1",
+            "Acrobot-v1",
+            "Atari",
+            "ALE/Breakout-v5",
+            "Board games",
+            "classic/chess_v6",
+        ]
+
+    def test_typing_finds_and_enter_chooses(self, picker: PickerButton, qtbot: QtBot) -> None:
+        popup = opened(picker, qtbot)
+        qtbot.keyClicks(popup.search, "knight")
+        assert shown(popup) == ["classic/chess_v6"]
+        with qtbot.waitSignal(picker.chosen) as told:
+            qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+        assert told.args == ["chess"]
+        assert picker.value == "chess"
+        assert picker.text() == "classic/chess_v6"
+        assert not popup.isVisible()
+
+    def test_arrows_pass_over_headings_and_what_is_not_offered(
+        self, picker: PickerButton, qtbot: QtBot
+    ) -> None:
+        popup = opened(picker, qtbot)
+        seen = [popup.model.data(popup.list.currentIndex())]
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageUp):
+            qtbot.keyClick(popup.search, key)
+            seen.append(popup.model.data(popup.list.currentIndex()))
+        chess = "classic/chess_v6"
+        assert seen == ["CartPole-v1", "Acrobot-v1", chess, chess, "Acrobot-v1", "CartPole-v1"]
+
+    def test_what_is_not_offered_says_why(self, picker: PickerButton, qtbot: QtBot) -> None:
+        popup = opened(picker, qtbot)
+        qtbot.keyClicks(popup.search, "breakout")
+        index = popup.model.index(0)
+        assert popup.model.data(index, Qt.ItemDataRole.ToolTipRole) == "pip install ale-py"
+        with qtbot.assertNotEmitted(picker.chosen):
+            qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+            popup.list.clicked.emit(index)
+
+    def test_a_click_chooses(self, picker: PickerButton, qtbot: QtBot) -> None:
+        popup = opened(picker, qtbot)
+        viewport = popup.list.viewport()
+        place = popup.list.visualRect(popup.model.index(2)).center()
+        with qtbot.waitSignal(picker.chosen) as told:
+            qtbot.mouseClick(viewport, LEFT, pos=place)
+        assert told.args == ["acro"]
+
+    def test_escape_changes_nothing(self, picker: PickerButton, qtbot: QtBot) -> None:
+        picker.set_value("cart")
+        popup = opened(picker, qtbot)
+        assert popup.model.data(popup.list.currentIndex()) == "CartPole-v1"
+        qtbot.keyClick(popup.search, Qt.Key.Key_Escape)
+        assert not popup.isVisible()
+        assert picker.value == "cart"
+
+    def test_nothing_found_is_said(self, picker: PickerButton, qtbot: QtBot) -> None:
+        popup = opened(picker, qtbot)
+        qtbot.keyClicks(popup.search, "qqq")
+        assert popup.nothing.isVisible()
+        assert not popup.list.isVisible()
+        qtbot.keyClick(popup.search, Qt.Key.Key_Return)
+        assert picker.value is None
+
+    def test_other_items_keep_the_choice(self, picker: PickerButton) -> None:
+        picker.set_value("cart")
+        picker.set_items(ITEMS[:1])
+        assert picker.text() == "CartPole-v1"
+        picker.set_items(ITEMS[1:2])
+        assert picker.text() == "cart"
+
+    def test_the_down_key_opens_it(self, picker: PickerButton, qtbot: QtBot) -> None:
+        qtbot.keyClick(picker, Qt.Key.Key_Down)
+        assert picker.popup is not None
+        assert picker.popup.isVisible()
+
+
+class TestSegments:
+    @pytest.fixture
+    def segments(self, context: AppContext, qtbot: QtBot) -> SegmentedControl:
+        result = SegmentedControl([("manual", "Manual"), ("script", "Script"), ("off", "Off")], name="mode")
+        qtbot.addWidget(result)
+        result.set_enabled("off", False, "Not here")
+        result.show()
+        return result
+
+    def test_a_click_chooses_and_tells(self, segments: SegmentedControl, qtbot: QtBot) -> None:
+        assert segments.value == "manual"
+        with qtbot.waitSignal(segments.chosen) as told:
+            qtbot.mouseClick(segments.findChild(QPushButton, "mode-script"), LEFT)
+        assert told.args == ["script"]
+        assert segments.value == "script"
+
+    def test_arrows_move_along_and_stop_at_the_end(self, segments: SegmentedControl, qtbot: QtBot) -> None:
+        for key, value in (
+            (Qt.Key.Key_Right, "script"),
+            (Qt.Key.Key_Right, "script"),
+            (Qt.Key.Key_Left, "manual"),
+        ):
+            qtbot.keyClick(segments, key)
+            assert segments.value == value
+
+    def test_setting_it_says_nothing(self, segments: SegmentedControl, qtbot: QtBot) -> None:
+        with qtbot.assertNotEmitted(segments.chosen):
+            segments.set_value("script")
+        assert segments.value == "script"
+
+
+class TestSeed:
+    @pytest.fixture
+    def box(self, context: AppContext, qtbot: QtBot) -> SeedBox:
+        result = SeedBox(42)
+        qtbot.addWidget(result)
+        result.show()
+        return result
+
+    def test_typing_tells_once_when_it_is_done(self, box: SeedBox, qtbot: QtBot) -> None:
+        told: list[int] = []
+        box.seed_changed.connect(told.append)
+        box.spin.selectAll()
+        qtbot.keyClicks(box.spin, "1234")
+        assert told == []
+        qtbot.keyClick(box.spin, Qt.Key.Key_Return)
+        assert told == [1234]
+        assert box.seed == 1234
+
+    def test_setting_it_says_nothing(self, box: SeedBox, qtbot: QtBot) -> None:
+        with qtbot.assertNotEmitted(box.seed_changed):
+            box.set_seed(7)
+        assert box.seed == 7
+
+    def test_another_one_is_drawn(self, box: SeedBox, qtbot: QtBot) -> None:
+        seen = set()
+        for _ in range(5):
+            box.draw()
+            seen.add(box.seed)
+        assert len(seen) > 1
+        assert all(0 <= seed < 10_000 for seed in seen)
+
+    def test_a_long_seed_is_not_cut(self, box: SeedBox) -> None:
+        box.set_seed(2_147_483_647)
+        assert box.spin.width() >= box.spin.fontMetrics().horizontalAdvance("2147483647")
