@@ -90,6 +90,7 @@ class HostProcess:
         self._done.set()
         if self._channel is not None:
             await self._channel.close()
+            self._channel = None  # with the last channel, gRPC ends its thread
         process = self._process
         if process is not None:
             if process.returncode is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 
@@ -62,7 +63,12 @@ class ReplaySession:
                     if self.over:
                         break
         finally:
-            await self._process.close()
+            closing = asyncio.ensure_future(self._process.close())
+            try:
+                await asyncio.shield(closing)
+            except asyncio.CancelledError:
+                await closing  # a second thought must not leave a process behind
+                raise
         if not self.over:
             raise HostProcessError("the replay ended before its last step", fix="Try again")
 

@@ -1,0 +1,87 @@
+"""Replays in a session host process: complete, and nothing of it left, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.replay_reel import Reel
+from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.live import Board
+from gym_gui.host.plain_board import board_from_json, board_to_json
+from gym_gui.host.replay import ReplaySession
+from gym_gui.services.recorded_episode import load_episode
+from tests.support.engine import arena, player, record_run
+from tests.support.processes import Offspring
+
+
+async def order_of(tmp_path: Path, task: str = "CartPole-v1", **config: object) -> ReplayOrder:
+    choose = player(lambda s: (s.seed + s.step_index) % 2)
+    operator = OperatorConfig("op", "", "", task, {}, **config)  # type: ignore[arg-type]
+    folder = await record_run(tmp_path, (operator, {"agent_0": choose}), seeds=(5,))
+    return ReplayOrder.of(load_episode(open_run(folder)))
+
+
+async def test_all_looks_arrive_in_order(tmp_path: Path, offspring: Offspring) -> None:
+    order, reel, told = await order_of(tmp_path), Reel(), list[int]()
+    session = ReplaySession(order, reel, lambda: told.append(len(reel)))
+    await session.play()
+    steps = order.lines.count(b"\n")
+    assert [look.step for look in reel.looks] == list(range(steps + 1))
+    assert session.over and session.departs == ""
+    assert session.meanings == {"agent_0": ("left", "right")}
+    assert told[0] == 1, "the first look does not wait for the others"
+    picture = reel.picture(steps)
+    assert picture is not None and picture.shape == (400, 600, 3)
+    reel.close()
+    offspring.assert_none()
+
+
+async def test_stopping_leaves_nothing(tmp_path: Path, offspring: Offspring) -> None:
+    reel, begun = Reel(), asyncio.Event()
+    session = ReplaySession(await order_of(tmp_path), reel, begun.set)
+    task = asyncio.create_task(session.play())
+    await asyncio.wait_for(begun.wait(), 60)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    reel.close()
+    offspring.assert_none()
+
+
+async def test_a_killed_host_is_told_in_words(tmp_path: Path, offspring: Offspring) -> None:
+    reel, begun = Reel(), asyncio.Event()
+    order = await order_of(tmp_path, arena("Corridor"), env_kwargs={"length": 15_000})
+    session = ReplaySession(order, reel, begun.set)
+    task = asyncio.create_task(session.play())
+    await asyncio.wait_for(begun.wait(), 60)
+    os.kill(session.pid, signal.SIGKILL)
+    with pytest.raises(MosaicError, match="SIGKILL|signal 9"):
+        await asyncio.wait_for(task, 30)
+    reel.close()
+    offspring.assert_none()
+
+
+async def test_what_is_not_installed_is_said(tmp_path: Path, offspring: Offspring) -> None:
+    import dataclasses
+
+    order = await order_of(tmp_path)
+    order = dataclasses.replace(order, operator={**order.operator, "task": "Nowhere-v1"})
+    reel = Reel()
+    with pytest.raises(UsageError, match="Nowhere-v1"):
+        await ReplaySession(order, reel, lambda: None).play()
+    reel.close()
+    offspring.assert_none()
+
+
+def test_boards_travel() -> None:
+    board = Board("go", 2, 2, ("", "X", "O", ""), last=((0, 1),), turn="white", flipped=True)
+    assert board_from_json(board_to_json(board)) == board
+    assert board_from_json(board_to_json(None)) is None

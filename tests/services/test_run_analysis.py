@@ -1,0 +1,83 @@
+"""Summaries, reports and tables made in a process of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from gym_gui.analysis import open_run, summarize
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.services.apart import ApartError, run_apart
+from gym_gui.services.run_analysis import analyse, costs_of, write_report, write_run_table
+from tests.support.engine import player, record_run
+from tests.support.processes import Offspring
+
+
+@pytest.fixture
+async def run(tmp_path: Path) -> Path:
+    def playing(name: str, action: int) -> tuple[OperatorConfig, dict[str, object]]:
+        policy = player(lambda s: (s.step_index + action) % 2)
+        return OperatorConfig(name, name.upper(), "", "CartPole-v1", {}), {"agent_0": policy}
+
+    return await record_run(tmp_path / "runs", playing("a", 0), playing("b", 1))
+
+
+async def test_the_same_summary_as_here(run: Path, offspring: Offspring) -> None:
+    result = await analyse(run)
+    assert result.summary == summarize(open_run(run))
+    assert result.costs == {}
+    offspring.assert_none()
+
+
+async def test_costs_are_those_that_calls_say(run: Path) -> None:
+    calls = [{"usd": 0.25}, {"usd": 0.5}, {"model": "free"}, {"usd": None}]
+    path = run / "operators" / "b" / "calls.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(call) + b"\n" for call in calls))
+    assert costs_of(open_run(run)) == {"b": 0.75}
+
+
+async def test_report_and_tables(run: Path, tmp_path: Path) -> None:
+    assert (await write_report(run)).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (run / "summary.json").is_file()
+    assert await write_run_table(run, "operators", tmp_path / "o.csv") == 2
+    assert await write_run_table(run, "episodes", tmp_path / "e.csv") == 6
+    with pytest.raises(UsageError, match=r"neither a \.csv"):
+        await write_run_table(run, "episodes", tmp_path / "e.txt")
+
+
+async def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no run at"):
+        await analyse(tmp_path)
+    (tmp_path / "run.json").write_text("{", encoding="utf-8")
+    with pytest.raises((UsageError, ApartError), match="damaged"):
+        await analyse(tmp_path)
+
+
+async def test_cancelling_ends_the_process(offspring: Offspring) -> None:
+    task = asyncio.create_task(run_apart("http.server", "0"))
+    await asyncio.sleep(0)
+    while not offspring.pids():
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    offspring.assert_none()
+
+
+async def test_progress_and_verdict_of_a_verification(run: Path) -> None:
+    told: list[object] = []
+    finished = await run_apart("gym_gui", "verify", str(run), "--json", on_progress=told.append)
+    assert finished.status == 0 and finished.json()["equal"] is True
+    assert told and told[-1][-1]["done"] == 3  # type: ignore[index]
+
+
+async def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "falls.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    with pytest.raises(ApartError, match="-9"):
+        await run_apart("falls")

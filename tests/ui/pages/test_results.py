@@ -1,0 +1,204 @@
+"""The Results page in the window: found, opened, compared, replayed, exported, thrown away."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFileDialog, QWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.services.recorder import Recorder
+from gym_gui.services.store import Store
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.results import ResultsPage
+from gym_gui.ui.results import exports
+from tests.ui.results.conftest import collected, played_run, run
+
+__all__ = ["collected", "played_run", "run"]
+
+LONG = 40_000
+
+
+@pytest.fixture
+def page(window: MainWindow, qtbot: QtBot, run: Path) -> ResultsPage:
+    window.go("results")
+    result = window.page
+    assert isinstance(result, ResultsPage)
+    qtbot.waitUntil(lambda: result.reader.complete, timeout=LONG)
+    return result
+
+
+@pytest.fixture
+def opened_run(page: ResultsPage, qtbot: QtBot) -> ResultsPage:
+    qtbot.keyClick(page.library.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
+    return page
+
+
+def click(qtbot: QtBot, widget: QWidget) -> None:
+    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+def test_the_list_is_searched_and_filtered(page: ResultsPage, qtbot: QtBot) -> None:
+    library = page.library
+    assert library.model.rowCount() == 1 and library.count.text() == "1 run"
+    qtbot.keyClicks(library.search, "nobody")
+    assert library.model.rowCount() == 0 and library.nothing.isVisible()
+    library.search.clear()
+    library.environment.chosen.emit(library.environment.items[1].value)
+    library.status.set_value("failed")
+    library.status.chosen.emit("failed")
+    assert library.model.rowCount() == 0
+    library.nothing.findChild(QWidget, "button-show-all-runs").click()  # type: ignore[union-attr]
+    assert library.model.rowCount() == 1
+
+
+def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, store: Store) -> None:
+    operators = [{"id": "op", "name": "Newcomer", "env_name": "gymnasium", "task": "CartPole-v1"}]
+    data = {"experiment": {"operators": operators}, "episodes": {"op": 2}}
+    recorder = Recorder.create(store.runs_dir(), ["op"], data)
+    try:
+        page.reader.refresh()
+        qtbot.waitUntil(lambda: page.library.model.rowCount() == 2, timeout=LONG)
+        row = page.library.model.row_of(recorder.folder)
+        cells = [page.library.model.index(row, column).data() for column in range(6)]
+        assert cells[0] == "Newcomer" and cells[3] == "0 of 2" and cells[4] == "Running"
+        line = b'{"operator_id":"op","episode_index":0,"seed":1,"status":"completed","length":3,"total_reward":3}\n'
+        recorder.episode("op", b"", line)
+        qtbot.waitUntil(lambda: page.library.model.index(row, 3).data() == "1 of 2", timeout=LONG)
+        page.show_run(recorder.folder)
+        qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
+        assert page.bar.note.text() == "Running: 1 of 2 episodes"
+    finally:
+        recorder.close("completed")
+
+
+def test_verdict_table_and_plots(opened_run: ResultsPage) -> None:
+    view = opened_run.comparison
+    assert "Good is better than Poor" in view.verdict.text() or "not decided" in view.verdict.text()
+    model = view.table.comparison
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["Good", "Poor"]
+    assert view.intervals.has_values() and view.paired.has_values()
+    assert not view.outcome_card.isVisible()
+    view.task.chosen.emit(view.task.items[1].value)
+    view.task.set_value(view.task.items[1].value)
+    view.task.chosen.emit(view.task.value)
+    names = [model.index(row, 0).data().strip() for row in range(model.rowCount())]
+    assert names[0] == "Four" and len(names) == 3, "its two sides stand below it"
+    assert view.outcome_card.isVisible() and view.outcomes.has_values()
+
+
+def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot) -> None:
+    plot = opened_run.comparison.paired
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.bar_rect(1).center().toPoint())
+    replay = opened_run.replay
+    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players), timeout=LONG)
+    assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
+    assert {p.recorded.episode.seed for p in replay.players} == {2}
+    click(qtbot, opened_run.back)
+    assert opened_run.comparison.isVisible() and not replay.players
+    click(qtbot, opened_run.back)
+    assert opened_run.library.isVisible()
+
+
+def test_a_replay_is_asked_for_from_elsewhere(
+    window: MainWindow, page: ResultsPage, qtbot: QtBot, run: Path
+) -> None:
+    window.context.go("results", replay=(run, "poor", 2))
+    qtbot.waitUntil(lambda: bool(page.replay.players), timeout=LONG)
+    assert page.replay.players[0].recorded.episode.episode_index == 2
+
+
+def test_verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
+    click(qtbot, opened_run.verify)
+    qtbot.waitUntil(opened_run.jobs.cancel.isVisible, timeout=LONG)
+    click(qtbot, opened_run.jobs.cancel)
+    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
+    assert not opened_run.jobs.isVisible()
+    click(qtbot, opened_run.verify)
+    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
+    assert opened_run.jobs.text.startswith("Verified: 9 episodes")
+
+
+def test_report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    monkeypatch.setattr(exports, "open_file", opened.append)  # no browser in a test
+    click(qtbot, opened_run.report)
+    qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
+    assert opened == [run / "report.html"] and opened[0].is_file()
+
+
+def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
+    """Answer the file dialog of an entry of the export menu."""
+    page._on_export_menu()
+    assert page._actions[action].isEnabled()
+    page._actions[action].trigger()
+    dialog = page.findChild(QFileDialog, "export-dialog")
+    assert dialog is not None
+    dialog.setDirectory(str(path.parent))
+    dialog.selectFile(path.name)
+    kinds = [kind for kind in dialog.nameFilters() if path.suffix in kind]
+    dialog.selectNameFilter(kinds[0])
+    dialog.accept()
+    qtbot.waitUntil(lambda: not page.jobs.busy and page.jobs.text.startswith("Written"), timeout=LONG)
+
+
+@pytest.mark.parametrize(
+    ("action", "name"),
+    [("operators", "o.csv"), ("episodes", "e.parquet"), ("figure", "f.png"), ("figure", "f.svg")],
+)
+def test_exports(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path, action: str, name: str) -> None:
+    choose(opened_run, qtbot, action, tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 100
+
+
+def test_exports_of_a_replay(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path) -> None:
+    opened_run._on_export_menu()
+    assert not opened_run._actions["video"].isEnabled()
+    click(qtbot, opened_run.watch)
+    replay = opened_run.replay
+    qtbot.waitUntil(lambda: bool(replay.players) and all(p.over for p in replay.players), timeout=LONG)
+    choose(opened_run, qtbot, "image", tmp_path / "step.png")
+    assert (tmp_path / "step.png").read_bytes()[1:4] == b"PNG"
+    choose(opened_run, qtbot, "video", tmp_path / "replay.mp4")
+    assert (tmp_path / "replay.mp4").read_bytes()[4:8] == b"ftyp"
+
+
+def test_thrown_away_and_had_back(
+    page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import send2trash.plat_other as other
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    (tmp_path / "share").mkdir()
+    monkeypatch.setattr(other, "HOMETRASH_B", str(tmp_path / "share" / "Trash").encode())
+    notices: list[object] = []
+    page.context.noticed.connect(notices.append)
+    click(qtbot, page.remove)
+    qtbot.waitUntil(lambda: page.library.model.rowCount() == 0, timeout=LONG)
+    assert not run.exists() and page.library.empty.isVisible()
+    notice = notices[-1]
+    notice.action[1]()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: page.library.model.rowCount() == 1, timeout=LONG)
+    assert (run / "run.json").is_file()
+    page.context.noticed.disconnect(notices.append)
+
+
+def test_a_damaged_run_is_said(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+    (run / "operators" / "good" / "episodes.jsonl").write_text("nonsense\n")
+    page.show_run(run)
+    qtbot.waitUntil(lambda: page.comparison.hint.title.text() == "This run cannot be read", timeout=LONG)
+    assert "episodes.jsonl:1" in page.comparison.hint.text.text()
+
+
+def test_a_run_from_elsewhere(
+    window: MainWindow, page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "elsewhere" / run.name
+    shutil.copytree(run, other)
+    window.context.go("results", run=other)
+    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
+    assert page.run_picker.value == other

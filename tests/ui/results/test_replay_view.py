@@ -1,0 +1,152 @@
+"""A replay is scrubbed by mouse and keyboard, alone and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from gym_gui.analysis import open_run
+from gym_gui.services.recorded_episode import load_episode
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.results.step_table import CURRENT_ROLE
+
+LONG = 30_000
+
+
+@pytest.fixture
+def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[ReplayView]:
+    result = ReplayView(context)
+    pickers = (result.operator, result.episode, result.beside)
+    result.resize(1200, 740)
+    result.show()
+    qtbot.waitExposed(result)
+    yield result
+    finish(result.close_players())
+    result.close()
+    for widget in (result, *pickers):
+        widget.deleteLater()
+
+
+def open_replay(view: ReplayView, qtbot: QtBot, run: Path, *args: object) -> None:
+    view.show_episode(run, *args)  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: bool(view.players) and all(p.over for p in view.players), timeout=LONG)
+
+
+def marked(view: ReplayView) -> list[int]:
+    model = view.table.steps
+    return [r for r in range(model.rowCount()) if model.data(model.index(r, 0), CURRENT_ROLE)]
+
+
+def test_keys_go_through_the_episode(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "poor", 1)
+    length = load_episode(open_run(run), "poor", 1).episode.length
+    transport = view.transport
+    assert transport.position == 0 and transport.where.text() == f"Step 0 of {length}"
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert transport.position == 2 and marked(view) == [1]
+    assert "Return 2.00 · step 2" in view.stages[0].facts.text()
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert transport.position == 1
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    assert transport.position == length and not transport.on.isEnabled()
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    assert transport.position == 0 and marked(view) == []
+
+
+def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "good", 0)
+    player = view.current
+    assert player is not None
+    for position in (5, 1, 5):
+        view.transport.go(position)
+        image, picture = view.image(), player.picture(position)
+        assert image is not None and picture is not None
+        height, width, _ = picture.shape
+        assert (image.height(), image.width()) == (height, width)
+        pixels = image.constBits()
+        assert pixels is not None
+        shown = np.frombuffer(pixels.asarray(image.sizeInBytes()), np.uint8).reshape(height, width, 4)
+        assert np.array_equal(shown[:, :, 2::-1], picture)
+
+
+def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "poor", 0)
+    transport = view.transport
+    transport.speed.set_value("60")
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert transport.playing and transport.play.text() == "Pause"
+    qtbot.waitUntil(lambda: not transport.playing, timeout=LONG)
+    assert transport.position == transport.scrub.maximum() > 0
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert transport.playing and transport.position == 0
+    qtbot.keyClick(view, Qt.Key.Key_Space)
+    assert not transport.playing
+
+
+def test_the_bar_and_the_table_are_clicked(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "poor", 0)
+    scrub = view.transport.scrub
+    middle = QPoint(round(scrub.place_of(6)), scrub.height() // 2)
+    qtbot.mouseClick(scrub, Qt.MouseButton.LeftButton, pos=middle)
+    assert view.transport.position == 6
+    rect = view.table.visualRect(view.table.steps.index(2, 1))
+    port = view.table.viewport()
+    assert port is not None
+    qtbot.mouseClick(port, Qt.MouseButton.LeftButton, pos=rect.center())
+    assert view.transport.position == 3 and marked(view) == [2]
+
+
+def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "good", 1, "poor")
+    first, second = (p.recorded.episode for p in view.players)
+    assert first.seed == second.seed == 2
+    assert view.stages[1].isVisible() and view.stages[1].name.text() == "Poor"
+    view.transport.to_last()
+    assert view.transport.position == max(first.length, second.length)
+    assert f"step {second.length}" in view.stages[1].facts.text(), "the shorter one stays at its end"
+    headings = [view.table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
+    assert headings == ["Step", "Good", "Reward", "Poor", "Reward"]
+    view.beside.chosen.emit("")
+    qtbot.waitUntil(lambda: len(view.players) == 1, timeout=LONG)
+    assert not view.stages[1].isVisible()
+
+
+def test_boards_are_drawn(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    open_replay(view, qtbot, run, "four", 0)
+    view.transport.to_last()
+    assert view.stages[0].stage.way == "board"
+    assert not any(item.reason == "" for item in view.beside.items if item.value), "another environment"
+
+
+def test_an_episode_that_is_not_there(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    view.show_episode(run, "poor", 77)
+    qtbot.waitUntil(view.trouble.isVisible, timeout=LONG)
+    assert "Episodes 0 to 2" in view.trouble.text
+
+
+def test_a_replay_that_departs_says_so(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    steps = run / "operators" / "poor" / "steps.jsonl"
+    text = steps.read_text()
+    steps.write_text(text.replace('"action":0', '"action":1', 4))
+    index = int(text.partition('"episode_index":')[2].partition(",")[0])
+    open_replay(view, qtbot, run, "poor", index)
+    qtbot.waitUntil(view.stages[0].trouble.isVisible, timeout=LONG)
+    assert "not what was recorded" in view.stages[0].trouble.text
+
+
+def test_another_episode_is_chosen_while_one_is_played(view: ReplayView, qtbot: QtBot, run: Path) -> None:
+    view.show_episode(run, "good", 0)
+    view.show_episode(run, "good", 1)
+    qtbot.waitUntil(lambda: bool(view.players) and view.players[0].loaded > 0, timeout=LONG)
+    view.episode.chosen.emit(2)
+    qtbot.waitUntil(
+        lambda: bool(view.players) and view.players[0].recorded.episode.episode_index == 2, timeout=LONG
+    )
+    qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=LONG)
