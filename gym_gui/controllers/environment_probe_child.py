@@ -18,10 +18,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from gym_gui import envs
-from gym_gui.controllers.casting import cast as cast_operator
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.envs import Environment
 
 _log = logging.getLogger(__name__)
@@ -51,6 +49,10 @@ class Bench:
             environment.close()
 
     def _cast(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        # Protocol buffers and all that starts workers: half of the time this process needs to start.
+        from gym_gui.controllers.casting import cast as cast_operator
+        from gym_gui.core.experiment_data import experiment_from_data
+
         experiment = experiment_from_data({"operators": [request["operator"]]})
         casting = cast_operator(experiment.operators[0])
         return {"seatings": len(casting.seatings)}, b""

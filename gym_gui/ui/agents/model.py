@@ -134,6 +134,7 @@ class ConfigurationModel(QObject):
             self._rows_said = {}
             self._look_at_environment()
         else:
+            self.draft = draft.seated(self.sheet, _everybody_random)
             self._tell_bindings(policies_only=True)
             self._check_timer.start()
         self.draft_changed.emit()
@@ -259,7 +260,7 @@ class ConfigurationModel(QObject):
         if self._look is not me:
             return
         self._look, self.sheet = None, sheet
-        self.draft = self.draft.seated(sheet, lambda _: RANDOM)
+        self.draft = self.draft.seated(sheet, _everybody_random)
         self._rows_said = dict(self.draft.rows)
         self.looking_changed.emit(False)
         self.sheet_changed.emit()
@@ -323,6 +324,10 @@ class ConfigurationModel(QObject):
     def _stop(task: asyncio.Task[Any] | None) -> None:
         if task is not None and not task.done():
             task.cancel()
+
+
+def _everybody_random(_agent: str) -> WorkerAssignment:
+    return RANDOM
 
 
 def _same_file(row: WorkerAssignment, other: WorkerAssignment) -> bool:

@@ -53,6 +53,7 @@ class SettingsForm(QWidget):
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
+        self._filled = False
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(theme.ROW)
@@ -96,8 +97,12 @@ class SettingsForm(QWidget):
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Show ``values``; nobody is told."""
         self._kept = {name: value for name, value in values.items() if name not in self._controls}
-        for name, control in self._controls.items():
-            control.set_value(values.get(name))
+        for setting in self._schema:
+            control, value = self._controls[setting.name], values.get(setting.name)
+            # What stands there already is left alone: the cursor in a field stays where it is.
+            if not self._filled or control.value() != (setting.default if value is None else value):
+                control.set_value(value)
+        self._filled = True
         self.show_problems(problems(self._schema, self.values()))
 
     def values(self) -> dict[str, Any]:

@@ -80,11 +80,13 @@ class SlotPanel(QWidget):
         link = self._model.draft.link_of(self._agent)
         # What the form is made of; its values alone do not make it anew, which would take the focus.
         made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())
-        if made_of != self._built:
+        # Whoever is typing a path must not lose the field when the path begins to fit.
+        same_form = self._built[:2] == made_of[:2] and self._holds_focus()
+        if made_of == self._built or same_form:
+            self._fill(row)
+        else:
             self._built = made_of
             self._rebuild(row)
-        elif self.form is not None and not self._holds_focus():
-            self._fill(row)
 
     def _env_id(self) -> str:
         return self._model.sheet.env_id if self._model.sheet is not None else ""
@@ -96,6 +98,7 @@ class SlotPanel(QWidget):
     def _rebuild(self, row: WorkerAssignment) -> None:
         if self._content is not None:
             self._content.hide()
+            self._content.setParent(None)
             self._content.deleteLater()
         content = self._content = FormRows(label_width=LABEL_WIDTH, parent=self)
         checks = self._model.checks

@@ -108,7 +108,6 @@ class _Row:
         self.badge = KindBadge("")
         self.file = ElidedLabel("—", mode=Qt.TextElideMode.ElideMiddle)
         self.link = LinkMark()
-        self.dot = Dot("ok")
         self.more = IconButton("more", f"More for {agent}", name=f"more_{agent}")
         self.more.clicked.connect(partial(table.open_menu, agent))
         self.slot = label(agent, "strong")

@@ -1,0 +1,391 @@
+"""Configuring by hand: each click changes the draft, is checked, and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QComboBox, QDialog, QDoubleSpinBox, QLineEdit, QMenu, QPushButton
+
+from gym_gui.controllers.finding import Level
+from gym_gui.core.assignment import LinkGroup, WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
+from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
+from gym_gui.ui.agents.marks import LinkMark
+from gym_gui.ui.widgets import KindBadge, PickerButton
+from tests.ui.conftest import PATIENCE_MS
+
+FOUR = "classic/connect_four_v3"
+PPO = Path(__file__).resolve().parents[3] / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
+RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+Wait = Callable[[], None]
+Choose = Callable[[str], None]
+
+
+def pick(qtbot: Any, parent: Any, name: str, typed: str) -> None:
+    """Open a picker by keyboard, type, and take the first that fits."""
+    button = parent.findChild(PickerButton, name)
+    assert button is not None, name
+    qtbot.keyClick(button, Qt.Key.Key_Down)
+    assert button.popup is not None and button.popup.isVisible()
+    qtbot.keyClicks(button.popup.search, typed)
+    qtbot.keyClick(button.popup.search, Qt.Key.Key_Return)
+    assert not button.popup.isVisible(), f"nothing fits {typed!r}"
+
+
+def errors(tab: AdvancedConfigTab) -> list[str]:
+    return [finding.text for finding in tab.model.findings if finding.level is Level.ERROR]
+
+
+def test_an_empty_page_says_what_to_do(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
+    assert tab.hint.isVisible() and not tab.table.isVisible()
+    start = next(b for b in tab.hint.findChildren(QPushButton) if b.text() == "Connect four")
+    qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
+    checked()
+    assert not tab.hint.isVisible() and tab.table.rowCount() == 2
+
+
+def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab, choose: Choose) -> None:
+    choose(FOUR)
+    assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM}
+    assert errors(tab) == [] and tab.model.config is not None
+    assert "The engine accepts the configuration as it stands" in tab.checks.sentences
+    assert tab.model.config.resolved_slots() == tab.model.draft.rows
+
+
+def test_choosing_a_policy_changes_the_row_and_is_told(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+) -> None:
+    choose(FOUR)
+    told: list[tuple[str, str]] = []
+    tab.policy_binding_changed.connect(lambda *args: told.append(args))
+    pick(qtbot, tab.table, "policy_player_1", "one move ahead")
+    assert told == [("player_1", "connect_four_one_ply")]
+    pick(qtbot, tab.table, "policy_player_0", "you")
+    assert told[1:] == [("player_0", "human_keyboard")]
+    assert tab.table.findChild(KindBadge) is not None
+    rows = tab.model.draft.rows
+    assert (rows["player_0"].worker_type, rows["player_1"].settings["behavior"]) == (
+        "human",
+        "connect_four_one_ply",
+    )
+    checked()
+    assert errors(tab) == []
+
+
+def test_choosing_a_worker_takes_its_first_policy_that_fits(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+) -> None:
+    choose(FOUR)
+    pick(qtbot, tab.table, "worker_player_0", "human")
+    assert tab.model.draft.rows["player_0"].worker_id == "human_worker"
+    pick(qtbot, tab.table, "worker_player_0", "cleanrl")
+    checked()
+    # A trained policy of another game is not taken: the person has to name one.
+    assert errors(tab) == ["player_0: Checkpoint is missing"]
+    assert tab.model.config is None
+
+
+def test_what_does_not_fit_is_shown_disabled_with_the_reason(tab: AdvancedConfigTab, choose: Choose) -> None:
+    choose("Pendulum-v1")
+    items = {item.value: item for item in tab.actor.picker.items}
+    assert items["random"].reason == ""
+    assert "continuous" in items["cleanrl_ppo"].reason
+    choose(FOUR)
+    picker = tab.table.findChild(PickerButton, "policy_player_0")
+    assert picker is not None
+    items = {item.value: item for item in picker.items}
+    assert "not for classic/connect_four_v3" in items["soccer_chaser"].reason
+    picker.open()
+    assert picker.popup is not None
+    row = picker.popup.model.row_of("soccer_chaser")
+    assert not picker.popup.model.index(row).flags() & Qt.ItemFlag.ItemIsEnabled
+    picker.popup.hide()
+
+
+def test_every_edit_can_be_taken_back_and_done_again(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+) -> None:
+    choose(FOUR)
+    before = tab.model.draft
+    pick(qtbot, tab.table, "policy_player_1", "does nothing")
+    after = tab.model.draft
+    tab.model.undo_stack.undo()
+    assert tab.model.draft == before
+    tab.model.undo_stack.redo()
+    assert tab.model.draft == after
+    choose("CartPole-v1")
+    tab.model.undo_stack.undo()
+    checked()
+    assert tab.model.draft == after and tab.table.rowCount() == 2
+
+
+def test_keystrokes_in_one_field_are_one_step(tab: AdvancedConfigTab, qtbot: Any, choose: Choose) -> None:
+    choose(FOUR)
+    count = tab.model.undo_stack.count()
+    qtbot.keyClicks(tab.operator.name, "Pairs")
+    assert tab.model.draft.name == "Pairs" and tab.model.undo_stack.count() == count + 1
+    tab.model.undo_stack.undo()
+    assert tab.model.draft.name == ""
+
+
+def test_reset_brings_the_defaults_back(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+) -> None:
+    choose(FOUR)
+    pick(qtbot, tab.table, "policy_player_1", "you")
+    qtbot.keyClicks(tab.operator.name, "x")
+    tab.model.reset()
+    checked()
+    assert tab.model.draft.rows == {"player_0": RANDOM, "player_1": RANDOM} and tab.model.draft.name == ""
+    tab.model.undo_stack.undo()
+    assert tab.model.draft.rows["player_1"].worker_id == "human_worker"
+
+
+def test_one_agent_has_a_simple_drop_down(
+    tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+) -> None:
+    choose("CartPole-v1")
+    assert tab.actor.isVisible() and not tab.table.isVisible()
+    told: list[tuple[str, str]] = []
+    tab.policy_binding_changed.connect(lambda *args: told.append(args))
+    pick(qtbot, tab.actor, "actor", "ppo_cartpole")
+    checked()
+    assert told == [("agent_0", "cleanrl_ppo:ppo_cartpole")]
+    assert tab.model.config is not None
+    assert Path(str(tab.model.config.workers["agent_0"].settings["checkpoint"])).name == "ppo_cartpole"
+
+
+class TestSettings:
+    def test_the_form_is_the_workers(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+    ) -> None:
+        choose("CartPole-v1")
+        pick(qtbot, tab.actor, "actor", "from a file")
+        checked()
+        assert errors(tab) == ["agent_0: Checkpoint is missing"]
+        line = tab.slot.findChild(QLineEdit, "setting_checkpoint")
+        assert line is not None
+        qtbot.keyClicks(line, str(PPO))
+        checked()
+        assert errors(tab) == [] and tab.model.policy_id("agent_0") == "cleanrl_ppo:ppo_cartpole"
+
+    def test_the_engines_rules_are_set_beside_them(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+    ) -> None:
+        choose(FOUR)
+        tab.table.select("player_1")
+        assert tab.slot.agent == "player_1"
+        rule = tab.slot.findChild(QComboBox, "on_invalid")
+        limit = tab.slot.findChild(QDoubleSpinBox, "deadline_s")
+        assert rule is not None and limit is not None
+        qtbot.keyClick(rule, Qt.Key.Key_Down)
+        limit.setValue(1.5)
+        row = tab.model.draft.rows["player_1"]
+        assert (row.on_invalid.then, row.deadline_s) == ("noop", 1.5)
+        assert tab.model.draft.rows["player_0"].deadline_s is None
+        # Another policy keeps them: they are the slot's, not the policy's.
+        pick(qtbot, tab.table, "policy_player_1", "does nothing")
+        assert tab.model.draft.rows["player_1"].deadline_s == 1.5
+
+    def test_a_key_that_is_written_out_never_enters_the_draft(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+    ) -> None:
+        choose("CartPole-v1")
+        before, steps = tab.model.draft, tab.model.undo_stack.count()
+        assert tab.slot.form is not None
+        tab.slot.form.values_changed.emit({"behavior": "random", "api_key": "sk-" + "a" * 30})
+        assert tab.model.draft == before and tab.model.undo_stack.count() == steps
+
+    def test_step_limit_and_seats(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+    ) -> None:
+        choose(FOUR)
+        tab.operator.steps.setValue(30)
+        qtbot.keyClick(tab.operator.seats, Qt.Key.Key_Down)
+        checked()
+        config = tab.model.config
+        assert config is not None and (config.max_steps, config.seats) == (30, "swap")
+        assert "Every seed is played 2 times: the teams change sides" in tab.checks.sentences
+
+    def test_managers_bring_slots(self, tab: AdvancedConfigTab, choose: Choose, checked: Wait) -> None:
+        choose("MiniGrid-DoorKey-5x5-v0")
+        assert tab.actor.isVisible()
+        tab.operator.managers.click()
+        checked()
+        assert tab.table.rowCount() == 2 and errors(tab) == []
+        assert tab.model.config is not None and set(tab.model.config.manager) == {"agent_0"}
+        tab.operator.managers.click()
+        checked()
+        assert tab.actor.isVisible() and tab.model.draft.managed == ()
+
+    def test_another_interface_of_the_same_game(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
+    ) -> None:
+        choose("mpe2/simple_spread_v3")
+        sheet = tab.model.sheet
+        assert sheet is not None and len(sheet.apis) == 2
+        other = next(api for api in sheet.apis if api != sheet.api)
+        tab.operator.api.setCurrentIndex(tab.operator.api.findData(other))
+        tab.operator.api.activated.emit(tab.operator.api.currentIndex())
+        checked()
+        assert tab.model.sheet is not None and tab.model.sheet.api == other
+        assert tab.model.config is not None and tab.model.config.api in (other, None)
+
+
+class TestLinks:
+    def open_linked(self, tab: AdvancedConfigTab, checked: Wait) -> None:
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(PPO)})
+        config = OperatorConfig.multi_agent(
+            operator_id="linked",
+            task=FOUR,
+            player_workers={"player_0": row, "player_1": RANDOM},
+        )
+        tab.model.open_config(config)
+        checked()
+
+    def test_the_dialog_links_and_the_marks_show_it(
+        self, tab: AdvancedConfigTab, qtbot: Any, checked: Wait
+    ) -> None:
+        self.open_linked(tab, checked)
+        dialog = tab.open_link_dialog("player_0")
+        assert isinstance(dialog, LinkAgentsDialog) and dialog.chosen == []
+        qtbot.mouseClick(dialog.boxes["player_1"], Qt.MouseButton.LeftButton)
+        with qtbot.waitSignal(dialog.linked):
+            qtbot.keyClick(dialog, Qt.Key.Key_Return)
+        assert dialog.result() == QDialog.DialogCode.Accepted
+        (link,) = tab.model.draft.links
+        assert link.agents == ("player_0", "player_1")
+        assert tab.model.draft.rows["player_1"].settings["checkpoint"] == str(PPO)
+        marks = [mark.accessibleName() for mark in tab.table.findChildren(LinkMark)]
+        assert any("player_1 plays its part of the file of player_0" in mark for mark in marks)
+        checked()
+        # The policy is of another game, which the link does not hide.
+        assert all("does not fit" in text for text in errors(tab)) and len(errors(tab)) == 2
+        tab.model.undo_stack.undo()
+        assert tab.model.draft.links == ()
+
+    def test_whoever_takes_another_policy_leaves_the_link(
+        self, tab: AdvancedConfigTab, qtbot: Any, checked: Wait
+    ) -> None:
+        self.open_linked(tab, checked)
+        tab.model.edit(tab.model.draft.linked("player_0", ["player_1"]), "link")
+        checked()
+        pick(qtbot, tab.table, "policy_player_1", "random")
+        assert tab.model.draft.links == ()
+        tab.model.undo_stack.undo()
+        pick(qtbot, tab.table, "policy_player_0", "random")
+        assert tab.model.draft.links == ()
+
+    def test_only_policies_from_files_can_be_shared(self, tab: AdvancedConfigTab, choose: Choose) -> None:
+        choose(FOUR)
+        tab.table.open_menu("player_0")
+        menu = tab.table.findChild(QMenu, "menu_player_0")
+        assert menu is not None
+        (link,) = [a for a in menu.actions() if a.text().startswith("Link agents")]
+        assert not link.isEnabled() and "read from no file" in link.text()
+        menu.close()
+
+    def test_one_policy_can_be_given_to_everybody(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+    ) -> None:
+        choose(FOUR)
+        pick(qtbot, tab.table, "policy_player_0", "does nothing")
+        tab.table.open_menu("player_0")
+        menu = tab.table.findChild(QMenu, "menu_player_0")
+        assert menu is not None
+        next(a for a in menu.actions() if a.text() == "Same policy for everybody").trigger()
+        menu.close()
+        assert tab.model.draft.rows["player_1"].settings["behavior"] == "noop"
+
+    def test_a_configuration_with_links_is_shown_as_it_is(
+        self, tab: AdvancedConfigTab, checked: Wait
+    ) -> None:
+        config = OperatorConfig.multi_agent(
+            operator_id="linked",
+            task=FOUR,
+            player_workers={"player_0": WorkerAssignment("cleanrl_worker", "rl")},
+            link_groups=[LinkGroup("player_0", ["player_1"], str(PPO), color="#ff00aa")],
+        )
+        tab.model.open_config(config)
+        checked()
+        assert tab.model.draft.links[0].color == "#ff00aa"
+        assert tab.model.draft.config().resolved_slots() == config.resolved_slots()
+
+
+class TestTrouble:
+    def test_an_unknown_environment_is_a_sentence(self, tab: AdvancedConfigTab, choose: Choose) -> None:
+        choose("CartPool-v1")
+        assert "Did you mean 'CartPole-v1'" in tab.checks.sentences[0]
+        assert tab.model.config is None
+        choose("CartPole-v1")
+        assert tab.model.config is not None
+
+    def test_changing_ones_mind_while_it_is_looked_at(
+        self, tab: AdvancedConfigTab, qtbot: Any, checked: Wait
+    ) -> None:
+        for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
+            tab.model.choose_environment(task)
+            assert tab.model.looking and "Looking at" in tab.checks.sentences[0]
+        checked()
+        assert tab.model.sheet is not None and tab.model.sheet.env_id == "CartPole-v1"
+
+    def test_looking_can_be_cancelled(
+        self, tab: AdvancedConfigTab, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        started = tmp_path / "started"
+        body = f"    pathlib.Path({str(started)!r}).touch()\n    time.sleep(600)\n"
+        (tmp_path / "endless.py").write_text(f"import pathlib, time\ndef make(**_):\n{body}")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        tab.model.choose_environment("endless:make")
+        qtbot.waitUntil(started.exists, timeout=PATIENCE_MS)
+        button = tab.checks.findChild(object, "cancel_looking")
+        assert button is not None and button.isVisible()  # type: ignore[attr-defined]
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
+        assert "it was stopped" in tab.checks.sentences[0]
+
+    def test_a_slot_with_an_unknown_worker_says_so(self, tab: AdvancedConfigTab, checked: Wait) -> None:
+        players = {"player_0": WorkerAssignment("nobody_worker", "rl"), "player_1": RANDOM}
+        tab.model.open_config(OperatorConfig("x", task=FOUR, workers=players))
+        checked()
+        assert "there is no worker nobody_worker" in errors(tab)[0]
+        assert tab.model.report is not None and tab.model.report.of("player_0")
+
+
+class TestPreview:
+    def drawn(self, tab: AdvancedConfigTab, qtbot: Any) -> Any:
+        qtbot.waitUntil(
+            lambda: not tab.preview.drawing and tab.preview.frame.image() is not None, timeout=PATIENCE_MS
+        )
+        return tab.preview.frame.image()
+
+    def test_the_seed_is_drawn_and_another_differs(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+    ) -> None:
+        choose("MiniGrid-Empty-Random-6x6-v0")
+        first = self.drawn(tab, qtbot)
+        seen = {first.cacheKey()}
+        spin = tab.preview.seed.spin
+        for seed in (7, 42):
+            spin.setValue(seed)
+            qtbot.waitUntil(
+                lambda: not tab.preview.drawing and tab.preview.frame.image().cacheKey() not in seen,
+                timeout=PATIENCE_MS,
+            )
+            image = tab.preview.frame.image()
+            assert image is not None
+            seen.add(image.cacheKey())
+            assert (image == first) is (seed == 42)
+
+    def test_who_plays_does_not_draw_it_anew(
+        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
+    ) -> None:
+        choose(FOUR)
+        self.drawn(tab, qtbot)
+        pick(qtbot, tab.table, "policy_player_1", "does nothing")
+        assert not tab.preview.drawing

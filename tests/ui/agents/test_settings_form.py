@@ -1,0 +1,188 @@
+"""A form made from a worker's description gives back what a person sets in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QStandardItemModel, QWheelEvent
+from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLabel, QLineEdit
+
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.workers.settings_schema import Setting, SettingOption
+
+MOODS = (
+    SettingOption("calm", "Calm"),
+    SettingOption("wild", "Wild", environments=("MiniGrid-*",)),
+    SettingOption("odd", agents=("*/goal",)),
+)
+SCHEMA = (
+    Setting("mood", "choice", "Mood", "How it feels", "calm", MOODS),
+    Setting("taste", "choice", options=MOODS),
+    Setting("sides", "whole", default=6, minimum=2, maximum=100),
+    Setting("heat", "number", minimum=0, maximum=2),
+    Setting("loud", "flag", default=False),
+    Setting("file", "policy", "Checkpoint", required=True),
+    Setting("script", "list"),
+    Setting("api_key", "secret", "API key"),
+    Setting("word", "text", default="hello"),
+)
+FULL: dict[str, Any] = {
+    "mood": "wild",
+    "taste": "calm",
+    "sides": 8,
+    "heat": 0.7,
+    "loud": True,
+    "file": "/a/policy",
+    "script": [0, "left", [1, 2]],
+    "api_key": "env:OUR_KEY",
+    "word": "goodbye",
+    "unknown": {"kept": [1]},
+}
+
+
+def make(qtbot: Any, values: dict[str, Any] | None = None, **more: Any) -> SettingsForm:
+    form = SettingsForm(SCHEMA, values, **more)
+    qtbot.addWidget(form)
+    form.show()
+    return form
+
+
+def child(form: SettingsForm, kind: type, name: str) -> Any:
+    found = form.findChild(kind, f"setting_{name}")
+    assert found is not None, name
+    return found
+
+
+def test_values_come_back_as_they_went_in(qtbot: Any) -> None:
+    form = make(qtbot, FULL)
+    assert form.values() == FULL
+    form.set_values({"file": "/b"})
+    assert form.values() == {"file": "/b"}
+
+
+def test_what_nobody_set_is_left_out(qtbot: Any) -> None:
+    assert make(qtbot).values() == {}
+
+
+def test_every_edit_is_told_with_all_values(qtbot: Any) -> None:
+    form = make(qtbot, {"file": "/a"})
+    with qtbot.waitSignal(form.values_changed) as told:
+        qtbot.keyClicks(child(form, QLineEdit, "word"), "ciao")
+    assert told.args[0]["file"] == "/a"
+    assert form.values()["word"] == "ciao"
+    with qtbot.waitSignal(form.values_changed):
+        child(form, QCheckBox, "loud").click()
+    box = child(form, QComboBox, "mood")
+    with qtbot.waitSignal(form.values_changed):
+        box.setFocus()
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    spin = child(form, QDoubleSpinBox, "sides")
+    with qtbot.waitSignal(form.values_changed):
+        spin.setFocus()
+        spin.selectAll()
+        qtbot.keyClicks(spin, "12")
+    assert form.values() == {"file": "/a", "word": "ciao", "loud": True, "mood": "wild", "sides": 12}
+
+
+def test_showing_values_tells_nobody(qtbot: Any) -> None:
+    form = make(qtbot)
+    told: list[object] = []
+    form.values_changed.connect(told.append)
+    form.set_values(FULL)
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("0, 1, 2", [0, 1, 2]), ('[0, "left"]', [0, "left"]), ("left, right", ["left", "right"]), ("", None)],
+)
+def test_lists_are_written_as_people_write_them(qtbot: Any, written: str, read: object) -> None:
+    form = make(qtbot)
+    qtbot.keyClicks(child(form, QLineEdit, "script"), written)
+    assert form.values().get("script") == read
+
+
+def test_what_is_wrong_stands_below_its_row(qtbot: Any) -> None:
+    form = make(qtbot)
+    note = form.findChild(QLabel, "setting_file_problem")
+    assert note is not None and note.isVisible() and "Checkpoint is missing" in note.text()
+    qtbot.keyClicks(child(form, QLineEdit, "file"), "/a")
+    assert not note.isVisible()
+    qtbot.keyClicks(child(form, QLineEdit, "api_key"), "sk-123")
+    secret = form.findChild(QLabel, "setting_api_key_problem")
+    assert secret is not None and secret.isVisible() and "env:NAME" in secret.text()
+
+
+def test_an_unknown_option_is_shown_not_swapped(qtbot: Any) -> None:
+    form = make(qtbot, {"file": "/a", "mood": "grumpy"})
+    assert form.values()["mood"] == "grumpy"
+    note = form.findChild(QLabel, "setting_mood_problem")
+    assert note is not None and note.isVisible()
+
+
+def test_options_of_other_environments_are_disabled_with_the_reason(qtbot: Any) -> None:
+    form = make(qtbot, env_id="CartPole-v1", agent="agent_0")
+    model = child(form, QComboBox, "mood").model()
+    assert isinstance(model, QStandardItemModel)
+    items = [model.item(row) for row in range(model.rowCount())]
+    assert [item.isEnabled() for item in items if item] == [True, False, False]
+    assert items[1] is not None and "MiniGrid-*" in items[1].toolTip()
+    grid = make(qtbot, env_id="MiniGrid-Empty-5x5-v0", agent="agent_0/goal")
+    model = child(grid, QComboBox, "mood").model()
+    assert all(model.item(row).isEnabled() for row in range(3))
+
+
+def test_settings_that_mean_nothing_here_or_are_edited_elsewhere_have_no_row(qtbot: Any) -> None:
+    schema = (Setting("a", environments=("MiniGrid-*",)), Setting("b"), Setting("c"))
+    form = SettingsForm(schema, {"a": "x", "c": "y"}, env_id="CartPole-v1", without=["c"])
+    qtbot.addWidget(form)
+    assert form.findChild(QLineEdit, "setting_b") is not None
+    assert form.findChild(QLineEdit, "setting_a") is None
+    assert form.values() == {"a": "x", "c": "y"}
+    assert SettingsForm((), {}).empty
+
+
+def test_the_wheel_scrolls_the_page_not_the_number(qtbot: Any) -> None:
+    form = make(qtbot, {"file": "/a", "sides": 8})
+    spin, box = child(form, QDoubleSpinBox, "sides"), child(form, QComboBox, "mood")
+    for widget in (spin, box):
+        widget.clearFocus()
+        event = QWheelEvent(
+            QPointF(5, 5),
+            QPointF(5, 5),
+            QPoint(0, 0),
+            QPoint(0, 120),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(widget, event)
+        assert not event.isAccepted()
+    assert form.values() == {"file": "/a", "sides": 8}
+
+
+def test_every_control_can_be_read_aloud(qtbot: Any) -> None:
+    form = make(qtbot, FULL)
+    for setting in SCHEMA:
+        control = form.control(setting.name).focusProxy()
+        assert control is not None
+        assert control.accessibleName() == setting.label and control.toolTip()
+
+
+def test_a_policy_is_chosen_by_its_description_or_file(qtbot: Any, tmp_path: Any) -> None:
+    folder = tmp_path / "ppo"
+    folder.mkdir()
+    (folder / "policy.json").write_text("{}")
+    (tmp_path / "joint.pth").write_text("")
+    form = make(qtbot, {"file": str(tmp_path)})
+    form.control("file").button.click()  # type: ignore[attr-defined]
+    dialog = form.window().findChild(QFileDialog)
+    assert dialog is not None and dialog.isVisible()
+    dialog.fileSelected.emit(str(folder / "policy.json"))
+    assert form.values()["file"] == str(folder)
+    dialog.fileSelected.emit(str(tmp_path / "joint.pth"))
+    assert form.values()["file"] == str(tmp_path / "joint.pth")
+    dialog.close()

@@ -1,0 +1,289 @@
+"""The Agents page in the window: a team is put together, saved, reloaded, applied, exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QInputDialog, QLineEdit, QMenu
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.presets import read_preset
+from gym_gui.ui.context import AppContext, Notice
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.state import ALIVE
+from gym_gui.ui.pages.agents import AgentsPage
+from gym_gui.ui.widgets import PickerButton
+from tests.ui.conftest import PATIENCE_MS
+
+if TYPE_CHECKING:
+    from gym_gui.ui.main_window import MainWindow
+
+SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+FOUR = "classic/connect_four_v3"
+Finish = Callable[[object], Any]
+
+
+def behaves(behavior: str) -> WorkerAssignment:
+    return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+
+
+def pick(qtbot: Any, parent: Any, name: str, typed: str) -> None:
+    button = parent.findChild(PickerButton, name)
+    assert button is not None, name
+    qtbot.keyClick(button, Qt.Key.Key_Down)
+    assert button.popup is not None
+    qtbot.keyClicks(button.popup.search, typed)
+    qtbot.keyClick(button.popup.search, Qt.Key.Key_Return)
+    assert not button.popup.isVisible(), f"nothing fits {typed!r}"
+
+
+@pytest.fixture
+def told(context: AppContext) -> list[Notice]:
+    notices: list[Notice] = []
+    context.noticed.connect(notices.append)
+    return notices
+
+
+@pytest.fixture
+def own_trash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The desktop's trash, somewhere where nobody else looks."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
+    return tmp_path / "xdg" / "Trash"
+
+
+@pytest.fixture
+def asked(context: AppContext) -> list[tuple[str, dict[str, Any]]]:
+    requests: list[tuple[str, dict[str, Any]]] = []
+    context.requested.connect(lambda page, request: requests.append((page, request)))
+    return requests
+
+
+@pytest.fixture
+def page(context: AppContext, qtbot: Any, finish: Finish) -> Any:
+    result = AgentsPage(context)
+    result.resize(1208, 728)
+    result.show()
+    result.opened()
+    yield result
+    finish(result.closed())
+    result.close()
+    result.deleteLater()
+
+
+def ready(page: AgentsPage, qtbot: Any) -> None:
+    """Waits until the configuration has been found right, by the engine too."""
+    qtbot.waitUntil(
+        lambda: page.model.config is not None and page.model._engine is not None, timeout=PATIENCE_MS
+    )
+
+
+def test_a_mixed_team_is_built_saved_reloaded_and_applied(
+    window: MainWindow, context: AppContext, qtbot: Any
+) -> None:
+    requests: list[tuple[str, dict[str, Any]]] = []
+    context.go("agents")
+    page = window.findChild(AgentsPage)
+    assert page is not None and page.isVisible() and page.tab.hint.isVisible()
+    qtbot.waitUntil(lambda: page.picker.loaded, timeout=PATIENCE_MS)
+    pick(qtbot, page, "environment-picker", "S-2v2-IndAgObs")
+    qtbot.waitUntil(lambda: page.tab.table.rowCount() == 4, timeout=60_000)
+    ready(page, qtbot)
+    assert page.bar.note.text() == "simultaneous · 4 agents · Discrete(8)"
+    for agent, typed in (("green_0", "chaser"), ("green_1", "chaser"), ("blue_0", "does nothing")):
+        pick(qtbot, page, f"policy_{agent}", typed)
+    qtbot.keyClicks(page.tab.operator.name, "Mixed teams")
+    ready(page, qtbot)
+    built = page.model.config
+    assert built is not None
+    assert {a: w.settings["behavior"] for a, w in built.workers.items()} == {
+        "green_0": "soccer_chaser",
+        "green_1": "soccer_chaser",
+        "blue_0": "noop",
+        "blue_1": "random",
+    }
+
+    page.presets.ask_name()
+    dialog = page.findChild(QInputDialog)
+    assert dialog is not None
+    line = dialog.findChild(QLineEdit)
+    assert line is not None and line.text() == "Mixed teams"
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    qtbot.mouseClick(page.reset, Qt.MouseButton.LeftButton)
+    ready(page, qtbot)
+    assert page.model.config != built
+    page.presets.fill()
+    next(a for a in page.presets.actions() if a.text() == "Mixed teams").trigger()
+    ready(page, qtbot)
+    assert page.model.config == built
+
+    context.requested.disconnect(window._on_requested)
+    context.requested.connect(lambda name, request: requests.append((name, request)))
+    qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
+    assert requests == [("operators", {"operators": [built], "seed": 42})]
+
+
+def test_undo_and_redo_are_keys(window: MainWindow, context: AppContext, qtbot: Any) -> None:
+    context.go("agents", task=FOUR)
+    page = window.findChild(AgentsPage)
+    assert page is not None
+    ready(page, qtbot)
+    pick(qtbot, page, "policy_player_0", "does nothing")
+    assert page.model.policy_id("player_0") == "noop"
+    assert context.commands.run("agents.undo")
+    assert page.model.policy_id("player_0") == "random"
+    assert context.commands.run("agents.redo")
+    assert page.model.policy_id("player_0") == "noop"
+    undo = context.commands.get("agents.undo")
+    assert undo is not None and undo.shortcut == "Ctrl+Z"
+
+
+def test_what_is_wrong_keeps_apply_from_being_pressed(page: AgentsPage, qtbot: Any) -> None:
+    player = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such/policy"})
+    page.opened(operator=OperatorConfig("x", task="CartPole-v1", workers={"agent_0": player}))
+    qtbot.waitUntil(lambda: page.model.report is not None, timeout=PATIENCE_MS)
+    assert not page.apply.isEnabled() and not page.export.isEnabled()
+    assert "there is no /no/such/policy" in page.apply.toolTip()
+    pick(qtbot, page, "actor", "random")
+    ready(page, qtbot)
+    assert page.apply.isEnabled() and page.export.isEnabled()
+
+
+class TestPresets:
+    def test_a_name_that_is_taken_is_asked_about(
+        self, page: AgentsPage, qtbot: Any, told: list[Notice]
+    ) -> None:
+        page.opened(task=FOUR)
+        ready(page, qtbot)
+        page.presets.save("mine")
+        pick(qtbot, page, "policy_player_0", "does nothing")
+        page.presets.save("mine")
+        assert "already" in told[-1].text and told[-1].action is not None
+        assert page.presets.store.load("mine").workers["player_0"].settings["behavior"] == "random"
+        told[-1].action[1]()
+        assert page.presets.store.load("mine").workers["player_0"].settings["behavior"] == "noop"
+
+    def test_deleting_is_undone_from_its_message(
+        self,
+        page: AgentsPage,
+        qtbot: Any,
+        told: list[Notice],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
+        page.opened(task=FOUR)
+        ready(page, qtbot)
+        page.presets.save("mine")
+        page.presets.fill()
+        delete = page.presets.findChild(QMenu, "presets_delete")
+        assert delete is not None
+        delete.actions()[0].trigger()
+        qtbot.waitUntil(lambda: told[-1].text == "mine is in the trash", timeout=PATIENCE_MS)
+        assert not page.presets.store.presets()
+        assert told[-1].action is not None
+        told[-1].action[1]()
+        assert [preset.name for preset in page.presets.store.presets()] == ["mine"]
+
+    def test_shared_and_taken_over(
+        self, page: AgentsPage, qtbot: Any, tmp_path: Path, told: list[Notice]
+    ) -> None:
+        page.opened(task=FOUR)
+        ready(page, qtbot)
+        pick(qtbot, page, "policy_player_1", "does nothing")
+        page.presets.share(str(tmp_path / "duel"))
+        file = tmp_path / "duel.preset.json"
+        assert read_preset(file)[1].workers["player_1"].settings["behavior"] == "noop"
+        page.model.reset()
+        page.presets.import_file(str(file))
+        assert told[-1].kind == "ok" and page.model.policy_id("player_1") == "noop"
+        (tmp_path / "bad.preset.json").write_text("{}")
+        page.presets.import_file(str(tmp_path / "bad.preset.json"))
+        assert told[-1].kind == "error" and "bad.preset.json is no preset" in told[-1].text
+
+    def test_one_that_cannot_be_read_stands_there_disabled(self, page: AgentsPage) -> None:
+        page.presets.store.folder.mkdir(parents=True)
+        page.presets.store.path_of("broken").write_text("{")
+        page.presets.fill()
+        entry = next(a for a in page.presets.actions() if a.text().startswith("broken"))
+        assert not entry.isEnabled() and "no preset" in entry.toolTip()
+
+
+@pytest.mark.parametrize("name", ["duel.yaml", "duel.py", "duel"])
+def test_an_exported_experiment_is_the_configuration_and_opens_as_a_script(
+    page: AgentsPage, qtbot: Any, tmp_path: Path, told: list[Notice], asked: list[Any], name: str
+) -> None:
+    page.opened(task=FOUR)
+    ready(page, qtbot)
+    page.presets.export(str(tmp_path / name), seed=7)
+    (file,) = tmp_path.glob("duel*")
+    experiment = load_experiment(file, allow_code=False)
+    assert experiment.operators == (page.model.config,)
+    assert experiment.execution.seeds == tuple(range(7, 17))
+    action = told[-1].action
+    assert action is not None
+    action[1]()
+    assert asked == [("operators", {"script": file})]
+
+
+class TestRunning:
+    """A session that plays this configuration."""
+
+    @pytest.fixture
+    def live(self, context: AppContext, finish: Finish) -> Any:
+        config = OperatorConfig(
+            "duel", "Duel", "", FOUR, dict.fromkeys(("player_0", "player_1"), behaves("random"))
+        )
+        operator = LiveOperator(context, config)
+        yield operator
+        finish(operator.close())
+        operator.deleteLater()
+
+    def test_a_change_of_policy_reaches_it(
+        self, page: AgentsPage, live: LiveOperator, qtbot: Any, told: list[Notice]
+    ) -> None:
+        live.start(3, render="none", paused=True)
+        page.opened(operator=live.config, live=live)
+        assert page.message.isVisible() and "Duel is playing" in page.message.text
+        qtbot.waitUntil(lambda: live.state in ALIVE, timeout=PATIENCE_MS)
+        ready(page, qtbot)
+        pick(qtbot, page, "policy_player_1", "one move ahead")
+        qtbot.waitUntil(
+            lambda: live.config.workers["player_1"].settings["behavior"] == "connect_four_one_ply",
+            timeout=PATIENCE_MS,
+        )
+        qtbot.waitUntil(lambda: told and told[-1].kind == "ok", timeout=PATIENCE_MS)
+        assert told[-1].text == "player_1 is now played by connect_four_one_ply"
+        with qtbot.waitSignal(live.episode_over, timeout=PATIENCE_MS) as over:
+            live.run()
+        (change,) = over.args[0]["rebound"]
+        assert (change["agent_id"], change["policy"]) == ("player_1", "connect_four_one_ply")
+
+    def test_what_cannot_be_played_stays_out_of_it(
+        self, page: AgentsPage, live: LiveOperator, qtbot: Any, told: list[Notice]
+    ) -> None:
+        page.opened(operator=live.config, live=live)
+        ready(page, qtbot)
+        pick(qtbot, page, "worker_player_0", "cleanrl")
+        qtbot.waitUntil(lambda: "Checkpoint is missing" in page.apply.toolTip(), timeout=PATIENCE_MS)
+        assert live.config.workers["player_0"] == behaves("random")
+
+    def test_detached_it_plays_on_as_it_is(self, page: AgentsPage, live: LiveOperator, qtbot: Any) -> None:
+        page.opened(operator=live.config, live=live)
+        ready(page, qtbot)
+        assert page.message.button is not None
+        qtbot.mouseClick(page.message.button, Qt.MouseButton.LeftButton)
+        assert not page.message.isVisible()
+        pick(qtbot, page, "policy_player_0", "does nothing")
+        ready(page, qtbot)
+        assert live.config.workers["player_0"] == behaves("random")
+
+    def test_one_that_is_closed_lets_go(self, page: AgentsPage, live: LiveOperator, finish: Finish) -> None:
+        page.opened(operator=live.config, live=live)
+        finish(live.close())
+        assert not page.message.isVisible()
