@@ -78,6 +78,12 @@ class Spectator:
             self._done_ns = time.monotonic_ns()
             self._look_when_due()
 
+    def preview(self, episode: Episode) -> None:
+        """Show how an episode will begin; it is not in flight yet."""
+        self._shown, self._done_ns = episode, time.monotonic_ns()
+        self._look()
+        self._shown = None
+
     def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
         """An episode is over; its environment is still there."""
         self._live.pop(episode.index, None)

@@ -6,14 +6,16 @@ import asyncio
 import logging
 import os
 from collections.abc import Iterable, Mapping
-from functools import partial
+from itertools import count
 from typing import Any
 
 from gym_gui import envs
 from gym_gui.controllers.casting import Casting, Secrets
+from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.questions import QuestionDesk
+from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.sessions import (
     LiveSettings,
@@ -23,7 +25,7 @@ from gym_gui.controllers.sessions import (
     checked_pace,
 )
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
@@ -31,6 +33,8 @@ from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
+
+_log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _LIVE_GRACE_S = 0.4
@@ -65,6 +69,8 @@ class LocalSession:
         self._closing = False
 
     async def start(self) -> SessionReady:
+        settings, live = self._settings, self._settings.live
+        spectator = None if live is None else self._watch(live)
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._casting))
         try:
@@ -73,8 +79,9 @@ class LocalSession:
             versions.cancel()
             await self._supervisor.close()
             raise
-        self._lineup, settings, live = lineup, self._settings, self._settings.live
-        spectator = self._watch(lineup, live) if live is not None else None
+        self._lineup = lineup
+        if spectator is not None:
+            lineup.make_environment = self._make_drawn
         self._controller = SessionController(
             lineup,
             self,
@@ -92,18 +99,35 @@ class LocalSession:
                 players[agent]["version"] = process.welcome.version
         return SessionReady(os.getpid(), players, self._controller.room, await versions)
 
-    def _watch(self, lineup: Lineup, live: LiveSettings) -> Spectator:
-        mode = _render_mode(self._casting, live)
-        lineup.make_environment = partial(self._make_drawn, mode)
-        return Spectator(live, mode, lineup.slots, self._listener)
+    def _watch(self, live: LiveSettings) -> Spectator:
+        self._mode = _render_mode(self._casting, live)
+        spectator = Spectator(live, self._mode, self._casting.slots, self._listener)
+        if live.first is not None:
+            self._preview(spectator, live.first)
+        return spectator
 
-    def _make_drawn(self, mode: str | None) -> Environment:
+    def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
+        """Show how an episode will begin; what is wrong with it is said when it does."""
+        casting = self._casting
+        environment = self._make_drawn()
+        try:
+            codecs = SeatCodecs(casting.slots, casting.seatings[plan.seating])
+            episode = Episode(plan, environment, codecs, None, count(1).__next__)
+            episode.open()
+            spectator.preview(episode)
+        except EpisodeError as exc:
+            _log.info("the beginning of episode %d cannot be shown: %s", plan.index, exc)
+        finally:
+            environment.close()
+
+    def _make_drawn(self) -> Environment:
         """An environment that can be watched; where it cannot be made so, one that plays all the same."""
         try:
-            return self._casting.make_environment(mode)
+            return self._casting.make_environment(self._mode)
         except MosaicError as exc:
             text = f"it plays without pictures, which cannot be had here: {exc}"
             self._listener.on_log(logging.WARNING, "mosaic.live", text)
+            self._mode = None
             return self._casting.make_environment()
 
     def _room(self, lineup: Lineup) -> int:

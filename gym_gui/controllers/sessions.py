@@ -216,10 +216,13 @@ class LiveSettings:
         fps: Most looks a second while it runs freely.
         render: What is shown beside the facts: a picture, the environment's own text (also
             where it draws no picture), or nothing.
+        first: The episode that will be played first, if that is known: how it begins is shown
+            while the players are still getting ready, which takes seconds where one is large.
     """
 
     fps: float = 30.0
     render: Render = "rgb_array"
+    first: EpisodePlan | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.fps) and 0 < self.fps <= 1000):

@@ -22,12 +22,18 @@ import grpc.aio
 from ulid import ULID
 
 from gym_gui.controllers.casting import Casting
-from gym_gui.controllers.sessions import SessionListener, SessionReady, SessionSettings, checked_pace
+from gym_gui.controllers.sessions import (
+    SessionListener,
+    SessionReady,
+    SessionSettings,
+    checked_pace,
+)
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
+from gym_gui.host.orders import episode_message, launch_message
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.host.views import question_from_json, unpacked, view_from_json
 from gym_gui.services.secrets import resolve_secrets
@@ -98,7 +104,7 @@ class HostSession:
         folder = self._store.runtime_dir() / f"s{random_secrets.token_hex(6)}"
         try:
             # Before the process gets its environment, which secrets are then kept out of.
-            self._send(pb.Command(launch=self._launch_message()))
+            self._send(pb.Command(launch=launch_message(self._casting, self._settings)))
             environment = tagged(scrubbed(os.environ), self._tag)
             guard(environment)
             remove_after(folder)
@@ -154,22 +160,6 @@ class HostSession:
         )
         # The path is there before the host listens on it, so the first attempt may be refused.
         self._call = call(self._outgoing(), metadata=((TOKEN, token),), wait_for_ready=True)
-
-    def _launch_message(self) -> pb.Launch:
-        secrets = {
-            f"{agent} {place}": secret
-            for agent, assignment in self._casting.assignments.items()
-            for place, secret in resolve_secrets(assignment).items()
-        }
-        settings, live = self._settings, self._settings.live
-        return pb.Launch(
-            operator=json.dumps(self._casting.config.to_record()),
-            concurrency=settings.concurrency,
-            max_steps=settings.max_steps or 0,
-            observations=settings.observations,
-            secrets=secrets,
-            live=None if live is None else pb.Live(fps=live.fps, render=live.render),
-        )
 
     async def _outgoing(self) -> AsyncIterator[pb.Command]:
         while (command := await self._commands.get()) is not None:
@@ -326,10 +316,7 @@ class HostSession:
         return self._process.pid if self._process else 0
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        episodes = pb.Episodes()
-        for plan in plans:
-            episodes.episodes.add(index=plan.index, seed=plan.seed, seating=plan.seating)
-        self._send(pb.Command(episodes=episodes))
+        self._send(pb.Command(episodes=pb.Episodes(episodes=map(episode_message, plans))))
 
     def pause(self) -> None:
         self._send(pb.Command(pause=pb.Pause()))

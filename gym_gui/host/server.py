@@ -180,7 +180,9 @@ def _live(launch: pb.Launch) -> LiveSettings | None:
     # What pygame draws is read from memory; it must not look for a screen, or complain of none.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     render: Any = launch.live.render  # checked by the settings themselves
-    return LiveSettings(launch.live.fps, render)
+    first = launch.live.first if launch.live.HasField("first") else None
+    plan = None if first is None else EpisodePlan(first.index, first.seed, first.seating)
+    return LiveSettings(launch.live.fps, render, plan)
 
 
 async def serve(socket_path: str, token: str, begun: int, frames: int | None = None) -> None:

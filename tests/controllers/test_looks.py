@@ -374,6 +374,31 @@ async def test_what_is_aborted_is_told_and_recorded() -> None:
         assert watcher.last.seed == 9
 
 
+async def test_how_it_begins_is_shown_while_players_get_ready() -> None:
+    watcher = Watcher()
+    (plan,) = plans(7, first=4)
+    session = LocalSession(painted(), SessionSettings(1, live=LiveSettings(first=plan)), watcher)
+    starting = asyncio.create_task(session.start())
+    await asyncio.sleep(0)
+    assert watcher.views and not starting.done(), "before anybody is ready"
+    (view,), ((number, frame),) = watcher.views, watcher.frames
+    assert (view.episode, view.seed, view.step, view.frame) == (4, 7, 0, number) and not frame.any()
+    await starting
+    assert not watcher.episodes and session.controller.live == 0
+    session.play([plan])
+    await in_time(lambda: 4 in watcher.episodes, "it is played as any other")
+    await session.close()
+
+
+async def test_a_beginning_that_fails_is_no_reason_not_to_start() -> None:
+    played = casting(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"fault": "reset"})
+    async with session(played, LiveSettings(first=plans(1)[0])) as (live, watcher):
+        assert not watcher.views
+        live.play(plans(1))
+        await in_time(lambda: watcher.episodes, "it failed when it was played")
+        assert watcher.episodes[0]["status"] == "failed"
+
+
 @pytest.mark.parametrize(
     "settings", [{"fps": 0}, {"fps": -1}, {"fps": float("nan")}, {"fps": 1e9}, {"render": "human"}]
 )

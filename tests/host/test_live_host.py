@@ -78,6 +78,22 @@ async def test_pictures_and_facts_arrive_however_they_travel(share_memory: bool)
         assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
 
 
+async def test_the_beginning_is_shown_before_the_host_is_ready():
+    watcher = Watcher()
+    live = LiveSettings(first=plans(8, first=3)[0])
+    host = HostSession(casting(), SessionSettings(1, live=live), watcher)
+    try:
+        await host.start()
+        (view,), ((number, frame),) = watcher.views, watcher.frames
+        assert (view.episode, view.seed, view.step, view.frame) == (3, 8, 0, number)
+        host.pause()
+        host.play(plans(8, first=3))
+        await in_time(lambda: len(watcher.frames) == 2, "it begins")
+        assert np.array_equal(watcher.frames[1][1], frame), "as was shown"
+    finally:
+        await host.close()
+
+
 async def test_what_is_drawn_is_the_same_either_way():
     pictures: list[bytes] = []
     for share_memory in (True, False):

@@ -1,0 +1,44 @@
+"""What a session host is told first, as a message."""
+
+from __future__ import annotations
+
+import json
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.host.service import pb
+from gym_gui.services.secrets import resolve_secrets
+
+
+def launch_message(casting: Casting, settings: SessionSettings) -> pb.Launch:
+    """The operator and how it plays.
+
+    Raises:
+        ExperimentError: A secret that its settings refer to is not there.
+    """
+    secrets = {
+        f"{agent} {place}": secret
+        for agent, assignment in casting.assignments.items()
+        for place, secret in resolve_secrets(assignment).items()
+    }
+    return pb.Launch(
+        operator=json.dumps(casting.config.to_record()),
+        concurrency=settings.concurrency,
+        max_steps=settings.max_steps or 0,
+        observations=settings.observations,
+        secrets=secrets,
+        live=None if settings.live is None else _live_message(settings.live),
+    )
+
+
+def episode_message(plan: EpisodePlan) -> pb.Episode:
+    """An episode to be played."""
+    return pb.Episode(index=plan.index, seed=plan.seed, seating=plan.seating)
+
+
+def _live_message(live: LiveSettings) -> pb.Live:
+    message = pb.Live(fps=live.fps, render=live.render)
+    if live.first is not None:
+        message.first.CopyFrom(episode_message(live.first))
+    return message
