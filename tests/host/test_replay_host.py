@@ -63,7 +63,7 @@ async def test_a_killed_host_is_told_in_words(tmp_path: Path, offspring: Offspri
     task = asyncio.create_task(session.play())
     await asyncio.wait_for(begun.wait(), 60)
     os.kill(session.pid, signal.SIGKILL)
-    with pytest.raises(MosaicError, match="SIGKILL|signal 9"):
+    with pytest.raises(MosaicError, match=r"SIGKILL|signal 9"):
         await asyncio.wait_for(task, 30)
     reel.close()
     offspring.assert_none()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import orjson
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
@@ -66,8 +67,8 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
         row = page.library.model.row_of(recorder.folder)
         cells = [page.library.model.index(row, column).data() for column in range(6)]
         assert cells[0] == "Newcomer" and cells[3] == "0 of 2" and cells[4] == "Running"
-        line = b'{"operator_id":"op","episode_index":0,"seed":1,"status":"completed","length":3,"total_reward":3}\n'
-        recorder.episode("op", b"", line)
+        line = {"operator_id": "op", "episode_index": 0, "seed": 1, "status": "completed", "length": 3}
+        recorder.episode("op", b"", orjson.dumps({**line, "total_reward": 3.0}) + b"\n")
         qtbot.waitUntil(lambda: page.library.model.index(row, 3).data() == "1 of 2", timeout=LONG)
         page.show_run(recorder.folder)
         qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
