@@ -1,0 +1,328 @@
+"""How quick, light and smooth the window is: figures with their goals.
+
+    python scripts/bench_gui.py [--quick] [--only NAME …] [--json FILE] [--offscreen] [--size 1280x800]
+
+A real window is opened in processes of its own (``bench_gui_window.py``) under Xvfb, which is
+started where ``DISPLAY`` is not set; ``--offscreen`` uses Qt's platform without a screen.
+Machines are shared: time in which a thread was ready and had no core
+(``/proc/…/schedstat``) is taken out where a figure says so, and the load is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+WINDOW = Path(__file__).resolve().with_name("bench_gui_window.py")
+CARDS = {"cartpole": 1.5, "duel": None, "soccer": None, "connect_four": None}
+"""Cards of the first page, and the goal of each that has one."""
+_LIMIT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the result.
+
+    Attributes:
+        name: What was measured.
+        goal: Most it may be (at least, for frames); ``None`` where it is told for orientation.
+        measured: The median of the tries.
+        unit: Of both.
+        met: Whether the goal is met; ``None`` without one.
+        detail: What else was seen.
+    """
+
+    name: str
+    goal: float | None
+    measured: float
+    unit: str
+    met: bool | None
+    detail: str = ""
+
+    @property
+    def told(self) -> str:
+        """Whether its goal is met, for the table."""
+        return "" if self.met is None else "yes" if self.met else "NO"
+
+
+def at_most(name: str, goal: float | None, measured: float, unit: str, detail: str = "") -> Figure:
+    """A figure that should be small."""
+    return Figure(name, goal, measured, unit, None if goal is None else measured <= goal, detail)
+
+
+class Window:
+    """Opens the measured window, once for each scene.
+
+    Args:
+        environment: Of its process.
+        size: Width and height.
+    """
+
+    def __init__(self, environment: Mapping[str, str], size: tuple[int, int]) -> None:
+        self._environment, self._size = dict(environment), size
+
+    def play(self, scene: str, **options: Any) -> dict[str, Any]:
+        """What a scene measured; ``begun`` is when its process was started.
+
+        Raises:
+            RuntimeError: It failed, with the reason.
+        """
+        with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as home:
+            places = {f"MOSAIC_{n}_DIR": str(Path(home, n.lower())) for n in ("DATA", "CACHE", "RUNS")}
+            target = Path(home, "result.json")
+            options["size"] = self._size
+            command = [sys.executable, str(WINDOW), scene, str(target), json.dumps(options)]
+            begun = time.monotonic_ns()
+            done = subprocess.run(
+                command,
+                env=self._environment | places,
+                cwd=home,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=_LIMIT_S,
+            )
+            if not target.exists():
+                last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+                raise RuntimeError(f"the window of {scene!r} ended ({done.returncode}): {last}")
+            result: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))
+        if "error" in result:
+            raise RuntimeError(f"{scene!r}: {result['error']}")
+        return {**result, "begun": begun}
+
+
+class Figures:
+    """All figures, by group.
+
+    Args:
+        window: Plays the scenes.
+        quick: Shorter and rougher.
+    """
+
+    def __init__(self, window: Window, *, quick: bool) -> None:
+        self._window, self._quick = window, quick
+        self._tries = 3 if quick else 7
+        self._seconds = 8 if quick else 30
+
+    def groups(self) -> dict[str, Callable[[], Iterator[Figure]]]:
+        """Groups by name."""
+        return {
+            "start": self.start,
+            "memory": self.memory,
+            "idle": self.idle,
+            "four operators": lambda: self.operators(4, 30.0),
+            "eight operators": lambda: self.operators(8, 15.0),
+            "unpaced operators": self.unpaced,
+            "cards": self.cards,
+            "opening pages": self.opening,
+        }
+
+    def start(self) -> Iterator[Figure]:
+        """From the start of the process to a window that has been painted and answers a key."""
+        self._window.play("start")  # a warm disk, and compiled modules
+        rows = [self._window.play("start") for _ in range(self._tries)]
+        walls = [(row["start"]["reacted"] - row["begun"]) / 1e9 for row in rows]
+        nets = [wall - row["start"]["waited_s"] for wall, row in zip(walls, rows, strict=True)]
+        cpu = statistics.median(row["start"]["cpu_s"] for row in rows)
+        detail = f"waiting for a core taken out; with it {statistics.median(walls):.2f} s ({spread(walls)})"
+        yield at_most("start to responsive window", 0.9, statistics.median(nets), "s", detail)
+        yield at_most("start: processor time", None, cpu, "s")
+        longest = statistics.median(row["longest_ms"] for row in rows)
+        yield at_most("start: longest stretch without reacting after it", None, longest, "ms")
+
+    def memory(self) -> Iterator[Figure]:
+        """Memory of the window's process."""
+        row = self._window.play("memory")
+        for when, words in (
+            ("empty", "first page"),
+            ("pages", "after all pages"),
+            ("playing", "and four operators"),
+        ):
+            detail = f"resident; proportional share (PSS) {row[when]['pss_mb']:.0f} MB"
+            yield at_most(f"memory: {words}", 180.0, row[when]["rss_mb"], "MB", detail)
+
+    def idle(self) -> Iterator[Figure]:
+        """Processor use while nothing happens."""
+        row = self._window.play("idle", seconds=4 if self._quick else 10)
+        for page in pages_of(row):
+            used = 100 * row[page]["cpu_s"] / row[page]["wall_s"]
+            yield at_most(f"idle: {page}", 2.0, used, "% of a core")
+
+    def operators(self, count: int, rate: float) -> Iterator[Figure]:
+        """Operators that play side by side, each at its own pace; then with a worker that hangs."""
+        row = self._window.play(
+            "operators", count=count, rate=rate, fps=int(rate), seconds=self._seconds, hang=True
+        )
+        yield from self._smooth(f"{count} operators at {rate:g}/s", row["all"], rate)
+        yield from self._smooth(f"{count} operators, one worker stopped", row["hung"], rate)
+
+    def unpaced(self) -> Iterator[Figure]:
+        """Four operators as fast as their environments step: hosts and workers want all cores."""
+        row = self._window.play("operators", count=4, rate=None, fps=30, seconds=self._seconds)
+        yield from self._smooth("4 operators unpaced", row["all"], None)
+
+    @staticmethod
+    def _smooth(name: str, row: Mapping[str, Any], rate: float | None) -> Iterator[Figure]:
+        late, way = row["late_ms"], row["way_ms"]
+        net = row["way_less_waiting_ms"]
+        detail = f"p50 {late['p50']:.1f}, p99 {late['p99']:.1f}, longest {row['longest_ms']:.1f}; "
+        detail += f"{row['beats']:,} samples, waiting for a core taken out"
+        yield at_most(f"{name}: event loop p99.9", 50.0, late["p99.9"], "ms", detail)
+        detail = f"it waited for a core for another {100 * row['waited']:.0f} %"
+        yield at_most(f"{name}: window's processor use", 50.0, 100 * row["cpu"], "% of a core", detail)
+        detail = f"p50 {way['p50']:.1f}, p99 {way['p99']:.1f}; without the window's waiting for a core "
+        detail += f"p50 {net['p50']:.1f}, p95 {net['p95']:.1f}"
+        goal = None if rate is None else 40.0
+        yield at_most(f"{name}: step to painted frame p95", goal, way["p95"], "ms", detail)
+        slowest = row["slowest"]
+        met = None if rate is None else slowest >= 0.9 * rate
+        least = None if rate is None else 0.9 * rate
+        yield Figure(
+            f"{name}: frames painted", least, slowest, "/s", met, "the slowest; " + str(row["painted"])
+        )
+
+    def cards(self) -> Iterator[Figure]:
+        """From the click on a card of the first page to the first frame."""
+        for card, goal in CARDS.items():
+            rows = [
+                self._window.play("card", card=card, idle_s=1.5)
+                for _ in range(self._tries if goal else max(1, self._tries // 2))
+            ]
+            firsts = [row["first_s"] for row in rows]
+            cpu = statistics.median(row["cpu_s"] for row in rows)
+            everybody = statistics.median(row["all_s"] for row in rows)
+            waited = statistics.median(row["waited_s"] for row in rows)
+            detail = (
+                f"{spread(firsts)}; everybody's {everybody:.2f} s; the window's processor time {cpu:.2f} s, "
+            )
+            detail += f"its waiting for a core {waited:.2f} s"
+            yield at_most(f"card {card}: click to first frame", goal, statistics.median(firsts), "s", detail)
+
+    def opening(self) -> Iterator[Figure]:
+        """The longest stretch without reacting when a page is opened for the first time."""
+        rows = [self._window.play("opening") for _ in range(max(1, self._tries // 2))]
+        for page in pages_of(rows[0]):
+            longest = statistics.median(row[page]["longest_ms"] for row in rows)
+            slot = statistics.median(row[page]["slot_ms"] for row in rows)
+            detail = f"making and showing it {slot:.0f} ms; waiting for a core taken out"
+            yield at_most(f"opening {page}: longest stretch without reacting", None, longest, "ms", detail)
+
+
+def pages_of(row: Mapping[str, Any]) -> list[str]:
+    """Names of the pages a scene looked at."""
+    return [name for name in row if name not in ("start", "begun")]
+
+
+def spread(values: Sequence[float]) -> str:
+    """Least and most."""
+    return f"{min(values):.2f}-{max(values):.2f}"
+
+
+@contextmanager
+def display(*, offscreen: bool) -> Generator[dict[str, str]]:
+    """An environment with something to show windows on."""
+    environment = dict(os.environ)
+    # As a person starts it: modules are compiled once.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    if offscreen:
+        yield environment | {"QT_QPA_PLATFORM": "offscreen"}
+        return
+    environment.pop("QT_QPA_PLATFORM", None)
+    if environment.get("DISPLAY"):
+        yield environment
+        return
+    with _xvfb() as name:
+        yield environment | {"DISPLAY": name}
+
+
+@contextmanager
+def _xvfb() -> Generator[str]:
+    """A screen of our own.
+
+    Raises:
+        SystemExit: It is not installed.
+    """
+    reads, writes = os.pipe()
+    command = [
+        "Xvfb",
+        "-displayfd",
+        str(writes),
+        *("-screen", "0", "1920x1080x24"),
+        "-nolisten",
+        "tcp",
+        "-noreset",
+    ]
+    try:
+        server = subprocess.Popen(command, pass_fds=(writes,), stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise SystemExit(
+            "there is no display and no Xvfb. Run: sudo apt-get install xvfb, or use --offscreen"
+        ) from None
+    finally:
+        os.close(writes)
+    try:
+        with os.fdopen(reads) as pipe:
+            number = pipe.readline().strip()
+        if not number:
+            raise SystemExit("Xvfb ended before it had a display. Use --offscreen")
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def show(figures: Sequence[Figure], load: float) -> None:
+    """Print the table."""
+    table = Table("figure", "goal", "measured", "met", "detail")
+    for figure in figures:
+        sign = ">=" if figure.unit == "/s" else "<="
+        goal = "" if figure.goal is None else f"{sign} {figure.goal:g} {figure.unit}"
+        digits = 2 if figure.unit == "s" else 1
+        table.add_row(figure.name, goal, f"{figure.measured:.{digits}f}", figure.told, figure.detail)
+    Console(width=190).print(table)
+    print(f"load {load:.1f} on {os.cpu_count()} cores when it began")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print a table, optionally write JSON; exit status 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter and rougher")
+    parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="groups named so")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    parser.add_argument("--offscreen", action="store_true", help="without any screen")
+    parser.add_argument("--size", default="1280x800", metavar="WxH", help="of the window")
+    args = parser.parse_args(argv)
+    width, _, height = args.size.partition("x")
+    load, figures = os.getloadavg()[0], list[Figure]()
+    with display(offscreen=args.offscreen) as environment:
+        groups = Figures(Window(environment, (int(width), int(height))), quick=args.quick).groups()
+        chosen = [n for n in groups if any(word.lower() in n for word in args.only)]
+        if not chosen:
+            parser.error(f"no group is named so. There are: {', '.join(groups)}")
+        for name in chosen:
+            print(f"measuring: {name}", file=sys.stderr)
+            figures += groups[name]()
+    show(figures, load)
+    if args.json:
+        args.json.write_text(json.dumps({"load": load, "figures": [asdict(f) for f in figures]}, indent=2))
+    return 1 if any(figure.met is False for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,445 @@
+"""The measured side of ``bench_gui.py``: a real window in a process of its own that plays one scene.
+
+    python scripts/bench_gui_window.py SCENE RESULT [OPTIONS as JSON]
+
+It opens the window as ``mosaic`` does, plays the scene, writes what it measured to RESULT
+(JSON) and closes the window. Times are monotonic nanoseconds unless they end in ``_s`` or
+``_ms``; "waited" is time in which the GUI thread was ready and had no processor core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import bisect
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+BEAT_MS = 5
+PATIENCE_S = 90.0
+MINIGRID = "MiniGrid-Empty-8x8-v0"
+
+
+class Waited:
+    """How long a thread has waited for a core so far (``/proc/…/schedstat``), 0 where nobody tells."""
+
+    def __init__(self) -> None:
+        try:
+            self._fd = os.open(f"/proc/self/task/{threading.get_native_id()}/schedstat", os.O_RDONLY)
+        except OSError:
+            self._fd = -1
+
+    def __call__(self) -> int:
+        if self._fd < 0:
+            return 0
+        return int(os.pread(self._fd, 80, 0).split()[1])
+
+
+class Beat:
+    """Beats in the event loop and notes how late each beat comes.
+
+    While a slot blocks the loop for long, one late beat stands for all those that should
+    have come meanwhile: they are counted as well (else a block of a second would be one
+    sample among thousands).
+    """
+
+    def __init__(self, waited: Waited) -> None:
+        from PyQt6.QtCore import Qt, QTimer
+
+        self._waited = waited
+        self.marks: list[tuple[int, int]] = []
+        self._timer: Any = QTimer()
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_time)
+        self._armed: tuple[int, int] = (0, 0)
+        self.late_ns: list[int] = []
+
+    def start(self) -> None:
+        """Begin to measure, forgetting what was measured before."""
+        self.marks.clear()
+        self.late_ns.clear()
+        self._arm()
+
+    def stop(self) -> None:
+        """Measure no more."""
+        self._timer.stop()
+
+    def _arm(self) -> None:
+        self._armed = (time.monotonic_ns(), self._waited())
+        self.marks.append(self._armed)
+        self._timer.start(BEAT_MS)
+
+    def _on_time(self) -> None:
+        now, waited = time.monotonic_ns(), self._waited()
+        begun, before = self._armed
+        late = now - begun - BEAT_MS * 1_000_000 - (waited - before)
+        self.late_ns.append(max(late, 0))
+        self._arm()
+
+    def samples_ms(self) -> list[float]:
+        """Lateness of every beat, those that were left out included, sorted."""
+        beat = BEAT_MS * 1_000_000
+        every = [rest for late in self.late_ns for rest in range(late, 0, -beat)] or [0]
+        quiet = [0] * sum(1 for late in self.late_ns if late == 0)
+        return sorted(late / 1e6 for late in every + quiet)
+
+    def waited_at(self, when: int) -> int:
+        """How long had been waited by then, as of the last beat before."""
+        place = bisect.bisect_right(self.marks, (when, sys.maxsize)) - 1
+        return self.marks[max(place, 0)][1] if self.marks else 0
+
+
+def part(values: Sequence[float], share: float) -> float:
+    """A quantile of sorted values."""
+    return values[min(int(len(values) * share), len(values) - 1)] if values else 0.0
+
+
+class Meter:
+    """Processor time, waiting and wall time from one point to another."""
+
+    def __init__(self, waited: Waited) -> None:
+        self._waited = waited
+        self._from = self._now()
+
+    def _now(self) -> tuple[float, float, int]:
+        return time.monotonic(), time.process_time(), self._waited()
+
+    def read(self) -> dict[str, float]:
+        wall, cpu, waited = (b - a for a, b in zip(self._from, self._now(), strict=True))
+        return {"wall_s": wall, "cpu_s": cpu, "waited_s": waited / 1e9}
+
+
+class Frames:
+    """From the environment's step to the painted frame, of one operator.
+
+    The last look that has come is the one whose picture is painted: both arrive together.
+    """
+
+    def __init__(self, operator: Any, view: Any, waited: Waited, beat: Beat) -> None:
+        self._operator, self._view, self._waited, self._beat = operator, view, waited, beat
+        self.way_ms: list[float] = []
+        self.way_less_waiting_ms: list[float] = []
+        self.steps: tuple[int, int] = (0, 0)
+        view.painted.connect(self._on_painted)
+
+    def clear(self) -> None:
+        self.way_ms.clear()
+        self.way_less_waiting_ms.clear()
+
+    def detach(self) -> None:
+        self._view.painted.disconnect(self._on_painted)
+
+    def _on_painted(self, _number: int) -> None:
+        now, waited = time.monotonic_ns(), self._waited()
+        look = self._operator.last_view
+        if look is None or not look.frame or not look.sent_ns:
+            return
+        way = now - look.sent_ns
+        self.way_ms.append(way / 1e6)
+        self.way_less_waiting_ms.append((way - (waited - self._beat.waited_at(look.sent_ns))) / 1e6)
+
+
+async def until(condition: Callable[[], object], what: str) -> None:
+    """Look every 10 ms.
+
+    Raises:
+        TimeoutError: It did not come.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{what} did not come within {PATIENCE_S:g} s")
+        await asyncio.sleep(0.01)
+
+
+def memory_mb() -> dict[str, float]:
+    """Memory of this process."""
+    import psutil
+
+    full = psutil.Process().memory_full_info()
+    return {"rss_mb": full.rss / 1e6, "pss_mb": full.pss / 1e6}
+
+
+class Scenes:
+    """What is measured.
+
+    Args:
+        window: The main window, shown.
+        options: See each scene.
+    """
+
+    def __init__(self, window: Any, options: dict[str, Any]) -> None:
+        self._window, self._context, self._options = window, window.context, options
+        self._waited = Waited()
+        self._beat = Beat(self._waited)
+
+    def by_name(self) -> dict[str, Callable[[], Awaitable[dict[str, Any]]]]:
+        """Scenes by name."""
+        return {
+            "start": self.start,
+            "memory": self.memory,
+            "idle": self.idle,
+            "opening": self.opening,
+            "operators": self.operators,
+            "card": self.card,
+        }
+
+    def _places(self) -> list[str]:
+        from gym_gui.ui.pages import places
+
+        return [place.name for place in places()]
+
+    async def start(self) -> dict[str, Any]:
+        """The second after the first paint: what else keeps the window busy."""
+        self._beat.start()
+        meter = Meter(self._waited)
+        await asyncio.sleep(2.0)
+        self._beat.stop()
+        return {"after": meter.read(), "longest_ms": max(self._beat.late_ns) / 1e6}
+
+    async def memory(self) -> dict[str, Any]:
+        """Memory at the first page, after all pages, after four operators have played."""
+        await asyncio.sleep(3.0)
+        result = {"empty": memory_mb()}
+        for name in self._places():
+            self._context.go(name)
+            await asyncio.sleep(2.0)
+        result["pages"] = memory_mb()
+        await self._play(4, 30.0)
+        await asyncio.sleep(5.0)
+        result["playing"] = memory_mb()
+        return result
+
+    async def idle(self) -> dict[str, Any]:
+        """Processor use of each page while nothing happens."""
+        seconds = float(self._options["seconds"])
+        result: dict[str, Any] = {}
+        for name in self._places():
+            self._context.go(name)
+            await asyncio.sleep(3.0)
+            meter = Meter(self._waited)
+            await asyncio.sleep(seconds)
+            result[name] = meter.read()
+        return result
+
+    async def opening(self) -> dict[str, Any]:
+        """The longest time in which the window does not react when a page is opened first."""
+        result: dict[str, Any] = {}
+        await asyncio.sleep(3.0)
+        for name in self._places():
+            if name == self._window.current:
+                continue
+            self._beat.start()
+            await asyncio.sleep(0.05)
+            meter = Meter(self._waited)
+            self._context.go(name)
+            slot = meter.read()
+            await asyncio.sleep(3.0)
+            self._beat.stop()
+            late = sorted(self._beat.late_ns, reverse=True)
+            result[name] = {
+                "slot_ms": (slot["wall_s"] - slot["waited_s"]) * 1000,
+                "longest_ms": late[0] / 1e6,
+            }
+        return result
+
+    # -- operators -----------------------------------------------------------------------
+
+    async def _play(self, count: int, rate: float | None) -> Any:
+        """So many operators, each at a pace of its own; returns the page."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+        configs = [
+            OperatorConfig.multi_agent(
+                operator_id=f"random_{k}", task=MINIGRID, player_workers={"agent_0": player}
+            )
+            for k in range(count)
+        ]
+        self._context.go("operators")
+        page = self._window.pages["operators"]
+        page.deck.set_pace(rate, lock_step=False)
+        self._context.settings.set("frame_rate", int(self._options.get("fps", 30)))
+        self._context.go("operators", operators=configs, seed=42, run=True)
+        await until(
+            lambda: all(o.last_view is not None and o.last_view.step >= 15 for o in page.deck.operators),
+            f"the first steps of {count} operators",
+        )
+        return page
+
+    async def operators(self) -> dict[str, Any]:
+        """Operators that play; then one of their workers is stopped, and it is measured again."""
+        count, rate = int(self._options["count"]), self._options.get("rate")
+        page = await self._play(count, rate)
+        frames = {
+            o: Frames(o, page.manual.card(o).stage.frame, self._waited, self._beat)
+            for o in page.deck.operators
+        }
+        await asyncio.sleep(2.0)
+        result = {"all": await self._watch(frames)}
+        if self._options.get("hang"):
+            result["hung"] = await self._with_one_stopped(frames)
+        for each in frames.values():
+            each.detach()
+        return result
+
+    async def _with_one_stopped(self, frames: dict[Any, Frames]) -> dict[str, Any]:
+        import signal
+
+        import psutil
+
+        first = next(iter(frames))
+        children: Any = psutil.Process(first.host_pid).children(recursive=True)
+        (worker,) = [child.pid for child in children if "mosaic_worker" in " ".join(child.cmdline())]
+        os.kill(worker, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(2.0)
+            return await self._watch({o: f for o, f in frames.items() if o is not first})
+        finally:
+            os.kill(worker, signal.SIGCONT)
+
+    async def _watch(self, frames: dict[Any, Frames]) -> dict[str, Any]:
+        for each in frames.values():
+            each.clear()
+        self._beat.start()
+        meter = Meter(self._waited)
+        await asyncio.sleep(float(self._options["seconds"]))
+        self._beat.stop()
+        used = meter.read()
+        late = self._beat.samples_ms()
+        way = sorted(ms for each in frames.values() for ms in each.way_ms)
+        less = sorted(ms for each in frames.values() for ms in each.way_less_waiting_ms)
+        painted = [len(each.way_ms) / used["wall_s"] for each in frames.values()]
+        return {
+            "late_ms": {name: part(late, q) for name, q in (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999))},
+            "longest_ms": late[-1],
+            "beats": len(late),
+            "cpu": used["cpu_s"] / used["wall_s"],
+            "waited": used["waited_s"] / used["wall_s"],
+            "way_ms": {name: part(way, q) for name, q in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))},
+            "way_less_waiting_ms": {"p50": part(less, 0.5), "p95": part(less, 0.95)},
+            "painted": [round(each, 1) for each in painted],
+            "slowest": min(painted),
+        }
+
+    # -- the cards of the first page -----------------------------------------------------
+
+    async def card(self) -> dict[str, Any]:
+        """From the click on a card to the first frame on the screen."""
+        from PyQt6.QtCore import Qt
+        from PyQt6.QtTest import QTest
+        from PyQt6.QtWidgets import QWidget
+
+        self._context.go("home")
+        await asyncio.sleep(float(self._options["idle_s"]))
+        card: Any = self._window.page.findChild(QWidget, f"start-{self._options['card']}")
+        self._beat.start()
+        meter = Meter(self._waited)
+        click: Any = QTest.mouseClick
+        click(card, Qt.MouseButton.LeftButton)
+        slot = meter.read()
+        await until(lambda: self._window.current != "home", "another page")
+        first = _FirstPaint(self._window.page)
+        await until(first.seen, "the first frame")
+        used = meter.read()
+        used["first_s"] = used["wall_s"]
+        await until(lambda: first.seen(of_all=True), "the first frame of everybody")
+        used["all_s"] = meter.read()["wall_s"]
+        self._beat.stop()
+        used["slot_ms"] = slot["wall_s"] * 1000
+        used["longest_ms"] = max(self._beat.late_ns) / 1e6
+        return used
+
+
+class _FirstPaint:
+    """Whether the stages of a page have painted something of an episode."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+
+    def seen(self, *, of_all: bool = False) -> bool:
+        from gym_gui.ui.renderers import StageView
+
+        stages = [stage for stage in self._page.findChildren(StageView) if stage.isVisible()]
+        return bool(stages) and (all if of_all else any)(map(self._painted, stages))
+
+    @staticmethod
+    def _painted(stage: Any) -> bool:
+        # Both are set by what is painted, not by what has come: `_painted` counts the frame's
+        # paints, and a board's pieces exist once they were drawn.
+        return bool(stage.frame._painted) or (stage.board.isVisible() and stage.board.board is not None)
+
+
+async def play(window: Any, scene: str, options: dict[str, Any], result: dict[str, Any]) -> None:
+    """Play a scene, then close the window, whatever came of it."""
+    try:
+        result.update(await Scenes(window, options).by_name()[scene]())
+    except Exception as exc:
+        result["error"] = f"{type(exc).__name__}: {exc}"
+    window.close()
+
+
+def show(scene: str, target: Path, options: dict[str, Any]) -> int:
+    """Open the window, measuring how long that takes, and play a scene."""
+    from PyQt6.QtCore import QCoreApplication, QEvent, QObject, Qt
+    from PyQt6.QtGui import QKeyEvent
+
+    from gym_gui.ui.app import create_window, end
+
+    result: dict[str, Any] = {}
+    waited = Waited()
+    app, window = cast("tuple[Any, Any]", create_window(["mosaic"]))
+    if "size" in options:
+        window.resize(*options["size"])
+
+    class Reaction(QObject):
+        """Sees the key that is pressed when the window is painted."""
+
+        def eventFilter(self, a0: Any, a1: Any) -> bool:  # noqa: N802 (Qt's name)
+            if a1 is not None and a1.type() == QEvent.Type.KeyPress:
+                window.removeEventFilter(self)
+                result["start"] = {
+                    "painted": painted[0],
+                    "reacted": time.monotonic_ns(),
+                    "cpu_s": time.process_time(),
+                    "waited_s": waited() / 1e9,
+                }
+                window.context.spawn(play(window, scene, options, result), "Measuring")
+                return True
+            return False
+
+    painted: list[int] = []
+    reaction = Reaction()
+
+    def on_painted() -> None:
+        painted.append(time.monotonic_ns())
+        window.installEventFilter(reaction)
+        key = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_F24, Qt.KeyboardModifier.NoModifier)
+        QCoreApplication.postEvent(window, key)
+
+    window.painted.connect(on_painted)
+    window.show()
+    app.exec()
+    end(window)
+    target.write_text(json.dumps(result))
+    return 0
+
+
+def main() -> int:
+    """As a program."""
+    from gym_gui.cli.window import open_window, open_with
+
+    scene, target = sys.argv[1], Path(sys.argv[2])
+    options: dict[str, Any] = json.loads(sys.argv[3]) if len(sys.argv) > 3 else {}
+    open_with(lambda _: show(scene, target, options))
+    return open_window()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
