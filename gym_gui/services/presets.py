@@ -284,7 +284,12 @@ def _player(player: dict[str, Plain]) -> Plain:
 def _yaml(record: dict[str, Plain]) -> str:
     import yaml  # only where a YAML file is written
 
-    return yaml.safe_dump(record, sort_keys=False, allow_unicode=True, width=100)
+    def dump(readable: bool) -> str:
+        return yaml.safe_dump(record, sort_keys=False, allow_unicode=readable, width=100)
+
+    text = dump(True)
+    # PyYAML writes some line separators (U+0085) as they are and then reads them as spaces.
+    return text if yaml.safe_load(text) == record else dump(False)
 
 
 def _python(record: dict[str, Plain]) -> str:

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gym_gui.core.assignment import LinkGroup, WorkerAssignment
@@ -196,6 +196,7 @@ def _nested(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     return st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
 
 
+@example({"a": {"ð\x85á": "x\u2028y"}}, ".yaml")
 @given(
     st.dictionaries(
         st.text("abcdefgh_", min_size=1, max_size=8), st.recursive(LEAVES, _nested, max_leaves=8), max_size=4
