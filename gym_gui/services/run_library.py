@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class RunOperator:
     kinds: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunEntry:
     """One run of the list.
 
@@ -65,17 +66,17 @@ class RunEntry:
     done: int = 0
     problem: str = ""
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[str, ...]:
         """Its environments, each once."""
         return tuple(dict.fromkeys(o.task for o in self.operators if o.task))
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """Kinds of worker in it, each once."""
         return tuple(dict.fromkeys(kind for o in self.operators for kind in o.kinds))
 
-    @property
+    @cached_property
     def title(self) -> str:
         """What a person recognises it by: who played; the id where nobody is known."""
         names = [o.name for o in self.operators]
@@ -84,11 +85,17 @@ class RunEntry:
         shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
         return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
-    @property
+    @cached_property
     def environment(self) -> str:
         """Its environments in a few words, families left out."""
         ids = [task.rpartition("/")[2] for task in self.tasks]
         return ids[0] if len(ids) == 1 else f"{ids[0]} and {len(ids) - 1} more" if ids else ""
+
+    @cached_property
+    def searched(self) -> str:
+        """All words it is found by."""
+        names = (o.name for o in self.operators)
+        return " ".join((self.run_id, self.status, *self.tasks, *self.kinds, *names)).casefold()
 
     @property
     def is_live(self) -> bool:
@@ -116,11 +123,7 @@ class RunFilter:
             return False
         if self.status and self.status != run.status:
             return False
-        if not self.words.strip():
-            return True
-        text = " ".join((run.run_id, run.status, *run.tasks, *run.kinds, *(o.name for o in run.operators)))
-        folded = text.casefold()
-        return all(word in folded for word in self.words.casefold().split())
+        return all(word in run.searched for word in self.words.casefold().split())
 
 
 @dataclass(slots=True)
@@ -142,18 +145,35 @@ class RunLibrary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._known: dict[str, _Known] = {}
+        self._bare: set[str] = set()
+        self._changed_ns = -1
 
     def scan(self) -> Iterator[list[RunEntry]]:
         """Look at the folder, newest run first, a batch at a time.
 
         The first batch comes soon however many there are. A generator may be left early.
         """
+        self._changed_ns = self._stamp()
         names = sorted(self._names(), reverse=True)
         for gone in self._known.keys() - set(names):
             del self._known[gone]
+        self._bare &= set(names)
         for start in range(0, len(names), _BATCH):
             batch = (self._entry(name) for name in names[start : start + _BATCH])
             yield [entry for entry in batch if entry is not None]
+
+    def look(self) -> list[RunEntry] | None:
+        """Every run again, where no folder came or went since :meth:`scan`; else ``None``.
+
+        Only those that are written are looked at: another one changes when somebody goes on
+        with it, which the next :meth:`scan` finds.
+        """
+        if self._stamp() != self._changed_ns:
+            return None
+        live = [name for name, known in self._known.items() if known.entry.is_live]
+        for name in (*live, *self._bare):
+            self._entry(name)
+        return [self._known[name].entry for name in sorted(self._known, reverse=True)]
 
     def all(self) -> list[RunEntry]:
         """Every run, newest first."""
@@ -164,6 +184,12 @@ class RunLibrary:
         if path.parent == self.folder:
             return self._entry(path.name)
         return _read(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
+
+    def _stamp(self) -> int:
+        try:
+            return self.folder.stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def _names(self) -> Iterable[str]:
         try:
@@ -178,7 +204,8 @@ class RunLibrary:
             status = (path / "run.json").stat()
         except OSError:
             self._known.pop(name, None)
-            return None  # some other folder, or just deleted
+            self._bare.add(name)
+            return None  # some other folder, one that is just being made, or just deleted
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._known.get(name)
         if known is None or known.stamp != stamp:
@@ -186,6 +213,7 @@ class RunLibrary:
         elif known.entry.status == RUNNING:
             known = _brought_up_to_date(known)
         self._known[name] = known
+        self._bare.discard(name)
         return known.entry
 
 
@@ -209,7 +237,9 @@ def _read(path: Path, known: _Known) -> _Known:
         sum(totals) if totals else None,
         problem=run.record.problem or "",
     )
-    return _counted(replace(known, entry=entry))
+    made = _counted(replace(known, entry=entry))
+    _ = made.entry.searched, made.entry.title, made.entry.environment  # here, not in the window's thread
+    return made
 
 
 def _brought_up_to_date(known: _Known) -> _Known:

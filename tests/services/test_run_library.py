@@ -23,11 +23,13 @@ def header(*tasks: str, kind: str = "baseline") -> dict[str, Any]:
     return {"experiment": {"operators": operators}, "players": players, "episodes": totals}
 
 
-def write(out: Path, *tasks: str, episodes: int = 2, status: str = "completed", kind: str = "baseline") -> Path:
+def write(
+    out: Path, *tasks: str, episodes: int = 2, status: str = "completed", kind: str = "baseline"
+) -> Path:
     ids = [f"op{i}" for i in range(len(tasks))]
     recorder = Recorder.create(out, ids, header(*tasks, kind=kind))
     for operator in ids:
-        for index in range(episodes):
+        for index in range(2):
             line = {"operator_id": operator, "episode_index": index, "status": "completed", "length": 1}
             recorder.episode(operator, b"", orjson.dumps(line) + b"\n")
     recorder.close(status)
@@ -131,3 +133,28 @@ def test_two_thousand_runs_are_listed_in_batches_and_again_at_once(tmp_path: Pat
     start = time.process_time()
     assert len(library.all()) == 2000
     assert time.process_time() - start < 1.0
+
+
+def test_a_quick_look_follows_what_is_written_and_asks_for_a_scan_when_folders_come_or_go(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, "CartPole-v1")
+    library = RunLibrary(tmp_path)
+    assert library.look() is None, "nothing is known yet"
+    recorder = Recorder.create(tmp_path, ["op0"], header("CartPole-v1"))
+    before = library.all()
+    assert library.look() == before
+    line = {"operator_id": "op0", "episode_index": 0, "status": "completed", "length": 1}
+    recorder.episode("op0", b"", orjson.dumps(line) + b"\n")
+    looked = library.look()
+    assert looked is not None and looked[0].done == 1
+    recorder.close("completed")
+    looked = library.look()
+    assert looked is not None and looked[0].status == "completed"
+    (tmp_path / "being-made").mkdir()
+    assert library.look() is None
+    library.all()
+    data = {"run_id": "x", "status": "completed", **header("Taxi-v3")}
+    (tmp_path / "being-made" / "run.json").write_bytes(orjson.dumps(data))
+    looked = library.look()
+    assert looked is not None and len(looked) == 3, "its folder was there before its run.json"

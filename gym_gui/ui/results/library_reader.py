@@ -16,6 +16,8 @@ from gym_gui.ui.context import AppContext
 EVERY_MS: Final = 2000
 """How often the folder is looked at while the list is in view."""
 _GROW_S: Final = 0.4
+_FULL_EVERY: Final = 10
+"""Looks of which one opens every folder; the others only follow what is being written."""
 
 
 class LibraryReader(QObject):
@@ -37,6 +39,7 @@ class LibraryReader(QObject):
         self._context = context
         self._library = RunLibrary(folder)
         self._runs: list[RunEntry] = []
+        self._looks = 0
         self._busy = self._again = self._complete = False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)
@@ -75,6 +78,13 @@ class LibraryReader(QObject):
 
     async def _read(self) -> None:
         try:
+            if self._complete and self._looks % _FULL_EVERY:
+                self._looks += 1
+                looked = await asyncio.to_thread(self._library.look)
+                if looked is not None:
+                    self._tell(looked)
+                    return
+            self._looks += 1
             found: list[RunEntry] = []
             told = 0.0  # the first runs are shown at once, the next ones now and then
             batches = self._library.scan()
@@ -83,14 +93,17 @@ class LibraryReader(QObject):
                 if not self._complete and time.monotonic() - told > _GROW_S:
                     self.grown.emit(list(found))
                     told = time.monotonic()
-            if not self._complete or found != self._runs:
-                self._complete, self._runs = True, found
-                self.read.emit(found)
+            self._tell(found)
         finally:
             self._busy = False
-        if self._again:
-            self._again = False
-            self.refresh()
+            if self._again:
+                self._again = False
+                self.refresh()
+
+    def _tell(self, found: list[RunEntry]) -> None:
+        if not self._complete or found != self._runs:
+            self._complete, self._runs = True, found
+            self.read.emit(found)
 
 
 def _next(batches: Iterator[Sequence[RunEntry]]) -> Sequence[RunEntry] | None:

@@ -52,6 +52,7 @@ class LibraryView(QWidget):
         super().__init__(parent)
         self.setObjectName("run-library")
         self.model = RunListModel(self)
+        self._tasks: list[str] | None = None
         self._make_filters()
         self._make_table()
         self.empty = EmptyHint(
@@ -150,10 +151,12 @@ class LibraryView(QWidget):
     def set_runs(self, runs: Sequence[RunEntry]) -> None:
         """Show these, newest first."""
         tasks = sorted({task for run in runs for task in run.tasks})
-        items = [PickerItem(task, task.rpartition("/")[2], group=task.partition("/")[0]) for task in tasks]
-        self.environment.set_items([PickerItem(_ANY, "Any environment"), *items])
-        if self.environment.value is None:
-            self.environment.set_value(_ANY)
+        if tasks != self._tasks:
+            self._tasks = tasks
+            items = [PickerItem(t, t.rpartition("/")[2], group=t.partition("/")[0]) for t in tasks]
+            self.environment.set_items([PickerItem(_ANY, "Any environment"), *items])
+            if self.environment.value is None:
+                self.environment.set_value(_ANY)
         self.model.set_runs(runs)
         self._tell()
         if self.current is None and self.model.rowCount():
