@@ -67,6 +67,11 @@ class CommandRegistry(QObject):
         """All of them, in the order they were added."""
         return tuple(self._commands.values())
 
+    def shortcut(self, command: Command) -> str:
+        """The keys that run a command now; none where a later one (the page's) has taken them."""
+        same = [each for each in self._commands.values() if each.shortcut == command.shortcut]
+        return command.shortcut if same and same[-1] is command else ""
+
     def run(self, command_id: str) -> bool:
         """Do one; ``False`` where there is none or it is not enabled."""
         command = self._commands.get(command_id)

@@ -200,6 +200,10 @@ class MainWindow(QMainWindow):
             before.left()
         self.context.commands.remove(self._page_commands)
         self._current = name
+        focused = self.focusWidget()
+        if focused is None or self.stack.isAncestorOf(focused):
+            # What is hidden would hand its focus to whatever stands first on the new page.
+            self.stack.setFocus()
         self.stack.setCurrentWidget(page)
         commands = page.commands()
         self._page_commands = [command.id for command in commands]
@@ -250,7 +254,8 @@ class MainWindow(QMainWindow):
         self.open_file(Path(path))
 
     def _on_new(self) -> None:
-        self.go("operators", {"new": True})
+        self.go("operators")
+        self.context.commands.run("operators.add")
 
     def _on_shortcuts(self) -> None:
         ShortcutSheet(self.context, self).open()
@@ -312,6 +317,9 @@ class MainWindow(QMainWindow):
         """The palette and the note lie on top of everything."""
         super().showEvent(a0)
         self.palette_box.raise_()
+        handle = self.windowHandle()
+        if handle is not None:
+            self.menus.watch(handle)
         if self.focusWidget() is None:
             self.stack.setFocus()
 
@@ -356,7 +364,6 @@ class MainWindow(QMainWindow):
                 _log.exception("page %s did not close in order", name)
         await self.context.close()
         note.stop()
-        self.menus.close()
         self.feed.close()
         self._shut = True
 

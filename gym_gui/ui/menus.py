@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
-from PyQt6.QtGui import QAction, QKeyEvent, QKeySequence
-from PyQt6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar
+from PyQt6.QtGui import QAction, QKeyEvent, QKeySequence, QWindow
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QApplication,
+    QComboBox,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QWidget,
+)
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
@@ -46,9 +55,6 @@ class Menus(QObject):
         context.commands.changed.connect(self._refill.start)
         context.settings.changed.connect(self._on_setting_changed)
         self._show_by_setting()
-        app = QApplication.instance()
-        if app is not None:
-            app.installEventFilter(self)
 
     def fill(self) -> None:
         """Make actions of the commands that there are now."""
@@ -63,6 +69,8 @@ class Menus(QObject):
         for menu in self._menus.values():
             menu.clear()
         for command in wanted.values():
+            # Two actions with the same keys would be ambiguous to Qt, and neither would act.
+            self._actions[command.id][1].setShortcut(QKeySequence(self._context.commands.shortcut(command)))
             menu = self._menus.get(command.menu)
             if menu is not None:
                 menu.addAction(self._actions[command.id][1])
@@ -80,21 +88,28 @@ class Menus(QObject):
                 menu.addMenu(each)
         return menu
 
+    def watch(self, window: QWindow) -> None:
+        """Look at the keys that reach the native window.
+
+        Not at the application's events: each of them would pass through Python.
+        """
+        window.installEventFilter(self)
+
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Alt pressed and let go, with nothing between, shows or hides the bar."""
-        if isinstance(a1, QKeyEvent) and self._window.isActiveWindow():
-            if a1.type() == QEvent.Type.KeyPress:
+        """Alt alone shows or hides the bar; Space belongs to the button that has the focus."""
+        if isinstance(a1, QKeyEvent):
+            if a1.type() == QEvent.Type.ShortcutOverride:
+                if a1.key() == Qt.Key.Key_Space and _wants_space(QApplication.focusWidget()):
+                    a1.accept()
+                    return True
+            elif a1.type() == QEvent.Type.KeyPress:
                 self._alt_alone = a1.key() == Qt.Key.Key_Alt
-            elif a1.type() == QEvent.Type.KeyRelease and a1.key() == Qt.Key.Key_Alt and self._alt_alone:
+            elif a1.key() == Qt.Key.Key_Alt and self._alt_alone:
                 self._alt_alone = False
                 self._toggle()
+        elif a1 is not None and a1.type() == QEvent.Type.FocusOut:
+            self._alt_alone = False  # Alt+Tab
         return super().eventFilter(a0, a1)
-
-    def close(self) -> None:
-        """Look at no more keys."""
-        app = QApplication.instance()
-        if app is not None:
-            app.removeEventFilter(self)
 
     def _make(self, command: Command) -> QAction:
         action = QAction(command.title, self._window)
@@ -102,8 +117,6 @@ class Menus(QObject):
         action.setProperty("command", command.id)
         if command.icon:
             action.setIcon(icon(command.icon))
-        if command.shortcut:
-            action.setShortcut(QKeySequence(command.shortcut))
         action.triggered.connect(self._on_action_triggered)
         self._window.addAction(action)
         return action
@@ -153,3 +166,9 @@ class Menus(QObject):
     def _on_setting_changed(self, name: str) -> None:
         if name == "menu_bar":
             self._show_by_setting()
+
+
+def _wants_space(widget: QWidget | None) -> bool:
+    """Whether Space does something of its own in a widget; editors see to themselves."""
+    pressed = isinstance(widget, (QAbstractButton, QAbstractItemView, QComboBox))
+    return pressed or (widget is not None and widget.property("clickable") == "true")

@@ -129,7 +129,8 @@ class CommandPalette(QWidget):
     # ------------------------------------------------------------------ what there is
 
     def _gather(self) -> None:
-        commands = tuple(_command_item(command) for command in self._context.commands.all())
+        registry = self._context.commands
+        commands = tuple(_command_item(command, registry.shortcut(command)) for command in registry.all())
         self._items = (*commands, *self._runs, *self._environments)
 
     async def _read_environments(self) -> None:
@@ -200,8 +201,8 @@ def _searched(item: PickerItem) -> str:
     return item.searched
 
 
-def _command_item(command: Command) -> PickerItem:
-    keys = QKeySequence(command.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+def _command_item(command: Command, shortcut: str) -> PickerItem:
+    keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
     reason = "" if command.enabled() else "not now"
     group = "Go to" if command.id.startswith("go.") else "Commands"
     target = _Target("command", command.id)

@@ -7,7 +7,7 @@ from PyQt6.QtGui import QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.commands import Command
+from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
@@ -34,7 +34,7 @@ class ShortcutSheet(QDialog):
         self._grid.setHorizontalSpacing(theme.PAGE)
         self._grid.setVerticalSpacing(theme.ROW)
         self._grid.setColumnStretch(0, 1)
-        for title, rows in _groups(context.commands.all()):
+        for title, rows in _groups(context.commands):
             self._add(title, rows)
         self._add("Everywhere", _EVERYWHERE)
         content = QWidget()
@@ -73,11 +73,11 @@ class ShortcutSheet(QDialog):
             self._grid.addWidget(KeyCap(keys), row + 1 + number, 1, Qt.AlignmentFlag.AlignRight)
 
 
-def _groups(commands: tuple[Command, ...]) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
+def _groups(registry: CommandRegistry) -> list[tuple[str, tuple[tuple[str, str], ...]]]:
     groups: dict[str, list[tuple[str, str]]] = {}
-    for command in commands:
-        if command.shortcut:
-            keys = QKeySequence(command.shortcut).toString(QKeySequence.SequenceFormat.NativeText)
+    for command in registry.all():
+        if shortcut := registry.shortcut(command):
+            keys = QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)
             title = "Go to" if command.id.startswith("go.") else command.menu or "More"
             groups.setdefault(title, []).append((keys, command.title))
     return [(title, tuple(rows)) for title, rows in groups.items()]

@@ -207,9 +207,12 @@ class TestMenus:
         window.activateWindow()
         qtbot.waitUntil(window.isActiveWindow)
         for visible in (True, False):
-            QTest.keyPress(window, Qt.Key.Key_Alt)
-            QTest.keyRelease(window, Qt.Key.Key_Alt)
+            QTest.keyClick(window.windowHandle(), Qt.Key.Key_Alt)
             assert bar.isVisible() is visible
+        QTest.keyPress(window.windowHandle(), Qt.Key.Key_Alt)
+        QTest.keyClick(window.windowHandle(), Qt.Key.Key_Q)
+        QTest.keyRelease(window.windowHandle(), Qt.Key.Key_Alt)
+        assert not bar.isVisible()
 
     def test_alt_and_a_letter_open_one(self, window: MainWindow, qtbot: QtBot) -> None:
         window.activateWindow()
@@ -239,6 +242,36 @@ class TestMenus:
         assert isinstance(popup, QMenu)
         assert [a.text() for a in popup.actions()] == ["&File", "&View", "&Help"]
         popup.close()
+
+    def test_the_pages_shortcut_goes_before_the_windows(
+        self, window: MainWindow, context: AppContext, qtbot: QtBot
+    ) -> None:
+        done: list[str] = []
+        context.commands.add(Command("play.new", "New game", lambda: done.append("new"), "Ctrl+N"))
+        window.menus.fill()
+        qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        assert done == ["new"]
+        assert window.current == "home"
+        context.commands.remove(["play.new"])
+        window.menus.fill()
+        qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        assert window.current == "operators"
+
+    def test_space_presses_the_button_that_has_the_focus(
+        self, window: MainWindow, context: AppContext, qtbot: QtBot
+    ) -> None:
+        done: list[str] = []
+        context.commands.add(Command("play.step", "Step", lambda: done.append("step"), "Space"))
+        window.menus.fill()
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+        window.stack.setFocus()
+        QTest.keyClick(window.windowHandle(), Qt.Key.Key_Space)
+        assert done == ["step"]
+        button(window, "play").setFocus()
+        QTest.keyClick(window.windowHandle(), Qt.Key.Key_Space)
+        assert done == ["step"]
+        assert window.current == "play"
 
     def test_no_shortcut_stands_twice(self, window: MainWindow) -> None:
         window.go("play")

@@ -56,6 +56,8 @@ class _Button(QPushButton):
         self._icon_colour = options.get("icon_colour", "")
         self.setObjectName(options.get("name") or f"button-{_slug(text)}")
         self.setAccessibleName(text)
+        # A click leaves the focus where it is, so that Space and arrows still reach the page.
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         if icon_name := options.get("icon_name"):
             self.set_icon(icon_name)
         tooltip = options.get("tooltip", "")
