@@ -25,6 +25,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.preload import Preloader
 from gym_gui.ui.style_sheet import ASSETS
 
 _log = logging.getLogger(__name__)
@@ -63,6 +64,9 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     window.ended.connect(app.quit)
     window.painted.connect(_spare_the_collector)
     window.page_shown.connect(_spare_the_collector)
+    preloader = Preloader(context, parent=window)
+    window.painted.connect(preloader.start)
+    window.ended.connect(preloader.stop)
     _open(window, arguments[1:])
     return app, window
 

@@ -30,14 +30,18 @@ class Place:
     foot: bool = False
 
     @property
+    def module(self) -> str:
+        """Full name of its module."""
+        return f"{__name__}.{self.target.partition(':')[0]}"
+
+    @property
     def there(self) -> bool:
         """Whether its module exists."""
-        return find_spec(f"{__name__}.{self.target.partition(':')[0]}") is not None
+        return find_spec(self.module) is not None
 
     def load(self) -> type[Page]:
         """Import its class."""
-        module, _, name = self.target.partition(":")
-        return getattr(import_module(f"{__name__}.{module}"), name)
+        return getattr(import_module(self.module), self.target.rpartition(":")[2])
 
 
 PLACES: Final = (
