@@ -9,8 +9,8 @@ When a key counts
 * While a question is open, a press answers it at once.
 * In real time a key that is held answers every question as it is asked; of several, the
   one pressed last. Nothing held: nobody answers, and after the slot's deadline its
-  fallback is played and recorded as such. Where there is no doing nothing (``idle`` of the
-  scheme is ``None``, as in CartPole) the last action goes on until another key is pressed.
+  fallback is played and recorded as such. Where there is no doing nothing, as in CartPole,
+  the last action goes on until another key is pressed (``goes_on``).
 * In turn-based play every press is one move; a key that stays down does not move again.
 * Where there are more actions than keys, a number is typed and Return pressed.
 * A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing
@@ -80,6 +80,8 @@ class HumanSeat:
         device: The keyboard it listens to; :data:`KEYBOARD` for the window's.
         words: A word for each action number.
         repeat: Whether a key that is held answers every question in real time, or only one.
+        goes_on: Whether in real time the last action goes on while no key is down; by default
+            where the scheme is of real time and has no ``idle`` action.
         clock: Seconds, for tests.
     """
 
@@ -92,11 +94,15 @@ class HumanSeat:
         device: str = KEYBOARD,
         words: Mapping[int, str] | None = None,
         repeat: bool = True,
+        goes_on: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.slot, self.scheme, self.device = slot, scheme, device
         self.realtime = scheme.realtime if realtime is None else realtime
         self.words, self._repeat = dict(words or {}), repeat
+        self._goes_on = goes_on
+        if goes_on is None:
+            self._goes_on = scheme.realtime and scheme.idle is None and bool(scheme.bindings)
         self.question: HumanQuestion | None = None
         self.typed = ""
         self._box: Box | None = None
@@ -157,12 +163,9 @@ class HumanSeat:
             action = self._meaning()
             if action is not None and not self._trouble(action):
                 return self.choose(action)
-        if self._goes_on() and self._last is not None and not self._trouble(self._last):
+        if self.realtime and self._goes_on and self._last is not None and not self._trouble(self._last):
             return self.choose(self._last)
         return None
-
-    def _goes_on(self) -> bool:
-        return self.realtime and self.scheme.idle is None and bool(self.scheme.bindings)
 
     def withdraw(self) -> None:
         """Nobody waits for the answer any more."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.play_setup import Clock, people, with_clock
+from gym_gui.controllers.play_setup import Clock, is_person, people, with_clock
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.play.human_input import HumanInput
@@ -137,8 +137,14 @@ class PlayGame(QObject):
         """Time runs from now on, where it has waited for the first key."""
         if self.waits_for_key and self._operator is not None:
             self.waits_for_key = False
-            self._operator.run()
+            self._later(self._go(self._operator), "beginning to play")
             self.changed.emit()
+
+    @staticmethod
+    async def _go(operator: LiveOperator) -> None:
+        """Run, once what was asked for before has been done."""
+        await operator.settled()
+        operator.run()
 
     def pause(self) -> None:
         """Hold before the next step."""
@@ -150,13 +156,15 @@ class PlayGame(QObject):
         """Go on."""
         if self._operator is not None and not self.is_over:
             self.waits_for_key = False
-            self._operator.run()
+            self._later(self._go(self._operator), "going on")
             self.changed.emit()
 
     def seat(self, slot: str, player: WorkerAssignment) -> asyncio.Task[Any] | None:
         """Somebody else plays a slot from its next move on; the task fails where that cannot be."""
         if self._operator is None:
             return None
+        if not is_person(player):
+            self._operator.set_rate(self.clock.rate)  # before it plays at once as fast as it can
         return self._operator.rebind(slot, player)
 
     def set_clock(self, clock: Clock) -> None:

@@ -30,6 +30,7 @@ class PersonKeys:
         action: JSON data of the action space.
         device: The keyboard, empty for the window's.
         own: Whether the person has changed the keys.
+        noop: Whether there is an action that does nothing.
     """
 
     scheme: KeyScheme
@@ -37,6 +38,7 @@ class PersonKeys:
     action: Mapping[str, Any]
     device: str = ""
     own: bool = False
+    noop: bool = True
 
 
 class KeysPanel(QWidget):

@@ -131,13 +131,21 @@ class People(QObject):
                 continue
             scheme = self._scheme(slot, self._player(slot))
             own = self._keymaps.changed(self._name(slot))
-            self.keys[slot] = PersonKeys(scheme, card.words, card.action, self.devices[slot], own)
+            self.keys[slot] = PersonKeys(
+                scheme, card.words, card.action, self.devices[slot], own, card.noop is not None
+            )
 
     def _seats(self, realtime: bool) -> list[HumanSeat]:
         repeat = self._context.settings.values.key_repeat
         return [
             HumanSeat(
-                slot, keys.scheme, realtime=realtime, device=keys.device, words=keys.words, repeat=repeat
+                slot,
+                keys.scheme,
+                realtime=realtime,
+                device=keys.device,
+                words=keys.words,
+                repeat=repeat,
+                goes_on=not keys.noop and bool(keys.scheme.bindings),
             )
             for slot, keys in self.keys.items()
         ]
