@@ -159,8 +159,6 @@ class LibraryView(QWidget):
                 self.environment.set_value(_ANY)
         self.model.set_runs(runs)
         self._tell()
-        if self.current is None and self.model.rowCount():
-            self.table.selectRow(0)
 
     def select(self, path: Path) -> None:
         """Select a run, if it is shown."""
@@ -227,6 +225,8 @@ class LibraryView(QWidget):
         self.count.setVisible(bool(total))
         page = self.table if shown else self.nothing if total else self.empty
         self._stack.setCurrentWidget(page)
+        if shown and self.current is None:
+            self.table.selectRow(0)  # Enter opens the newest
         self.selection_changed.emit()
 
     def _on_filter_changed(self, _value: object = None) -> None:
