@@ -80,7 +80,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         Exit status.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    terminal = logging.StreamHandler()
+    terminal.setLevel(logging.WARNING)  # the window's log has the rest
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", handlers=[terminal])
     app, window = create_window(argv)
     stop_watching = _watch() if os.environ.get(DEBUG) else None
     _close_on_signals(window)

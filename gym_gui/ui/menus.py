@@ -19,6 +19,7 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.icons import icon
 
+LAST = "file.quit"
 TITLES = {"File": "&File", "View": "&View", "Run": "&Run", "Help": "&Help"}
 
 
@@ -34,6 +35,7 @@ class Menus(QObject):
         self._context, self._window, self._bar = context, window, bar
         self._actions: dict[str, tuple[Command, QAction]] = {}
         self._menus: dict[str, QMenu] = {}
+        self._openers: list[QAction] = []
         self._alt_alone = False
         for title, text in TITLES.items():
             menu = QMenu(text, bar)
@@ -49,10 +51,15 @@ class Menus(QObject):
             opener.setProperty("menu", title)
             opener.triggered.connect(self._on_opener_triggered)
             window.addAction(opener)
+            self._openers.append(opener)
         self._refill = QTimer(self)
         self._refill.setSingleShot(True)
         self._refill.timeout.connect(self.fill)
         context.commands.changed.connect(self._refill.start)
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.timeout.connect(self._hide_when_idle)
+        bar.installEventFilter(self)
         context.settings.changed.connect(self._on_setting_changed)
         self._show_by_setting()
 
@@ -66,18 +73,31 @@ class Menus(QObject):
         for command in wanted.values():
             if command.id not in self._actions:
                 self._actions[command.id] = (command, self._make(command))
-        for menu in self._menus.values():
-            menu.clear()
+        registry = self._context.commands
         for command in wanted.values():
             # Two actions with the same keys would be ambiguous to Qt, and neither would act.
-            self._actions[command.id][1].setShortcut(QKeySequence(self._context.commands.shortcut(command)))
-            menu = self._menus.get(command.menu)
-            if menu is not None:
-                menu.addAction(self._actions[command.id][1])
+            self._actions[command.id][1].setShortcut(QKeySequence(registry.shortcut(command)))
+        for title, menu in self._menus.items():
+            self._arrange(menu, [command for command in wanted.values() if command.menu == title])
         for title, menu in self._menus.items():
             action = menu.menuAction()
             if action is not None:
                 action.setVisible(bool(menu.actions()) or title == "File")
+
+    def _arrange(self, menu: QMenu, commands: list[Command]) -> None:
+        """The window's commands, then the page's, then what ends the program."""
+        taken = {command.shortcut for command in commands if self._context.commands.shortcut(command)}
+        menu.clear()
+        parts: tuple[list[Command], list[Command], list[Command]] = ([], [], [])
+        for command in commands:
+            if command.shortcut in taken and not self._context.commands.shortcut(command):
+                continue  # the page has its own word for it
+            own = command.id.partition(".")[0] in ("file", "go", "view", "help")
+            parts[2 if command.id == LAST else 0 if own else 1].append(command)
+        for part in parts:
+            if part and menu.actions():
+                menu.addSeparator()
+            menu.addActions([self._actions[command.id][1] for command in part])
 
     def popup(self) -> QMenu:
         """All menus in one, for the logo; deleted when it closes."""
@@ -107,8 +127,12 @@ class Menus(QObject):
             elif a1.key() == Qt.Key.Key_Alt and self._alt_alone:
                 self._alt_alone = False
                 self._toggle()
+            if a0 is self._bar and a1.key() == Qt.Key.Key_Escape:
+                self._idle.start()
         elif a1 is not None and a1.type() == QEvent.Type.FocusOut:
             self._alt_alone = False  # Alt+Tab
+            if a0 is self._bar:
+                self._idle.start()
         return super().eventFilter(a0, a1)
 
     def _make(self, command: Command) -> QAction:
@@ -135,24 +159,26 @@ class Menus(QObject):
         for _, action in self._actions.values():
             action.setEnabled(True)
         if not self._always and self._bar.isVisible():
-            QTimer.singleShot(0, self._hide_when_idle)
+            self._idle.start()
 
     def _hide_when_idle(self) -> None:
         # Moving along the bar hides one menu and shows the next.
-        if self._bar.activeAction() is None and not any(m.isVisible() for m in self._menus.values()):
+        if any(menu.isVisible() for menu in self._menus.values()):
+            return
+        if self._bar.activeAction() is None or not self._bar.hasFocus():
             self._show_by_setting()
 
     def _on_opener_triggered(self) -> None:
         sender = self.sender()
         menu = self._menus.get(str(sender.property("menu"))) if sender is not None else None
         if menu is not None:
-            self._bar.show()
+            self._show(True)
             self._bar.setActiveAction(menu.menuAction())
 
     def _toggle(self) -> None:
         if self._always:
             return
-        self._bar.setVisible(not self._bar.isVisible())
+        self._show(not self._bar.isVisible())
         if self._bar.isVisible():
             self._bar.setFocus()
 
@@ -161,7 +187,13 @@ class Menus(QObject):
         return self._context.settings.values.menu_bar
 
     def _show_by_setting(self) -> None:
-        self._bar.setVisible(self._always)
+        self._show(self._always)
+
+    def _show(self, visible: bool) -> None:
+        self._bar.setVisible(visible)
+        for opener in self._openers:
+            # While the bar is there, its own mnemonics do the same.
+            opener.setEnabled(not visible)
 
     def _on_setting_changed(self, name: str) -> None:
         if name == "menu_bar":
