@@ -45,7 +45,7 @@ def test_a_sound_operator_is_cast() -> None:
         (
             lambda: operator("rps_v2", {"player_0": RANDOM, "player_2": RANDOM}),
             UnknownNameError,
-            "rps_v2 in operator 'op' 'player_2'. Did you mean 'player_1'?",
+            "unknown agent 'player_2'. Did you mean 'player_1'?",
         ),
         (
             lambda: operator(workers={"agent": WorkerAssignment("nobody_worker", "rl")}),
