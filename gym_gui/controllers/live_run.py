@@ -65,7 +65,7 @@ class LiveRun:
         self._versions: dict[str, str] = {}
         self._seeds: dict[int, int] = {}
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
-        self._begun: dict[str, int] = {}
+        self._taken: dict[str, int] = {}
         self._held: list[_Job] = []
         self._jobs: list[_Job] = []
         self._writer: asyncio.Task[None] | None = None
@@ -97,13 +97,15 @@ class LiveRun:
         self._players[operator_id] = {slot: dict(player) for slot, player in players.items()}
         self._versions.update(versions)
 
-    def next_index(self, operator_id: str) -> int:
-        """Index of the episode that an operator has not begun in this run yet."""
-        return self._begun.get(operator_id, 0)
+    def admit(self, config: OperatorConfig) -> None:
+        """One more operator plays; possible as long as there is no folder."""
+        if self.folder is None and not self._jobs:
+            self._operators.append(replace(config, seats="fixed"))
+            self._counts[config.operator_id] = 0
 
-    def begun(self, operator_id: str, index: int) -> None:
-        """An episode begins: its index is taken."""
-        self._begun[operator_id] = max(self._begun.get(operator_id, 0), index + 1)
+    def next_index(self, operator_id: str) -> int:
+        """The first index after all episodes of an operator that this run holds."""
+        return self._taken.get(operator_id, 0)
 
     def episode(self, operator_id: str, row: Mapping[str, Any], steps: bytes, line: bytes) -> None:
         """Write an episode.
@@ -119,7 +121,9 @@ class LiveRun:
         aborted = row["status"] == EpisodeStatus.ABORTED
         if aborted and not row["length"]:
             return  # nothing was played
-        self._seeds[int(row["episode_index"])] = int(row["seed"])
+        index = int(row["episode_index"])
+        self._seeds[index] = int(row["seed"])
+        self._taken[operator_id] = max(self.next_index(operator_id), index + 1)
         job = partial(self._write, operator_id, row["status"] == EpisodeStatus.FAILED, steps, line)
         if aborted and self.folder is None and not self._jobs:
             self._held.append(job)

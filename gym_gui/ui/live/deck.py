@@ -151,6 +151,8 @@ class OperatorDeck(QObject):
         self.service.add_operator(config)
         self._operators.append(operator)
         self.added.emit(operator, len(self._operators) - 1)
+        if self._run is not None:
+            self._run.admit(config)
         if start:
             self.reset_all() if again else self._prepare()
         self.changed.emit()
@@ -173,7 +175,7 @@ class OperatorDeck(QObject):
         if self._run is not None:
             self._run.describe(config)
         if not renamed:
-            self.reset_all() if again else self._begin_run()
+            self.reset_all() if again else self._start(operator)
         self.changed.emit()
 
     def remove(self, operator_id: str) -> Removed:

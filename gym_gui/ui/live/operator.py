@@ -104,6 +104,7 @@ class LiveOperator(QObject):
         self._session: Session | None = None
         self._listener: LiveListener | None = None
         self._work: asyncio.Task[Any] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
         self._look: tuple[str, float] = ("rgb_array", 30.0)
         self._opened: tuple[OperatorConfig, tuple[str, float]] | None = None
@@ -112,6 +113,7 @@ class LiveOperator(QObject):
         self._flight: _Flight | None = None
         self._landed = asyncio.Event()
         self._begun = False
+        self._blind = False  # what the session before still shows is of another configuration
         self._counted: LiveRun | None = None
         self._paused = self._driven = self._stepping = self._onwards = False
         self._rate: float | None = None
@@ -264,6 +266,7 @@ class LiveOperator(QObject):
         else:
             self.last_view = self.last_frame = None
             self.stop()
+            self._blind = True
         self.config_changed.emit(config)
 
     def reset(self, seed: int) -> None:
@@ -402,6 +405,9 @@ class LiveOperator(QObject):
                 self._work.cancel()
                 await asyncio.gather(self._work, return_exceptions=True)
             await self._shut()
+            while self._ending:
+                await asyncio.gather(*self._ending, return_exceptions=True)
+            self._work = None  # its traceback would hold the session
             self._refresh()
 
     # -- the session -----------------------------------------------------------------
@@ -441,6 +447,7 @@ class LiveOperator(QObject):
             session = self._open_session(self.config, settings, listener, self._context.store)
             self._session, self._listener = session, listener
             self._opened = (self.config, self._look)
+            self._blind = False
             self._refresh()
             try:
                 ready = await session.start()
@@ -505,7 +512,14 @@ class LiveOperator(QObject):
         if farewell and self.ready_info is not None and self._flight is not None:
             await self._abort()
         self._forget(listener)
-        await session.close()
+        await asyncio.shield(self._dispose(session))
+
+    def _dispose(self, session: Session) -> asyncio.Task[None]:
+        """End a session that is no longer ours; goes on although whoever asked for it is cancelled."""
+        task = self._context.spawn(session.close(), "Ending a session")
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        return task
 
     def _forget(self, listener: LiveListener) -> None:
         if self._listener is not listener:
@@ -559,8 +573,6 @@ class LiveOperator(QObject):
         plan = EpisodePlan(self._base + place, seed, 0)
         self._onwards = False
         self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
-        if run is not None:
-            run.begun(self.config.operator_id, plan.index)
         self._touch()
         self._session.play([plan])
 
@@ -605,6 +617,8 @@ class LiveOperator(QObject):
             await asyncio.gather(self._work, return_exceptions=True)
 
     def on_view(self, view: LiveView) -> None:
+        if self._blind:
+            return
         last, self.last_view = self.last_view, view
         moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
         if moved:
@@ -616,6 +630,8 @@ class LiveOperator(QObject):
         self._refresh()
 
     def on_frame(self, frame: Any) -> None:
+        if self._blind:
+            return
         self.last_frame = frame
         self.framed.emit(frame)
 
@@ -637,5 +653,5 @@ class LiveOperator(QObject):
         session = self._session
         self._forget(listener)
         if session is not None:
-            self._context.spawn(session.close(), "ending a session")
+            self._dispose(session)
         self._break(reason)

@@ -64,6 +64,7 @@ class OperatorConfigWidget(QWidget):
         self._notes: list[QWidget] = []
         self._looking: asyncio.Task[None] | None = None
         self._pending: OperatorConfig | None = None
+        self._moved = False  # to another environment, which has not described itself yet
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
@@ -202,7 +203,7 @@ class OperatorConfigWidget(QWidget):
     def _adopt(self, config: OperatorConfig) -> None:
         from gym_gui.controllers.configuration_draft import Draft
 
-        self._draft = Draft.of(config)
+        self._draft, self._moved = Draft.of(config), False
         self.name.setText(config.display_name)
         self.environment.set_value(config.task)
         blocked = self.limit.blockSignals(True)
@@ -250,7 +251,8 @@ class OperatorConfigWidget(QWidget):
             self.limit.setSpecialValueText("its own")
         self._draft = seated
         self._show(whole=True)
-        if seated != draft:
+        if seated != draft or self._moved:
+            self._moved = False
             self._changed()
 
     def _show(self, *, whole: bool) -> None:
@@ -322,6 +324,7 @@ class OperatorConfigWidget(QWidget):
         self._draft = replace(
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
+        self._moved = True
         self._look()
 
     def _on_limit(self, steps: float) -> None:

@@ -1,0 +1,144 @@
+"""The folder of watched play: made with the first finished episode, complete when it is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.live_run import LiveRun
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.sessions import LiveSettings, QuietListener, SessionReady, SessionSettings
+from gym_gui.controllers.verification import verify
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.services.experiment_file import load_experiment
+
+
+def operator(name: str = "a", **options: Any) -> OperatorConfig:
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    return OperatorConfig(name, "", "", "CartPole-v1", {"agent_0": player}, **options)
+
+
+def row(index: int, status: str = "completed", length: int = 3, name: str = "a") -> dict[str, Any]:
+    return {
+        "operator_id": name,
+        "episode_index": index,
+        "seed": 40 + index,
+        "status": status,
+        "length": length,
+    }
+
+
+def write(run: LiveRun, episode: dict[str, Any], steps: bytes = b"") -> None:
+    line = orjson.dumps(episode, option=orjson.OPT_APPEND_NEWLINE)
+    run.episode(episode["operator_id"], episode, steps, line)
+
+
+async def test_nothing_finished_leaves_no_folder(tmp_path: Path):
+    run = LiveRun(tmp_path, [operator()], 40)
+    write(run, row(0, "aborted"))
+    write(run, row(1, "aborted", length=0))
+    await run.close()
+    assert run.folder is None and run.run_id == "" and list(tmp_path.iterdir()) == []
+
+
+async def test_what_was_cut_off_stands_in_a_run_that_there_is(tmp_path: Path):
+    told: list[bool] = []
+    run = LiveRun(tmp_path, [operator()], 40, changed=partial(told.append, True))
+    write(run, row(0, "aborted"))
+    write(run, row(1))
+    await run.close()
+    assert run.folder is not None
+    lines = (run.folder / "operators" / "a" / "episodes.jsonl").read_bytes().splitlines()
+    assert [orjson.loads(line)["status"] for line in lines] == ["aborted", "completed"]
+    assert told and run.saved == 2
+
+
+async def test_indices_count_on_and_operators_join_before_the_first_episode(tmp_path: Path):
+    run = LiveRun(tmp_path, [operator()], 40)
+    run.admit(operator("b"))
+    assert run.next_index("a") == 0
+    write(run, row(0))
+    write(run, row(1))
+    write(run, row(0, name="b"))
+    assert (run.next_index("a"), run.next_index("b")) == (2, 1)
+    await run.close()
+    assert run.folder is not None
+    header = orjson.loads((run.folder / "run.json").read_bytes())
+    assert header["status"] == "completed" and header["episodes"] == {"a": 2, "b": 1}
+    assert header["experiment"]["execution"]["seeds"] == [40, 41]
+    assert header["watched"] is True
+    assert [o.operator_id for o in load_experiment(run.folder, allow_code=False).operators] == ["a", "b"]
+
+
+async def test_a_failed_episode_makes_a_failed_run(tmp_path: Path):
+    run = LiveRun(tmp_path, [operator()], 40)
+    write(run, row(0, "failed"))
+    await run.close()
+    assert run.folder is not None and open_run(run.folder).record.status == "failed"
+
+
+async def test_a_paid_call_is_written_at_once(tmp_path: Path):
+    run = LiveRun(tmp_path, [operator()], 40)
+    run.call("a", b'{"cost": 1}\n')
+    for _ in range(400):
+        if run.folder is not None:
+            break
+        await asyncio.sleep(0.01)
+    assert run.folder is not None
+    assert (run.folder / "operators" / "a" / "calls.jsonl").read_bytes() == b'{"cost": 1}\n'
+    await run.close()
+
+
+async def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path):
+    place = tmp_path / "taken"
+    place.write_text("a file")
+    run = LiveRun(place, [operator()], 40)
+    write(run, row(0))
+    await run.close()
+    assert run.folder is None and "cannot be written" in run.problem
+    write(run, row(1))  # nothing more is tried
+    await run.close()
+
+
+class Player(QuietListener):
+    """Plays episodes of a session one after the other and hands them to a run."""
+
+    def __init__(self, run: LiveRun, name: str) -> None:
+        self._run, self._name = run, name
+        self.done = asyncio.Event()
+
+    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
+        self._run.episode(self._name, orjson.loads(episode), steps, episode)
+        self.done.set()
+
+
+@pytest.mark.parametrize("seats", ["fixed", "swap"])
+async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+    players = {"player_1": player, "player_2": player}
+    config = OperatorConfig("a", "", "", "classic/tictactoe_v3", players, seats=seats)
+    run = LiveRun(tmp_path, [config], 7)
+    listener = Player(run, "a")
+    session = LocalSession(cast(config), SessionSettings(1, live=LiveSettings(render="none")), listener)
+    ready: SessionReady = await session.start()
+    run.introduce("a", ready.players, ready.versions)
+    for index in range(2):
+        listener.done.clear()
+        session.play([EpisodePlan(index, 7 + index, 0)])
+        await listener.done.wait()
+    await session.close()
+    await run.close()
+    assert run.folder is not None
+    opened = open_run(run.folder)
+    assert [e.seed for e in opened.operators["a"].episodes()] == [7, 8]
+    assert opened.record.extra["players"]["a"]["player_1"]["worker_id"] == "operators_worker"
+    verified = await verify(opened)
+    assert verified.episodes == 2 and verified.deviations == []

@@ -1,0 +1,64 @@
+"""Live operators over sessions of this process (quick) or of a host process (real)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
+
+Finish = Callable[[object], Any]
+
+
+def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
+    """The engine in this process, its workers in processes of their own."""
+    return LocalSession(cast(config), settings, listener)
+
+
+def baseline(
+    name: str = "random", behavior: str = "random", task: str = "CartPole-v1", **options: Any
+) -> OperatorConfig:
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+    return OperatorConfig(name, "", "", task, {"agent_0": player}, **options)
+
+
+def person(task: str = "FrozenLake-v1", **rules: Any) -> OperatorConfig:
+    player = WorkerAssignment("human_worker", "human", {}, **rules)
+    return OperatorConfig("you", "You", "", task, {"agent_0": player})
+
+
+@pytest.fixture
+def live(context: AppContext, finish: Finish) -> Iterator[Callable[..., LiveOperator]]:
+    """Makes live operators and closes them at the end; in this process unless ``host=True``."""
+    made: list[LiveOperator] = []
+
+    def make(config: OperatorConfig | None = None, *, host: bool = False, **options: Any) -> LiveOperator:
+        opener = None if host else local_session
+        operator = LiveOperator(context, config or baseline(), open_session=opener, **options)
+        made.append(operator)
+        return operator
+
+    yield make
+    for operator in made:
+        finish(operator.close())
+        operator.deleteLater()
+        del operator
+    made.clear()
+    gc.collect()  # a session that failed to start is held by its traceback, and with it gRPC's thread
+
+
+@pytest.fixture
+def deck(context: AppContext, finish: Finish) -> Iterator[OperatorDeck]:
+    """A deck over sessions in this process."""
+    result = OperatorDeck(context, seed=42, open_session=local_session)
+    yield result
+    finish(result.close())
+    result.deleteLater()

@@ -1,0 +1,195 @@
+"""Operators side by side: same seeds, common steps, one run, and one that breaks disturbs nobody."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import MOST, OperatorDeck
+from gym_gui.ui.live.operator import OperatorState
+
+from .conftest import baseline, person
+
+WAIT = 30_000
+
+
+@pytest.fixture
+def hosted(context: AppContext, finish: Any) -> Iterator[OperatorDeck]:
+    """A deck over host processes."""
+    result = OperatorDeck(context, seed=42)
+    yield result
+    finish(result.close())
+    result.deleteLater()
+
+
+def ready(deck: OperatorDeck) -> bool:
+    return all(o.alive and o.last_view is not None and not o.busy for o in deck.operators)
+
+
+def steps(deck: OperatorDeck) -> list[int]:
+    return [o.last_view.step if o.last_view is not None else -1 for o in deck.operators]
+
+
+def test_an_operator_that_is_added_shows_its_first_frame(deck: OperatorDeck, qtbot: Any):
+    operator = deck.add(baseline())
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    assert operator.last_view.seed == 42 and operator.state is OperatorState.READY
+    assert not deck.running
+
+
+def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):
+    deck.add(baseline("a", "cycle"))
+    you = deck.add(person("CartPole-v1"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck)[0] == 1 and you.questions != (), timeout=WAIT)
+    assert you.state is OperatorState.YOUR_MOVE
+    deck.step_all()  # the person has not moved yet: nobody goes ahead
+    qtbot.wait(200)
+    assert steps(deck) == [1, 0]
+    you.answer(you.questions[0], 1)
+    qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck)[0] == 2, timeout=WAIT)
+
+
+def test_lock_step_keeps_all_together_over_many_episodes(deck: OperatorDeck, qtbot: Any):
+    short, long = deck.add(baseline("a", max_steps=3)), deck.add(baseline("b", "cycle", max_steps=7))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    apart: list[int] = []
+    taken = {short: 0, long: 0}
+
+    for operator in (short, long):
+        operator.stepped.connect(lambda o=operator: taken.__setitem__(o, taken[o] + 1))
+        operator.stepped.connect(lambda: apart.append(abs(taken[short] - taken[long])))
+    deck.set_pace(None, lock_step=True)
+    deck.run()
+    qtbot.waitUntil(lambda: len(short.episodes_done) >= 4 and len(long.episodes_done) >= 2, timeout=WAIT)
+    assert max(apart) <= 1
+    assert short.state in (OperatorState.RUNNING, OperatorState.READY, OperatorState.THINKING)
+    deck.pause()
+    assert not deck.running
+
+
+def test_free_running_is_as_fast_as_each_can(deck: OperatorDeck, qtbot: Any):
+    fast, you = deck.add(baseline("a")), deck.add(person())
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: len(fast.episodes_done) >= 3 and you.questions != (), timeout=WAIT)
+    assert you.last_view.step == 0 and you.state is OperatorState.YOUR_MOVE
+
+
+def test_all_meet_the_same_seeds_and_one_run_holds_them(deck: OperatorDeck, qtbot: Any, finish: Any):
+    for name in ("a", "b"):
+        deck.add(baseline(name, max_steps=5))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.set_pace(None, lock_step=True)
+    deck.run()
+    qtbot.waitUntil(lambda: all(len(o.episodes_done) >= 2 for o in deck.operators), timeout=WAIT)
+    run = deck.recording
+    deck.stop_all()
+    qtbot.waitUntil(lambda: not deck.active, timeout=WAIT)
+    finish(deck.close())
+    assert run is not None and run.folder is not None
+    opened = open_run(run.folder)
+    assert opened.record.status == "completed"
+    seeds = {
+        name: [e.seed for e in operator.episodes() if e.status == "completed"][:2]
+        for name, operator in opened.operators.items()
+    }
+    assert seeds == {"a": [42, 43], "b": [42, 43]}
+
+
+def test_reset_begins_a_new_run_at_the_seed(deck: OperatorDeck, qtbot: Any):
+    operator = deck.add(baseline(max_steps=3))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: len(operator.episodes_done) >= 2, timeout=WAIT)
+    deck.pause()
+    before = deck.recording
+    deck.set_seed(500)
+    qtbot.waitUntil(lambda: operator.last_view.seed == 500 and not operator.busy, timeout=WAIT)
+    assert operator.last_view.step == 0 and operator.episodes_done == []
+    assert deck.recording is not before
+    with pytest.raises(UsageError):
+        deck.set_seed(-1)
+    assert deck.seed == 500
+
+
+def test_there_is_room_for_eight_and_names_stay_apart(deck: OperatorDeck):
+    for _ in range(MOST):
+        deck.add(baseline(), start=False)
+    with pytest.raises(UsageError, match="8 operators"):
+        deck.add(baseline(), start=False)
+    ids = [o.config.operator_id for o in deck.operators]
+    assert ids[:3] == ["random", "random_2", "random_3"] and len(set(ids)) == MOST
+    assert len({o.config.display_name for o in deck.operators}) == MOST
+
+
+def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: Any):
+    deck.add(baseline("a"))
+    gone = deck.add(baseline("b", "cycle"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
+    deck.remove("b")
+    assert [o.config.operator_id for o in deck.operators] == ["a"]
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck) == [2], timeout=WAIT)
+    assert deck.put_back() is gone
+    assert steps(deck) == [2, 1]
+    deck.remove("b")
+    deck.forget_removed()
+    assert deck.put_back() is None
+    qtbot.waitUntil(lambda: gone.state is OperatorState.CLOSED, timeout=WAIT)
+
+
+def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorDeck, qtbot: Any):
+    one, other = deck.add(baseline("a")), deck.add(baseline("b", "cycle"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
+    deck.change(replace(one.config, display_name="Chance"))
+    assert one.config.display_name == "Chance" and steps(deck) == [1, 1]
+    deck.change(replace(other.config, workers=baseline(behavior="noop").workers))
+    qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0, 0], timeout=WAIT)
+    assert other.config.workers["agent_0"].settings["behavior"] == "noop"
+
+
+def test_a_host_that_is_killed_stops_one_operator_only(hosted: OperatorDeck, qtbot: Any):
+    deck = hosted
+    for name in ("a", "b"):
+        deck.add(baseline(name, "cycle", "MiniGrid-Empty-5x5-v0"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.set_pace(50, lock_step=True)
+    deck.run()
+    qtbot.waitUntil(lambda: min(steps(deck)) >= 3, timeout=WAIT)
+    victim, other = deck.operators
+    with qtbot.waitSignal(victim.broke, timeout=WAIT):
+        os.kill(victim.host_pid, signal.SIGKILL)
+    at = other.last_view.step
+    qtbot.waitUntil(lambda: other.last_view.step > at + 3, timeout=WAIT)
+    assert victim.state is OperatorState.BROKEN and other.alive
+    deck.restart("a")
+    qtbot.waitUntil(lambda: victim.alive and victim.last_view.step >= 2, timeout=WAIT)
+
+
+def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: Any):
+    players = dict.fromkeys(("player_1", "player_2"), baseline().workers["agent_0"])
+    game = deck.add(OperatorConfig("ttt", "", "", "classic/tictactoe_v3", players))
+    other = deck.add(baseline())
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.step_player("ttt")
+    qtbot.waitUntil(lambda: game.last_view.step == 1, timeout=WAIT)
+    assert game.last_view.turn == ("player_2",) and other.last_view.step == 0

@@ -1,0 +1,233 @@
+"""A live operator plays, waits, is asked, breaks and goes on, and writes down what it did."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.live_run import LiveRun
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.operator import LiveOperator, OperatorState
+
+from .conftest import baseline, person
+
+WAIT = 30_000
+Live = Callable[..., LiveOperator]
+
+
+def test_plays_episodes_from_its_seed_on_and_is_done(live: Live, qtbot: Any):
+    operator = live()
+    over: list[dict[str, Any]] = []
+    states: list[OperatorState] = []
+    operator.episode_over.connect(over.append)
+    operator.state_changed.connect(states.append)
+    operator.start(42, episodes=3)
+    assert operator.state is OperatorState.STARTING
+    qtbot.waitUntil(lambda: len(over) == 3, timeout=WAIT)
+    assert [(row["episode_index"], row["seed"], row["status"]) for row in over] == [
+        (0, 42, "completed"),
+        (1, 43, "completed"),
+        (2, 44, "completed"),
+    ]
+    assert operator.episodes_done == over
+    assert operator.done and operator.state is OperatorState.READY and operator.words == "Done"
+    assert OperatorState.RUNNING in states
+
+
+def test_starts_paused_with_its_first_frame_and_steps_one_by_one(live: Live, qtbot: Any):
+    operator = live()
+    operator.start(7, paused=True)
+    qtbot.waitUntil(lambda: operator.last_frame is not None and operator.last_view is not None, timeout=WAIT)
+    assert operator.last_view.step == 0 and operator.state is OperatorState.READY
+    assert operator.last_frame.shape[2] == 3
+    for step in (1, 2, 3):
+        with qtbot.waitSignal(operator.stepped, timeout=WAIT):
+            operator.step()
+        assert operator.last_view.step == step
+    assert operator.state is OperatorState.PAUSED
+
+
+def test_steps_lead_over_the_end_of_an_episode_into_the_next_one(live: Live, qtbot: Any):
+    operator = live(baseline(max_steps=2))
+    operator.start(5, paused=True)
+    qtbot.waitUntil(lambda: operator.last_view is not None, timeout=WAIT)
+    seen: list[tuple[int, int, str]] = []
+    for _ in range(5):
+        with qtbot.waitSignal(operator.stepped, timeout=WAIT):
+            operator.step()
+        view = operator.last_view
+        seen.append((view.seed, view.step, view.over))
+    # The end stays on show until somebody asks for more.
+    assert seen == [(5, 1, ""), (5, 2, "completed"), (6, 0, ""), (6, 1, ""), (6, 2, "completed")]
+
+
+def test_runs_pauses_and_resets(live: Live, qtbot: Any):
+    operator = live(baseline(behavior="cycle", task="MiniGrid-Empty-5x5-v0"))
+    operator.set_rate(200)
+    operator.start(1)
+    qtbot.waitUntil(lambda: operator.last_view is not None and operator.last_view.step > 5, timeout=WAIT)
+    operator.pause()
+    assert operator.paused
+    operator.reset(90)
+    qtbot.waitUntil(lambda: operator.last_view.seed == 90, timeout=WAIT)
+    assert operator.last_view.step == 0 and operator.paused and operator.episodes_done == []
+    operator.run()
+    qtbot.waitUntil(lambda: operator.last_view.step > 3, timeout=WAIT)
+    assert operator.state is OperatorState.RUNNING
+
+
+def test_plays_the_seeds_it_is_given(live: Live, qtbot: Any):
+    operator = live(seeds=[11, 5, 99])
+    operator.start(0)
+    qtbot.waitUntil(lambda: operator.done and len(operator.episodes_done) == 3, timeout=WAIT)
+    assert [row["seed"] for row in operator.episodes_done] == [11, 5, 99]
+
+
+def test_what_cannot_be_played_is_said_and_can_be_corrected(live: Live, qtbot: Any):
+    operator = live(baseline(task="CartPoll-v1"), host=True)
+    with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
+        operator.start(0)
+    assert "CartPole" in broke.args[0]
+    assert operator.state is OperatorState.BROKEN and operator.words == broke.args[0]
+    operator.configure(baseline())
+    operator.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
+    assert operator.trouble == ""
+
+
+def test_a_killed_host_is_told_and_restart_goes_on_with_the_lost_episode(
+    live: Live, qtbot: Any, context: AppContext, finish: Any
+):
+    run = LiveRun(context.store.runs_dir(), [baseline(max_steps=60)], 3)
+    operator = live(baseline(behavior="cycle", max_steps=60), host=True, run=run)
+    operator.set_rate(100)
+    operator.start(3, episodes=2)
+    qtbot.waitUntil(lambda: len(operator.episodes_done) == 1, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.last_view.episode == 1, timeout=WAIT)
+    with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
+        os.kill(operator.host_pid, signal.SIGKILL)
+    assert broke.args[0] == "Session ended: killed (signal 9)"
+    assert operator.state is OperatorState.BROKEN
+    operator.restart()
+    qtbot.waitUntil(lambda: operator.done, timeout=WAIT)
+    assert [row["seed"] for row in operator.episodes_done] == [3, 4]
+    finish(run.close())
+    assert run.folder is not None
+    episodes = list(open_run(run.folder).operators["random"].episodes())
+    assert [(e.episode_index, e.seed, e.status) for e in episodes] == [
+        (0, 3, "completed"),
+        (1, 4, "completed"),
+    ]
+
+
+def test_a_failed_episode_stops_it_with_the_reason(live: Live, qtbot: Any):
+    failing = OperatorConfig(
+        "bad",
+        "",
+        "",
+        "CartPole-v1",
+        {"agent_0": WorkerAssignment("human_worker", "human", {"script": [0, 1], "script_end": "error"})},
+    )
+    operator = live(failing)
+    with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
+        operator.start(0)
+    assert "script" in broke.args[0] and operator.state is OperatorState.BROKEN
+    assert operator.episodes_done[0]["status"] == "failed"
+    assert not operator.is_running()
+
+
+def test_a_person_is_asked_and_answers(live: Live, qtbot: Any):
+    operator = live(person())
+    operator.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
+    assert operator.questions == ()  # nobody is asked while nothing moves
+    with qtbot.waitSignal(operator.asked, timeout=WAIT) as asked:
+        operator.step()
+    question = asked.args[0]
+    assert operator.state is OperatorState.YOUR_MOVE and operator.questions == (question,)
+    with qtbot.waitSignal(operator.stepped, timeout=WAIT):
+        operator.answer(question, 1)
+    assert operator.last_view.agents[0].number == 1 and operator.last_view.agents[0].source == "human"
+    operator.answer(question, 2)  # too late: nothing happens
+    assert operator.last_view.step == 1
+
+
+def test_questions_are_withdrawn_when_play_begins_anew(live: Live, qtbot: Any):
+    operator = live(person())
+    operator.start(0)
+    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
+    first = operator.questions[0]
+    with qtbot.waitSignal(operator.withdrawn, timeout=WAIT) as withdrawn:
+        operator.reset(1)
+    assert withdrawn.args == [first.id]
+    qtbot.waitUntil(lambda: operator.questions != () and operator.questions[0].id != first.id, timeout=WAIT)
+
+
+def test_a_slot_is_bound_anew_while_it_plays(live: Live, qtbot: Any):
+    operator = live(person())
+    operator.start(0)
+    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
+    random = baseline().workers["agent_0"]
+    qtbot.waitUntil(operator.rebind("agent_0", random).done, timeout=WAIT)
+    assert operator.config.workers["agent_0"] == random
+    qtbot.waitUntil(lambda: len(operator.episodes_done) > 0 or operator.last_view.step > 2, timeout=WAIT)
+
+
+def test_a_binding_that_does_not_fit_changes_nothing(live: Live, qtbot: Any):
+    operator = live()
+    operator.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
+    before = operator.config
+    task = operator.rebind("agent_0", WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/nowhere"}))
+    qtbot.waitUntil(task.done, timeout=WAIT)
+    with pytest.raises(UsageError):
+        task.result()
+    assert operator.config == before and operator.alive
+
+
+def test_indices_stand_once_in_a_run_however_often_play_begins(
+    live: Live, qtbot: Any, context: AppContext, finish: Any
+):
+    run = LiveRun(context.store.runs_dir(), [baseline()], 8)
+    operator = live(run=run)
+    for seed in (8, 8, 20):
+        operator.start(seed, episodes=1)
+        qtbot.waitUntil(lambda: operator.done and not operator.busy, timeout=WAIT)
+    finish(run.close())
+    assert run.folder is not None
+    episodes = list(open_run(run.folder).operators["random"].episodes())
+    assert [(e.episode_index, e.seed) for e in episodes] == [(0, 8), (1, 8), (2, 20)]
+
+
+def test_stop_ends_the_session_and_start_begins_again(live: Live, qtbot: Any):
+    operator = live(host=True)
+    operator.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
+    pid = operator.host_pid
+    operator.stop()
+    qtbot.waitUntil(lambda: operator.state is OperatorState.IDLE and not operator.is_running(), timeout=WAIT)
+    qtbot.waitUntil(lambda: not Path(f"/proc/{pid}").exists(), timeout=WAIT)
+    assert operator.last_view is not None  # what was played stays on show
+    operator.start(1, paused=True)
+    qtbot.waitUntil(lambda: operator.alive and operator.last_view.seed == 1, timeout=WAIT)
+
+
+def test_closing_while_it_starts_leaves_nothing(live: Live, qtbot: Any, finish: Any):
+    operator = live(host=True)
+    operator.start(0)
+    qtbot.waitUntil(lambda: operator.host_pid != 0, timeout=WAIT)
+    pid = operator.host_pid
+    finish(operator.close())
+    assert operator.state is OperatorState.CLOSED
+    assert not Path(f"/proc/{pid}").exists()
+    operator.start(0)  # closed for good
+    assert operator.state is OperatorState.CLOSED and not operator.is_running()

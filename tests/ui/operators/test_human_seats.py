@@ -1,0 +1,76 @@
+"""A person plays a slot of an operator: keys on its card, buttons in the inspector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.operators.human_controls import HumanControls
+from gym_gui.ui.operators.human_seats import OperatorHumans, people_of
+from gym_gui.ui.operators.render_container import OperatorRenderContainer
+
+from .conftest import WAIT, baseline, person
+
+
+@pytest.fixture
+def seated(
+    context: AppContext, deck: OperatorDeck, qtbot: Any
+) -> Iterator[tuple[OperatorRenderContainer, OperatorHumans]]:
+    operator = deck.add(person())
+    card = OperatorRenderContainer(context.theme, operator)
+    qtbot.addWidget(card)
+    card.resize(430, 340)
+    card.show()
+    humans = OperatorHumans(context, operator, card)
+    qtbot.waitUntil(lambda: bool(humans.schemes) and operator.alive, timeout=WAIT)
+    yield card, humans
+    humans.release()
+
+
+def test_keys_on_the_card_answer(
+    seated: tuple[OperatorRenderContainer, OperatorHumans], deck: OperatorDeck, qtbot: Any
+):
+    card, humans = seated
+    operator = card.operator
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
+    card.setFocus()
+    key, action = next((k, a) for k, a in humans.schemes["agent_0"].bindings.items() if k == "Right")
+    assert key == "Right"
+    qtbot.keyClick(card, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: operator.last_view.step == 1, timeout=WAIT)
+    assert operator.last_view.agents[0].number == action
+    assert operator.last_view.agents[0].source == "human"
+
+
+def test_rows_in_the_inspector_are_buttons(
+    seated: tuple[OperatorRenderContainer, OperatorHumans], deck: OperatorDeck, qtbot: Any
+):
+    card, humans = seated
+    controls = HumanControls()
+    qtbot.addWidget(controls)
+    controls.show_humans(humans)
+    keys = controls.lists["agent_0"]
+    assert len(keys.buttons) == 4 and not any(b.isEnabled() for b in keys.buttons.values())
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: keys.buttons[1].isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(keys.buttons[1], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: card.operator.last_view.step == 1, timeout=WAIT)
+    assert card.operator.last_view.agents[0].number == 1
+    controls.show_humans(None)
+    assert not controls.isVisible() and controls.lists == {}
+
+
+def test_nobody_is_listened_to_once_a_policy_plays(
+    seated: tuple[OperatorRenderContainer, OperatorHumans], deck: OperatorDeck
+):
+    card, humans = seated
+    deck.change(baseline("you"))
+    assert people_of(card.operator.config) == () and humans.schemes == {}

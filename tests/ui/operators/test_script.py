@@ -1,0 +1,155 @@
+"""An experiment file is looked at first, run on request, stopped and gone on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+
+from gym_gui.analysis import open_run
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.operators.script_rows import count_words, time_words
+from gym_gui.ui.widgets import PageBar
+
+from .conftest import WAIT
+
+RANDOM = {"agent": {"type": "random"}}
+
+
+@pytest.fixture
+def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExperimentWidget]:
+    knowledge = Knowledge(context.store)
+    bar = PageBar("Operators")
+    result = ScriptExperimentWidget(context, knowledge, bar)
+    for widget in (bar, result):
+        qtbot.addWidget(widget)
+        widget.resize(900, 600 if widget is result else 44)
+        widget.show()
+    yield result
+    finish(result.shut_down())
+    finish(knowledge.close())
+
+
+def experiment(folder: Path, *, episodes: int = 3, **operator: Any) -> Path:
+    """Two operators on CartPole, as JSON."""
+    one = {"id": "a", "name": "Anna", "task": "CartPole-v1", "workers": RANDOM, **operator}
+    two = {"id": "b", "name": "Bert", "task": "CartPole-v1", "workers": {"agent": {"type": "passive"}}}
+    path = folder / "experiment.json"
+    path.write_text(
+        json.dumps({"operators": [one, two], "execution": {"num_episodes": episodes, "seeds": 7}})
+    )
+    return path
+
+
+def test_with_nothing_open_it_says_what_to_do(script: ScriptExperimentWidget):
+    assert script.empty.isVisible() and not script.card.isVisible()
+    assert script.open_button.isVisible() and not script.run_button.isVisible()
+
+
+def test_plain_data_is_read_and_its_plan_shown(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    script.open(experiment(tmp_path))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert script.plan.playable and script.plan.episodes == 6
+    assert "2 operators, 3 episodes each, seeds 7 to 9" in script.about.text()
+    assert "At most 3,000 steps in all" in script.about.text()
+    assert script.rows["a"].name.text() == "Anna" and script.rows["a"].count.text() == "0 / 3"
+    assert script.run_button.isEnabled() and script.run_button.text() == "Run"
+
+
+def test_runs_and_its_results_are_offered(
+    script: ScriptExperimentWidget, context: AppContext, tmp_path: Path, qtbot: Any
+):
+    script.open(experiment(tmp_path))
+    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(script.run_button, Qt.MouseButton.LeftButton)
+    assert script.run_button.text() == "Stop" and not script.open_button.isEnabled()
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert script.rows["a"].count.text() == "3 / 3" and script.rows["b"].left.text() == "done"
+    assert script.message is not None and "Done: 6 episodes" in script.message.text
+    with qtbot.waitSignal(context.requested) as went:
+        qtbot.mouseClick(script.results_button, Qt.MouseButton.LeftButton)
+    assert went.args[0] == "results"
+    opened = open_run(went.args[1]["run"])
+    assert {name: len(list(o.episodes())) for name, o in opened.operators.items()} == {"a": 3, "b": 3}
+
+
+def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 60}
+    script.open(experiment(tmp_path, episodes=100, **slow))
+    qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
+    script.toggle()
+    qtbot.waitUntil(lambda: script.rows["a"].bar.value() > 0, timeout=WAIT)
+    script.toggle()
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    folder = script.job.folder
+    done = script.job.result.episodes
+    assert script.job.result.status == "stopped" and 0 < done < 200
+    assert script.run_button.text() == "Resume"
+    script.toggle()
+    qtbot.waitUntil(lambda: not script.busy, timeout=90_000)
+    assert script.job.folder == folder and script.job.result.episodes == 200
+    assert script.run_button.text() == "Run again"
+
+
+def test_a_program_is_run_only_after_the_person_agrees(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    witness = tmp_path / "ran"
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"open({str(witness)!r}, 'w').close()\n"
+        "operators = [{'id': 'a', 'task': 'CartPole-v1', 'workers': {'agent': {'type': 'random'}}}]\n"
+    )
+    script.open(path)
+    qtbot.waitUntil(lambda: script.message is not None and not script.busy, timeout=WAIT)
+    assert "is a program" in script.message.text and not witness.exists()
+    assert "operators = [" in script.source.toPlainText()  # what would be run is shown
+    assert script.plan is None and not script.run_button.isEnabled()
+    qtbot.mouseClick(script.message.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
+    assert witness.exists() and script.plan.playable and not script.source.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not valid JSON"),
+        (json.dumps({"operators": []}), "must not be empty"),
+        (json.dumps({"operators": [{"id": "a", "taks": "X"}]}), "taks"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, text: str, words: str
+):
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    script.open(path)
+    qtbot.waitUntil(lambda: script.message is not None, timeout=WAIT)
+    assert words in script.message.text and script.plan is None
+    path.write_text(experiment(tmp_path).read_text())
+    qtbot.mouseClick(script.message.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
+
+
+def test_an_operator_that_cannot_play_is_marked(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    script.open(experiment(tmp_path, task="CartPoll-v1"))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert "CartPole" in script.plan.operators[0].error and not script.plan.operators[1].error
+    assert not script.run_button.isEnabled()
+
+
+def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    script.open(experiment(tmp_path, workers={"agent": {"type": "human"}}))
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert "nobody is asked" in script.plan.operators[0].warnings[0]
+
+
+def test_words_for_times_and_counts():
+    assert [time_words(s) for s in (0.2, 45, 200, 7500)] == ["1 s", "45 s", "3 min", "2 h 05 min"]
+    assert count_words(1, "episode") == "1 episode" and count_words(1200, "step") == "1,200 steps"

@@ -1,0 +1,180 @@
+"""The Operators page in the real window."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.live.operator import OperatorState
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.operators import OperatorsTab
+
+WAIT = 60_000
+
+
+def baseline(name: str, behavior: str = "random", task: str = "CartPole-v1") -> OperatorConfig:
+    player = WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+    return OperatorConfig(name, "", "", task, {"agent_0": player})
+
+
+@pytest.fixture(autouse=True)
+def let_go() -> Iterator[None]:
+    """A session and its gRPC call hold each other, and with them gRPC's thread."""
+    yield
+    gc.collect()
+
+
+def page_of(window: MainWindow) -> OperatorsTab:
+    page = window.findChild(OperatorsTab)
+    assert page is not None
+    return page
+
+
+@pytest.fixture
+def page(window: MainWindow) -> OperatorsTab:
+    window.context.go("operators")
+    return page_of(window)
+
+
+def ready(page: OperatorsTab) -> bool:
+    return all(o.alive and o.last_view is not None and not o.busy for o in page.deck.operators)
+
+
+def test_the_empty_page_says_what_to_do_next(page: OperatorsTab, qtbot: Any):
+    assert page.manual.empty.isVisible() and page.inspector is not None and not page.inspector.isVisible()
+    assert not page.controls.run.isEnabled() and not page.controls.stop.isEnabled()
+    page.add_operator()
+    assert not page.manual.empty.isVisible() and page.inspector.isVisible()
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    assert page.manual.current is page.deck.operators[0]
+
+
+def test_opened_with_operators_it_plays_them_side_by_side(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=9, run=True)
+    page = page_of(window)
+    qtbot.waitUntil(lambda: all(o.episodes_done for o in page.deck.operators), timeout=WAIT)
+    assert {o.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
+    assert page.deck.running and page.controls.run.text() == "Pause" and page.controls.seed.seed == 9
+    qtbot.mouseClick(page.controls.run, Qt.MouseButton.LeftButton)
+    assert not page.deck.running and page.controls.run.text() == "Run"
+    run = page.deck.recording
+    qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
+    qtbot.mouseClick(page.controls.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.deck.active, timeout=WAIT)
+    assert all(o.state is OperatorState.IDLE for o in page.deck.operators)
+
+
+def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3)
+    page = page_of(window)
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: [o.last_view.step for o in page.deck.operators] == [1, 1], timeout=WAIT)
+    page.controls.seed.spin.setValue(77)
+    qtbot.waitUntil(
+        lambda: ready(page) and {o.last_view.seed for o in page.deck.operators} == {77}, timeout=WAIT
+    )
+    fastest = next(a for a, rate in page.controls._rates.items() if rate is None)
+    fastest.trigger()
+    assert page.deck.rate is None and page.controls.speed.text() == "Fastest"
+    page.controls.together.trigger()
+    assert not page.deck.lock_step
+
+
+def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a"), baseline("b")], seed=3)
+    page = page_of(window)
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    page.manual.select(page.deck.operators[0])
+    qtbot.mouseClick(page.config.remove, Qt.MouseButton.LeftButton)
+    assert [o.config.operator_id for o in page.deck.operators] == ["b"]
+    assert "a was removed" in page.manual.message.text
+    qtbot.mouseClick(page.manual.message.button, Qt.MouseButton.LeftButton)
+    assert [o.config.operator_id for o in page.deck.operators] == ["a", "b"]
+    assert page.manual.current is page.deck.operators[0]
+    qtbot.mouseClick(page.config.duplicate, Qt.MouseButton.LeftButton)
+    assert [o.config.operator_id for o in page.deck.operators] == ["a", "b", "a_2"]
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+
+
+def test_a_card_is_selected_enlarged_and_escaped(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a"), baseline("b")], seed=3)
+    page = page_of(window)
+    first, second = (page.manual.card(o) for o in page.deck.operators)
+    qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
+    assert second.selected and not first.selected and page.config.operator is second.operator
+    qtbot.mouseDClick(second, Qt.MouseButton.LeftButton)
+    assert page.manual.grid.enlarged is second and not first.isVisible()
+    qtbot.keyClick(second, Qt.Key.Key_Escape)
+    assert page.manual.grid.enlarged is None and first.isVisible()
+    page.manual.select_next(1)
+    assert page.manual.current is first.operator
+
+
+def test_a_killed_host_turns_its_card_red_and_restart_brings_it_back(window: MainWindow, qtbot: Any):
+    configs = [
+        baseline("a", "cycle", "MiniGrid-Empty-5x5-v0"),
+        baseline("b", "cycle", "MiniGrid-Empty-5x5-v0"),
+    ]
+    window.context.go("operators", operators=configs, seed=3, run=True)
+    page = page_of(window)
+    victim, other = page.deck.operators
+    qtbot.waitUntil(
+        lambda: ready(page) and min(o.last_view.step for o in page.deck.operators) > 1, timeout=WAIT
+    )
+    os.kill(victim.host_pid, signal.SIGKILL)
+    card = page.manual.card(victim)
+    qtbot.waitUntil(lambda: card.trouble.isVisible(), timeout=WAIT)
+    assert card.trouble.text() == "Session ended: killed (signal 9)" and other.alive
+    qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: victim.alive and not card.trouble.isVisible(), timeout=WAIT)
+
+
+def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: Path, qtbot: Any):
+    path = tmp_path / "experiment.json"
+    operator = {"id": "a", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}}
+    path.write_text(json.dumps({"operators": [operator], "execution": {"num_episodes": 2}}))
+    window.context.go("operators", script=path)
+    page = page_of(window)
+    assert not page.manual_mode and not page.controls.run.isVisible() and not page.inspector.isVisible()
+    qtbot.waitUntil(lambda: page.script.run_button.isEnabled(), timeout=WAIT)
+    qtbot.mouseClick(page.script.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: page.script.job.result is not None and not page.script.busy, timeout=WAIT)
+    assert page.script.job.result.status == "completed"
+    page.mode.chosen.emit("manual")
+    assert page.manual_mode and page.controls.run.isVisible() and not page.script.run_button.isVisible()
+
+
+def test_every_control_has_a_name_and_says_what_it_does(page: OperatorsTab, qtbot: Any):
+    from PyQt6.QtWidgets import QAbstractButton
+
+    page.add_operator()
+    qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
+    for button in page.findChildren(QAbstractButton):
+        if button.isVisible():
+            assert button.objectName(), button.text()
+            assert button.accessibleName() or button.text(), button.objectName()
+    ids = [command.id for command in page.commands()]
+    assert len(ids) == len(set(ids)) and {"operators.add", "operators.run", "operators.step"} <= set(ids)
+
+
+def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a")], seed=3)
+    page = page_of(window)
+    operator = page.deck.operators[0]
+    qtbot.waitUntil(lambda: ready(page) and page.config.panel is not None, timeout=WAIT)
+    page.config.panel.picker.chosen.emit("noop")
+    qtbot.waitUntil(
+        lambda: operator.config.workers["agent_0"].settings.get("behavior") == "noop" and ready(page),
+        timeout=WAIT,
+    )
+    assert operator.last_view.seed == 3
