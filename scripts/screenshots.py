@@ -114,15 +114,15 @@ class Scenes:
             )
 
         configs = [
-            one("path", "Path-finder", behavior="minigrid_goal"),
+            one("path", "Path-finder", behavior="minigrid_path"),
             one("random", "Random", behavior="random"),
-            one("cycling", "Cycling", behavior="cycling"),
+            one("cycling", "Cycling", behavior="cycle"),
             one("noop", "Does nothing", behavior="noop"),
         ]
         self._context.go("operators", operators=configs, seed=42, run=True)
         await asyncio.sleep(0)
         deck = self._page("operators").deck
-        await self._until(lambda: all(_steps(o) >= _STEPS for o in deck.operators), "four operators")
+        await self._until(lambda: all(_has_played(o) for o in deck.operators), "four operators")
 
     async def operators_script(self) -> None:
         self._context.go("operators", script=QUICKSTART)
@@ -153,9 +153,9 @@ class Scenes:
         await asyncio.sleep(_SETTLE_S)
 
 
-def _steps(operator: Any) -> int:
-    view = operator and operator.last_view
-    return int(view.step) if view else 0
+def _has_played(operator: Any) -> bool:
+    view = operator.last_view
+    return view is not None and (view.step >= _STEPS or bool(operator.episodes_done))
 
 
 def _is_on(operator: Any, agent: str) -> bool:
@@ -166,18 +166,20 @@ def _is_on(operator: Any, agent: str) -> bool:
 async def photograph(window: Any, run: Path, options: argparse.Namespace) -> None:
     """Take every picture asked for, then close the window."""
     scenes = Scenes(window, run).by_name()
-    for name in options.only or scenes:
-        await scenes[name]()
-        for size in options.size:
-            width, height = (int(part) for part in size.split("x"))
-            window.resize(width, height)
-            for theme in options.theme:
-                window.context.theme.set_mode(theme)
-                await asyncio.sleep(_SETTLE_S)
-                file = options.out / f"{name}-{theme}-{width}.png"
-                window.grab().save(str(file))
-                print(file)
-    window.close()
+    try:
+        for name in options.only or scenes:
+            await scenes[name]()
+            for size in options.size:
+                width, height = (int(part) for part in size.split("x"))
+                window.resize(width, height)
+                for theme in options.theme:
+                    window.context.theme.set_mode(theme)
+                    await asyncio.sleep(_SETTLE_S)
+                    file = options.out / f"{name}-{theme}-{width}.png"
+                    window.grab().save(str(file))
+                    print(file, flush=True)
+    finally:
+        window.close()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
