@@ -240,8 +240,9 @@ class Theme(QObject):
         _current = self
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            app.setPalette(_palette(self._tokens))
+            # In this order: a new palette first would have every widget polished twice.
             app.setStyleSheet(style_sheet(asdict(self._tokens), dark=self.dark))
+            app.setPalette(_palette(self._tokens))
         self.changed.emit()
 
     def colour(self, token: str) -> QColor:

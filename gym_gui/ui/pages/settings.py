@@ -187,7 +187,7 @@ class KeyRow(QWidget):
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setPlaceholderText("Paste a key")
         self.field.setAccessibleName(f"API key of {provider.title}")
-        self.field.setMinimumWidth(190)
+        self.field.setFixedWidth(280)
         hint = f"Made at {provider.url}" if provider.url else "For a server of your own"
         self.field.setToolTip(f"{hint}. Also read from {provider.variable}")
         self.field.returnPressed.connect(self._on_save)

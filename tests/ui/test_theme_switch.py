@@ -1,0 +1,57 @@
+"""After a switch nothing keeps the colours of the theme before."""
+
+from __future__ import annotations
+
+from PyQt6.QtGui import QColor
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PrimaryButton, QuietButton, title_label
+
+
+def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) -> None:
+    panel = QWidget()
+    qtbot.addWidget(panel)
+    layout = QVBoxLayout(panel)
+    widgets: list[QWidget] = [
+        QLabel("plain"),
+        title_label("Title"),
+        QPushButton("Button"),
+        QuietButton("Quiet"),
+        PickerButton(),
+        QLineEdit("text"),
+        QSpinBox(),
+        QComboBox(),
+        QCheckBox("check"),
+        QPlainTextEdit("text"),
+        QListWidget(),
+    ]
+    for widget in (*widgets, Card("Card"), EmptyHint("Nothing", "Yet."), PrimaryButton("Main")):
+        layout.addWidget(widget)
+    panel.show()
+    qtbot.waitExposed(panel)
+    for mode in ("dark", "light", "dark", "light"):
+        context.theme.set_mode(mode)
+        qtbot.wait(1)
+        wanted = QColor(context.theme.tokens.text)
+        for widget in widgets:
+            palette = widget.palette()
+            colour = palette.color(widget.foregroundRole())
+            assert colour == wanted, f"{type(widget).__name__} in {mode}: {colour.name()}"
+        hint = panel.findChild(EmptyHint)
+        assert hint is not None
+        shown = hint.title.palette().windowText().color()
+        assert theme.contrast(shown, context.theme.tokens.window) >= 4.5
