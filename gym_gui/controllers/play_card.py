@@ -209,11 +209,11 @@ class PlayCards:
 def _fingerprint(task: str, env_name: str | None, asked: str) -> str:
     """Changes with the environment's package and with what describes it here."""
     from gym_gui import envs
+    from gym_gui.envs.distributions import distributions_of
     from gym_gui.envs.index import package_dir
 
     spec = envs.resolve(task, env_name=env_name)
-    names = importlib.metadata.packages_distributions().get(spec.package, [])
-    versions = sorted(f"{name}={importlib.metadata.version(name)}" for name in names)
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(spec.package))
     place = package_dir(spec.package) if spec.package else None
     changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
     ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))

@@ -23,6 +23,7 @@ from typing import Any
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import cache_dir
+from gym_gui.envs.distributions import distributions_of
 
 logger = logging.getLogger(__name__)
 
@@ -71,8 +72,7 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
 
 def _fingerprint(kind: str, module: str) -> str:
     place = package_dir(module)
-    names = importlib.metadata.packages_distributions().get(module, [])
-    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in names)
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(module))
     changed = place.stat().st_mtime_ns if place and place.exists() else 0
     facts = [_FORMAT, kind, module, str(place), changed, versions, sys.version_info[:3], sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]

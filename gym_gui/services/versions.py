@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from functools import cache
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
 import gym_gui
+from gym_gui.envs.distributions import distributions_of
 
 
 class _HasEnvironment(Protocol):
@@ -18,14 +18,9 @@ class _HasEnvironment(Protocol):
     def env_package(self) -> str: ...
 
 
-@cache
-def _distributions() -> dict[str, list[str]]:
-    return dict(packages_distributions())
-
-
 def version_of(package: str) -> str | None:
     """Version of the distribution that holds an import package, or ``None``."""
-    for distribution in _distributions().get(package, [package]):
+    for distribution in distributions_of(package) or (package,):
         try:
             return version(distribution)
         except PackageNotFoundError:

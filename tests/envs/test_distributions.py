@@ -1,0 +1,34 @@
+"""Which distribution a package comes from, without reading all that is installed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from gym_gui.envs.distributions import distributions_of
+
+
+@pytest.mark.parametrize("package", ["numpy", "yaml", "gymnasium", "google", "minigrid", "pettingzoo"])
+def test_it_is_what_the_standard_library_says(package: str) -> None:
+    assert sorted(distributions_of(package)) == sorted(packages_distributions().get(package, []))
+
+
+def test_what_is_not_installed_comes_from_nowhere() -> None:
+    assert distributions_of("no_such_package") == ()
+    assert distributions_of("num") == ()
+
+
+def test_a_package_is_told_by_its_files_where_nothing_is_declared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "bench_made-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-made\nVersion: 1.0\n")
+    (info / "RECORD").write_text("made_one/__init__.py,,\nmade_two.py,,\nmade_three.cpython-311.so,,\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    for package in ("made_one", "made_two", "made_three"):
+        assert distributions_of(package) == ("bench-made",)
+    assert distributions_of("made") == ()
