@@ -22,14 +22,17 @@ Target = int | tuple[int, float]
 
 
 def rows_of(scheme: KeyScheme, words: Mapping[int, str]) -> list[KeyRow]:
-    """A row per action or push, in the order of the scheme; actions without a key are last."""
+    """A row per action or push, those that no key does as well."""
     if scheme.axes:
         return [_row_of_axis(axis) for axis in scheme.axes]
     keys: dict[int, list[str]] = {}
     for key, action in scheme.bindings.items():
         keys.setdefault(action, []).append(key)
-    bound = [KeyRow(a, words.get(a) or f"action {a}", tuple(ks)) for a, ks in keys.items()]
-    return bound + [KeyRow(a, word, ()) for a, word in words.items() if a not in keys]
+    # By number: a row stays where it is while keys change.
+    return [
+        KeyRow(action, words.get(action) or f"action {action}", tuple(keys.get(action, ())))
+        for action in sorted({*keys, *words})
+    ]
 
 
 def _row_of_axis(axis: Axis) -> KeyRow:
@@ -96,6 +99,16 @@ class KeyEditor(QWidget):
         return row
 
     @property
+    def scheme(self) -> KeyScheme | None:
+        """The keys as they are shown."""
+        return self._scheme
+
+    @property
+    def slot(self) -> str:
+        """Whose keys they are."""
+        return self._slot
+
+    @property
     def waiting(self) -> Target | None:
         """The action whose key is awaited, or ``None``."""
         return self._waiting
@@ -121,6 +134,10 @@ class KeyEditor(QWidget):
         self._slot, self._words = slot, words
         self._others, self._device = others or {}, device
         self._show(scheme, "")
+
+    def forget(self) -> None:
+        """Nothing is shown."""
+        self._scheme, self._slot = None, ""
 
     def _show(self, scheme: KeyScheme, note: str) -> None:
         self._scheme, self._waiting = scheme, None

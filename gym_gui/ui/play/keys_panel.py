@@ -160,6 +160,7 @@ class KeysPanel(QWidget):
         """Show the editor in the list's place."""
         if self._slot in self._people:
             self.editor.show()
+            self.editor.forget()
             self._show()
             self.editing_changed.emit(True)
 
@@ -174,6 +175,8 @@ class KeysPanel(QWidget):
         person = self._people[self._slot]
         others = {s: (p.scheme, p.device) for s, p in self._people.items() if s != self._slot}
         self.editor.reset.setEnabled(person.own)
+        if self.editor.slot == self._slot and self.editor.scheme == person.scheme:
+            return  # it is where the change came from: what it says of it stays
         self.editor.edit(self._slot, person.scheme, person.words, others=others, device=person.device)
 
     def _on_triggered(self, action: object) -> None:

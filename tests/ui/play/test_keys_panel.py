@@ -112,6 +112,16 @@ def test_a_key_that_was_taken_says_whose_it_was(panel: KeysPanel, qtbot: QtBot) 
     assert panel.editor.list.buttons[0].row.keys == ()
 
 
+def test_what_it_says_of_a_change_outlives_the_change(panel: KeysPanel, qtbot: QtBot) -> None:
+    """The page answers a change with the keys as they are now."""
+    panel.set_people({"a": mine()})
+    panel.scheme_changed.connect(lambda slot, scheme: panel.set_people({slot: mine(scheme, own=True)}))
+    panel.start_editing()
+    press_for(panel, qtbot, 2, Qt.Key.Key_Left)
+    assert panel.editor.message.isVisible() and "has no key now" in panel.editor.message.text
+    assert [row.row.word for row in panel.editor.list.buttons.values()] == list(WORDS.values())
+
+
 def test_keys_of_the_window_cannot_be_taken(panel: KeysPanel, qtbot: QtBot) -> None:
     panel.set_people({"a": mine()})
     panel.start_editing()
