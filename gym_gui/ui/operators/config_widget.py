@@ -17,6 +17,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.live.head_start import head_start
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.knowledge import Knowledge
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _SETTLE_MS = 350
 """Quiet time after an edit before the operator begins anew with it."""
 _MOST_FINDINGS = 3
+_HEAD_START_S = 2.0
 
 
 class OperatorConfigWidget(QWidget):
@@ -226,7 +228,22 @@ class OperatorConfigWidget(QWidget):
         if task is not None and not task.done():
             task.cancel()
 
+    async def _head_start(self) -> None:
+        """The session has the processor to itself until its first frame, or for a while."""
+        operator = self._operator
+        if operator is None or operator.last_view is not None or not operator.is_running():
+            return
+        seen = asyncio.Event()
+        heard = operator.viewed.connect(seen.set)
+        try:
+            await asyncio.wait_for(seen.wait(), _HEAD_START_S)
+        except TimeoutError:
+            pass
+        finally:
+            operator.viewed.disconnect(heard)
+
     async def _describe(self) -> None:
+        await self._head_start()
         await self.environment.load()
         checks = await self._knowledge.checks()
         draft = self._draft
