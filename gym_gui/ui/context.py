@@ -73,6 +73,7 @@ class AppContext(QObject):
         self._keys: ApiKeys | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)
+        self.theme.set_scaling(self.settings.values.frame_scaling)
 
     # ------------------------------------------------------------------ going places, telling
 
@@ -169,3 +170,5 @@ class AppContext(QObject):
     def _on_setting_changed(self, name: str) -> None:
         if name == "theme":
             self.theme.set_mode(self.settings.values.theme)
+        elif name == "frame_scaling":
+            self.theme.set_scaling(self.settings.values.frame_scaling)

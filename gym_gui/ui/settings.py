@@ -75,17 +75,6 @@ class Settings:
         False,
         About("Appearance", "Menu bar", "Always show the menus. Otherwise the Alt key shows them."),
     )
-    play_rate: float = _setting(
-        10.0,
-        About(
-            "Play",
-            "Speed",
-            "Steps a second where the environment has no speed of its own.",
-            low=0.5,
-            high=60.0,
-            unit="steps/s",
-        ),
-    )
     key_repeat: bool = _setting(
         True,
         About("Play", "Held keys repeat", "A key that is held down acts at every step in real-time play."),
@@ -98,7 +87,7 @@ class Settings:
         30,
         About(
             "Performance",
-            "Frames",
+            "Frame rate",
             "How many frames a second are drawn for one operator at most. Fewer need less of the processor.",
             low=1,
             high=60,
@@ -173,7 +162,7 @@ class SettingsStore(QObject):
 
     @property
     def values(self) -> Settings:
-        """All of them: ``settings.values.play_rate``."""
+        """All of them: ``settings.values.frame_rate``."""
         return self._values
 
     def set(self, name: str, value: object) -> None:

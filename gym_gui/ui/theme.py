@@ -209,6 +209,7 @@ class Theme(QObject):
     def __init__(self, mode: str = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._mode = mode
+        self._scaling = "auto"
         self._tokens = self._wanted()
         hints = QGuiApplication.styleHints()
         if hints is not None:
@@ -223,6 +224,17 @@ class Theme(QObject):
     def dark(self) -> bool:
         """Whether they are the dark ones."""
         return self._tokens is DARK
+
+    @property
+    def scaling(self) -> str:
+        """How frames are brought to size: ``auto``, ``sharp`` or ``smooth``."""
+        return self._scaling
+
+    def set_scaling(self, scaling: str) -> None:
+        """Bring frames to size another way."""
+        if scaling != self._scaling:
+            self._scaling = scaling
+            self.changed.emit()
 
     @property
     def mode(self) -> str:

@@ -16,10 +16,10 @@ from gym_gui.ui.settings import Settings, SettingsStore
 def test_a_change_is_saved_at_once_and_read_again(tmp_path: Path, qtbot: QtBot) -> None:
     store = SettingsStore(tmp_path)
     with qtbot.waitSignal(store.changed) as told:
-        store.set("play_rate", 24)
-    assert told.args == ["play_rate"]
-    assert SettingsStore(tmp_path).values == Settings(play_rate=24.0)
-    assert json.loads(store.path.read_text()) == {"play_rate": 24.0}
+        store.set("frame_rate", 24)
+    assert told.args == ["frame_rate"]
+    assert SettingsStore(tmp_path).values == Settings(frame_rate=24)
+    assert json.loads(store.path.read_text()) == {"frame_rate": 24}
 
 
 def test_a_reset_leaves_nothing_in_the_file(tmp_path: Path) -> None:
@@ -41,8 +41,8 @@ def test_the_same_value_again_says_nothing(tmp_path: Path, qtbot: QtBot) -> None
     ("name", "value", "words"),
     [
         ("theme", "pink", "system, light, dark"),
-        ("play_rate", 1000, "from 0.5 to 60"),
-        ("play_rate", "fast", "float"),
+        ("frame_rate", 1000, "from 1 to 60"),
+        ("frame_rate", "fast", "int"),
         ("frame_rate", True, "int"),
         ("menu_bar", "yes", "bool"),
         ("unknown", 1, "theme"),
@@ -57,7 +57,7 @@ def test_what_does_not_fit_is_refused_with_the_way_out(
     assert store.values == Settings()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"play_rate": "x", "theme": "dark", "gone": 1}'])
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"frame_rate": "x", "theme": "dark", "gone": 1}'])
 def test_a_damaged_file_loses_only_what_is_damaged(tmp_path: Path, text: str) -> None:
     (tmp_path / settings.FILE).write_text(text)
     expected = Settings(theme="dark") if "dark" in text else Settings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from PyQt6.QtGui import QColor, QFontMetrics
 from PyQt6.QtWidgets import QApplication, QLabel
@@ -9,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.renderers import FrameView
 from gym_gui.ui.style_sheet import ASSETS, MARKS, style_sheet
 
 KINDS = ("llm", "rl", "human", "baseline", "bdi", "planner", "vlm")
@@ -63,6 +65,23 @@ def test_switching_restyles_what_is_there(context: AppContext, qtbot: QtBot) -> 
 def test_setting_the_same_mode_does_nothing(context: AppContext, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(context.theme.changed):
         context.theme.set_mode("light")
+
+
+@pytest.mark.parametrize(("scaling", "colours"), [("sharp", {"#000000", "#ffffff"}), ("smooth", None)])
+def test_frames_are_scaled_as_the_setting_says(
+    context: AppContext, qtbot: QtBot, scaling: str, colours: set[str] | None
+) -> None:
+    view = FrameView(context.theme)
+    qtbot.addWidget(view)
+    view.resize(200, 100)
+    frame = np.zeros((10, 20, 3), np.uint8)
+    frame[:, 10:] = 255
+    view.show_frame(frame)
+    view.grab()
+    context.settings.set("frame_scaling", scaling)
+    image = view.grab().toImage()
+    seen = {image.pixelColor(x, 50).name() for x in range(20, 180)}
+    assert seen == colours if colours else len(seen) > 2
 
 
 def test_the_style_sheet_names_files_that_are_there() -> None:

@@ -102,12 +102,17 @@ class FrameView(Surface):
             self._painted = self._number
             self.painted.emit(self._number)
 
+    def _on_theme_changed(self) -> None:
+        self._scaled = None  # the way of scaling may be another one
+        super()._on_theme_changed()
+
     def _fit(self, frame: QImage) -> QImage:
         """The frame in screen pixels; scaled once, then kept for further paints."""
         ratio = self.devicePixelRatioF()
         if self._scaled is None or self._scaled.devicePixelRatio() != ratio:
             size = self._fitted(frame.size(), ratio)
-            crisp = size.width() >= CRISP_FROM * frame.width()
+            big = size.width() >= CRISP_FROM * frame.width()
+            crisp = big if self.theme.scaling == "auto" else self.theme.scaling == "sharp"
             mode = Qt.TransformationMode
             self._scaled = (
                 QImage(frame)

@@ -10,7 +10,7 @@ import keyring.backends.fail
 import pytest
 from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QDesktopServices
-from PyQt6.QtWidgets import QCheckBox, QDoubleSpinBox, QLineEdit, QPushButton
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import settings
@@ -59,16 +59,16 @@ def test_a_choice_is_saved_at_once(page: SettingsPage, context: AppContext, qtbo
 
 
 def test_a_number_is_typed_and_put_back(page: SettingsPage, context: AppContext, qtbot: QtBot) -> None:
-    row = page.rows["play_rate"]
-    assert isinstance(row.control, QDoubleSpinBox)
+    row = page.rows["frame_rate"]
+    assert isinstance(row.control, QSpinBox)
     assert not row.back.isVisible()
     row.control.selectAll()
     qtbot.keyClicks(row.control, "25")
     qtbot.keyClick(row.control, Qt.Key.Key_Return)
-    assert context.settings.values.play_rate == 25.0
+    assert context.settings.values.frame_rate == 25
     qtbot.mouseClick(row.back, LEFT)
-    assert context.settings.values.play_rate == settings.default("play_rate")
-    assert row.control.value() == settings.default("play_rate")
+    assert context.settings.values.frame_rate == settings.default("frame_rate")
+    assert row.control.value() == settings.default("frame_rate")
     assert not row.back.isVisible()
 
 
