@@ -17,7 +17,6 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
-from gym_gui.ui.live.head_start import head_start
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.knowledge import Knowledge
