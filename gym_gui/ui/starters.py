@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.errors import UsageError
 from gym_gui.ui.operators.examples import trained_against_random
 
 SEED: Final = 42
@@ -21,7 +22,8 @@ class Starter:
         title: What it starts.
         text: What to do, in a few words.
         page: Where it leads.
-        request: Makes what the page is opened with; called at the click.
+        request: Makes what the page is opened with; called at the click. Raises
+            :class:`~gym_gui.core.errors.UsageError` where something for it is not here.
     """
 
     name: str
@@ -62,7 +64,13 @@ def _play_cartpole() -> Mapping[str, object]:
 
 
 def _compare() -> Mapping[str, object]:
-    return {"operators": trained_against_random(), "seed": SEED, "run": True}
+    operators = trained_against_random()
+    if not operators:
+        raise UsageError(
+            "the trained policy that comes with MOSAIC is not in this installation",
+            fix="Install mosaic-gym-gui again, or train one: mosaic train --help",
+        )
+    return {"operators": operators, "seed": SEED, "run": True}
 
 
 def _play_soccer() -> Mapping[str, object]:

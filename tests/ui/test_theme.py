@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PyQt6.QtGui import QColor, QFontMetrics
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -59,6 +60,21 @@ def test_switching_restyles_what_is_there(context: AppContext, qtbot: QtBot) -> 
     label.ensurePolished()
     assert label.palette().windowText().color() == QColor(theme.DARK.text)
     context.theme.set_mode("light")
+    assert not context.theme.dark
+
+
+def test_the_system_is_followed_until_somebody_chooses(
+    context: AppContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hints = QGuiApplication.styleHints()
+    assert hints is not None
+    context.theme.set_mode("system")
+    # A platform without a screen has no colour scheme of its own.
+    monkeypatch.setattr(theme, "_system_is_dark", lambda: True)
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert context.theme.dark
+    context.theme.set_mode("light")
+    hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert not context.theme.dark
 
 

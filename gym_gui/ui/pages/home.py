@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.core.errors import UsageError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
@@ -317,7 +318,11 @@ class HomePage(Page):
     # ------------------------------------------------------------------ slots
 
     def _on_started(self, starter: Starter) -> None:
-        request: Mapping[str, object] = starter.request()
+        try:
+            request = starter.request()
+        except UsageError as error:
+            self.context.notify(str(error), "warning")
+            return
         self.context.go(starter.page, **request)
 
     def _on_run_clicked(self) -> None:

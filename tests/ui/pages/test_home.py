@@ -19,6 +19,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.recent_runs import RecentRuns
 from gym_gui.ui.starters import STARTERS
@@ -97,6 +98,21 @@ class TestCards:
             "random",
         ]
         assert Path(str(ppo.workers["agent_0"].settings["checkpoint"])).is_dir()
+
+    def test_a_missing_policy_is_told(
+        self,
+        page: HomePage,
+        context: AppContext,
+        qtbot: QtBot,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        monkeypatch.setattr(examples, "_PLACES", (tmp_path,))
+        card = next(c for c in page.findChildren(StarterCard) if c.starter.name == "duel")
+        with qtbot.waitSignal(context.noticed) as told, qtbot.assertNotEmitted(context.requested):
+            qtbot.mouseClick(card, LEFT)
+        assert told.args is not None
+        assert "not in this installation" in told.args[0].text
 
     def test_every_card_has_its_picture(self, page: HomePage) -> None:
         pictures = page.findChildren(Picture)
