@@ -1,4 +1,4 @@
-"""Build hook: a wheel carries the bundled workers and a copy of the worker SDK.
+"""Build hook: a wheel carries the bundled workers, a copy of the worker SDK, and examples to begin with.
 
 ``3rd_party/<name>_worker`` becomes ``gym_gui/bundled/<name>_worker``, so that a new worker folder is
 shipped without a line of configuration. The SDK is there a second time beside the top-level
@@ -15,11 +15,13 @@ from typing import Any
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+_EXAMPLES = ("quickstart.py", "checkpoints")
+"""What the window's first page starts; the rest of ``docs/examples`` is for reading."""
 _LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
 
 
 class BundleWorkers(BuildHookInterface[BuilderConfig]):
-    """Adds the files of ``3rd_party`` that belong into a wheel."""
+    """Adds what lies outside the package and belongs into a wheel."""
 
     PLUGIN_NAME = "custom"
 
@@ -35,6 +37,13 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
         for folder in [*folders, sdk]:
             for file in self._shipped(folder):
                 target = Path("gym_gui", "bundled", *file.relative_to(third_party).parts)
+                build_data["force_include"][str(file)] = target.as_posix()
+
+        examples = Path(self.root) / "docs" / "examples"
+        for name in _EXAMPLES:
+            source = examples / name
+            for file in self._shipped(source) if source.is_dir() else (source,):
+                target = Path("gym_gui", "bundled", "examples", *file.relative_to(examples).parts)
                 build_data["force_include"][str(file)] = target.as_posix()
 
     def _shipped(self, folder: Path) -> Iterator[Path]:

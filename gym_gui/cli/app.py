@@ -178,11 +178,15 @@ def train(
 
 
 @app.command()
-def gui() -> None:
+def gui(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Experiment file or run folder to open.")
+    ] = None,
+) -> None:
     """Open the window."""
     from gym_gui.cli.window import open_window
 
-    raise typer.Exit(open_window())
+    raise typer.Exit(open_window([] if file is None else [str(file)]))
 
 
 @workers_app.command("list")

@@ -55,6 +55,14 @@ def test_it_carries_every_bundled_worker(names: set[str]) -> None:
         assert any(n.startswith(f"gym_gui/bundled/{worker}/{worker}/") for n in names), worker
 
 
+def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
+    examples = "gym_gui/bundled/examples/"
+    assert f"{examples}quickstart.py" in names
+    policy = {n.rpartition("/")[2] for n in names if n.startswith(f"{examples}checkpoints/ppo_cartpole/")}
+    assert {"policy.json", "model.safetensors"} <= policy
+    assert "gym_gui/ui/assets/home-duel.png" in names
+
+
 def test_it_carries_the_sdk_twice(names: set[str]) -> None:
     top = {n.removeprefix("mosaic_worker/") for n in names if n.startswith("mosaic_worker/")}
     prefix = "gym_gui/bundled/mosaic_worker_sdk/mosaic_worker/"

@@ -27,7 +27,9 @@ maximum = 100
 type = "choice"
 title = "Mood"
 policies = true
-options = [{value = "calm"}, {value = "wild", title = "Wild", environments = ["MiniGrid-*"], agents = ["*/goal"]}]
+options = [
+  {value = "calm"}, {value = "wild", title = "Wild", environments = ["MiniGrid-*"], agents = ["*/goal"]},
+]
 """
 
 

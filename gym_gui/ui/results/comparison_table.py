@@ -15,7 +15,7 @@ from gym_gui.analysis.text import clean, episodes_in_words, unusable_in_words
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import KINDS_ROLE
 
-NONE: Final = "–"
+NONE: Final = "–"  # noqa: RUF001  # the dash of an empty cell
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _AIR: Final = 14
 """Beside the widest cell of a column."""

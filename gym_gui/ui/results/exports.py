@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Callable
 from functools import partial
@@ -216,7 +215,7 @@ def _save(image: QImage, path: Path) -> None:
     try:
         if not image.save(str(temporary), "PNG"):
             raise UsageError(f"{path} cannot be written", fix="Choose another place")
-        os.replace(temporary, path)
+        temporary.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
