@@ -107,18 +107,15 @@ def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
     )
 
 
-def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> tuple[str, ...]:
+def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> str:
     """What a person plays with, in words: ``arrow keys``, ``W A S D``, ``mouse``."""
     keys = set(scheme_keys)
-    words: list[str] = []
     if mouse:
-        words.append("mouse")
+        return "mouse"
     if typed:
-        words.append("typed numbers")
-    elif keys & {"Up", "Down", "Left", "Right"}:
-        words.append("arrow keys")
-    elif len(keys & set("WASD")) > 1:
-        words.append("W A S D")
-    elif keys and not mouse:
-        words.append("keys " + " ".join(scheme_keys[:4]) + (" …" if len(scheme_keys) > 4 else ""))
-    return tuple(words)
+        return "typed numbers"
+    if keys & {"Up", "Down", "Left", "Right"}:
+        return "arrow keys"
+    if len(keys & set("WASD")) > 1:
+        return "W A S D"
+    return "keys " + " ".join(scheme_keys[:4]) + (" …" if len(scheme_keys) > 4 else "") if keys else ""

@@ -145,12 +145,12 @@ def test_people_and_the_clock() -> None:
 @pytest.mark.parametrize(
     ("keys", "mouse", "typed", "words"),
     [
-        (["Left", "Right"], False, False, ("arrow keys",)),
-        (["W", "A", "S", "D", "E"], False, False, ("W A S D",)),
-        (["1", "2"], True, False, ("mouse",)),
-        ([], False, True, ("typed numbers",)),
-        (["1", "2", "3", "4", "5"], False, False, ("keys 1 2 3 4 …",)),
+        (["Left", "Right"], False, False, "arrow keys"),
+        (["W", "A", "S", "D", "E"], False, False, "W A S D"),
+        (["1", "2"], True, False, "mouse"),
+        ([], False, True, "typed numbers"),
+        (["1", "2", "3", "4", "5"], False, False, "keys 1 2 3 4 …"),
     ],
 )
-def test_hands(keys: list[str], mouse: bool, typed: bool, words: tuple[str, ...]) -> None:
+def test_hands(keys: list[str], mouse: bool, typed: bool, words: str) -> None:
     assert hands(keys, mouse=mouse, typed=typed) == words

@@ -113,10 +113,10 @@ class PlayPage(Page):
     def _build_body(self) -> None:
         self.stage_card = StageCard(self.context.theme)
         self.documentation = Documentation()
-        self.empty = EmptyHint(
+        self.empty = EmptyHint("", icon_name="keyboard")
+        self.empty.set_text(
             "What do you want to play?",
             "Choose an environment above, or begin with one of these. Every key is shown beside the game.",
-            icon_name="keyboard",
         )
         for word, task in _FIRST_GAMES:
             self.empty.add_action(word, _Open(self, task))
@@ -284,12 +284,13 @@ class PlayPage(Page):
         self.side.about.set_text(card.summary, more=bool(card.text))
         self.documentation.set_page(card.title, card.text, card.url)
         slots = list(card.slots)
-        names = {slot: "You play" if len(slots) == 1 else slot for slot in slots}
-        self.side.who.set_slots({slot: "Player" if len(slots) == 1 else name for slot, name in names.items()})
+        self.side.who.set_slots({slot: "Player" if len(slots) == 1 else slot for slot in slots})
         self._seat_people()
         for slot in slots:
             self.side.who.offer(slot, self.people.hands(slot), candidates.get(slot, []))
         self._show_players(candidates)
+        if self._view is not None:
+            self.stage_card.show_view(self._view, card.title)
         self._show_facts()
         self.stage_card.take_keys()
 
@@ -548,9 +549,13 @@ class PlayPage(Page):
 
     def _on_viewed(self, view: LiveView) -> None:
         self._view = view
-        self.stage_card.show_view(view, self._card.title if self._card is not None else "")
+        self.stage_card.show_view(view, self._title())
         self._show_facts()
         self._show_prompt()
+
+    def _title(self) -> str:
+        """What the environment is called, before it has said so by its id."""
+        return self._card.title if self._card is not None else str(self.picker.value or "").rpartition("/")[2]
 
     def _on_over(self, line: Mapping[str, Any], fallbacks: int) -> None:
         mine = [a for a, about in line["agents"].items() if about.get("slot", a) in self.game.people]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 
 from PyQt6.QtWidgets import QWidget
@@ -53,8 +54,12 @@ def catalogue() -> Sequence[PickerItem]:
         by_family.setdefault(spec.family, []).append(spec)
     for name, family in envs.families().items():
         if family.installed:
-            for spec in by_family.get(name, ()):
-                label, trouble = spec.id.rpartition("/")[2], envs.trouble(spec)
+            specs = by_family.get(name, [])
+            short = Counter(spec.id.rpartition("/")[2] for spec in specs)
+            for spec in specs:
+                label = spec.id.rpartition("/")[2]
+                label = label if short[label] == 1 else spec.id
+                trouble = envs.trouble(spec)
                 items.append(PickerItem(spec.id, label, _turns(spec.api), family.title, trouble, spec.id))
         elif family.extra:
             line = f"pip install '{DISTRIBUTION}[{family.extra}]'"

@@ -86,10 +86,10 @@ class People(QObject):
         finally:
             self._renew(realtime)
 
-    def hands(self, slot: str, player: int | None = None) -> tuple[str, ...]:
+    def hands(self, slot: str, player: int | None = None) -> str:
         """What a person in a slot plays with, in words."""
         if self._card is None or slot not in self._card.slots:
-            return ()
+            return ""
         scheme = self._scheme(slot, self._player(slot) if player is None else player)
         return hands(keys_of(scheme), mouse=scheme.mouse, typed=scheme.typed)
 

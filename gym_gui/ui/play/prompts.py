@@ -41,7 +41,7 @@ class Prompt:
     refusal: str = ""
     typed: str = ""
     people: int = 1
-    hands: tuple[str, ...] = ()
+    hands: str = ""
 
 
 def prompt_for(p: Prompt) -> tuple[str, str] | None:
@@ -68,7 +68,7 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
 def _to_begin(p: Prompt) -> tuple[str, str]:
     if not p.listening:
         return "accent", "Click the picture, then press a key to begin."
-    keys = p.hands[0] if p.hands and p.hands[0] != "mouse" else "a key"
+    keys = p.hands if p.hands and p.hands != "mouse" else "a key"
     keys = f"the {keys}" if keys.startswith("arrow") else keys
     return "accent", f"Press {keys} to begin: time runs from then on."
 
@@ -78,7 +78,7 @@ def _turn_based(p: Prompt) -> tuple[str, str] | None:
         if p.typed:
             return "accent", f"Action {p.typed}: Enter plays it, Backspace takes a digit back."
         who = f": {', '.join(p.asked)}" if p.agents > 1 and p.people > 1 else ""
-        way = "" if p.listening or "mouse" in p.hands else " Click the picture to use your keys."
+        way = "" if p.listening or p.hands == "mouse" else " Click the picture to use your keys."
         return "accent", f"Your move{who}.{way}"
     if p.state is OperatorState.THINKING:
         return "warning", f"{' and '.join(p.turn) or 'The others'} thinking…"

@@ -65,7 +65,7 @@ class WhoPlays(QWidget):
             self._rows.add_row(word, picker)
             self._pickers[slot] = picker
 
-    def offer(self, slot: str, you: Sequence[str], candidates: Sequence[Candidate]) -> None:
+    def offer(self, slot: str, you: str, candidates: Sequence[Candidate]) -> None:
         """Say who may play a slot.
 
         Args:
@@ -77,7 +77,7 @@ class WhoPlays(QWidget):
         if picker is None:
             return
         self._candidates[slot] = {each.key: each for each in candidates}
-        words = f"You ({', '.join(you)})" if you else "You"
+        words = f"You ({you})" if you else "You"
         picker.set_items(
             [
                 PickerItem(YOU, words, "", "People"),
