@@ -139,6 +139,11 @@ class HumanSeat:
         self._ahead.append((self._clock(), action))
         return None
 
+    def hold(self, key: str) -> None:
+        """A key is down after all: what was taken for its release was an auto-repeat."""
+        if self.knows(key) and not self.scheme.typed:
+            self._held[key] = None
+
     def release(self, key: str) -> None:
         """A key went up."""
         self._held.pop(key, None)
@@ -330,6 +335,12 @@ class HumanSeats:
             if not any(seat.realtime for seat in concerned):
                 concerned = asked
         return [reaction for seat in concerned if (reaction := seat.press(key)) is not None]
+
+    def hold(self, key: str, device: str = KEYBOARD) -> None:
+        """See :meth:`HumanSeat.hold`."""
+        for seat in self:
+            if seat.device == device:
+                seat.hold(key)
 
     def release(self, key: str, device: str = KEYBOARD) -> None:
         """A key went up."""

@@ -50,6 +50,7 @@ class HumanInput(QObject):
         self.setObjectName("human-input")
         self.seats = HumanSeats()
         self._widget: QWidget | None = None
+        self._released = ("", 0)
         self._names: dict[int, str] = {}  # by scan code: a key keeps its name while it is down
 
     # -- who plays -------------------------------------------------------------------
@@ -194,6 +195,7 @@ class HumanInput(QObject):
             name = self._names.get(event.nativeScanCode(), "") or key_name(event)
             known = self._knows(name)
             if known and not event.isAutoRepeat():
+                self._released = (name, event.timestamp())
                 self._names.pop(event.nativeScanCode(), None)
                 self.release(name)
             return known
@@ -203,11 +205,23 @@ class HumanInput(QObject):
         if kind == QEvent.Type.ShortcutOverride:
             event.accept()  # a key of the game is not a shortcut of the window
             return True
-        if kind == QEvent.Type.KeyPress and not event.isAutoRepeat():
+        if kind == QEvent.Type.KeyPress and self._repeats(name, event):
+            self.seats.hold(name)
+        elif kind == QEvent.Type.KeyPress:
             if event.nativeScanCode():
                 self._names[event.nativeScanCode()] = name
             self.press(name)
         return True
+
+    def _repeats(self, name: str, event: QKeyEvent) -> bool:
+        """Whether a press is the keyboard's repetition of a key that has been down all along.
+
+        X11 says a repetition as a release and a press of one moment, which Qt does not
+        recognise where it reads them one by one.
+        """
+        return event.isAutoRepeat() or (
+            bool(event.timestamp()) and self._released == (name, event.timestamp())
+        )
 
     def _knows(self, name: str) -> bool:
         return bool(name) and any(seat.device == KEYBOARD and seat.knows(name) for seat in self.seats)

@@ -87,6 +87,35 @@ def test_auto_repeat_is_ignored(table: Table) -> None:
     assert table.input.held == {"Left"}
 
 
+class At(QKeyEvent):
+    """The left key at a moment; PyQt cannot set an event's own."""
+
+    def __init__(self, kind: QEvent.Type, moment: int) -> None:
+        super().__init__(kind, Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier)
+        self._moment = moment
+
+    def timestamp(self) -> int:
+        return self._moment
+
+
+def test_a_repetition_that_qt_did_not_recognise(table: Table) -> None:
+    """X11 sends a release and a press of one moment; a person needs longer."""
+    moments = [
+        (QEvent.Type.KeyPress, 1000),
+        (QEvent.Type.KeyRelease, 1040),
+        (QEvent.Type.KeyPress, 1040),
+        (QEvent.Type.KeyRelease, 1080),
+        (QEvent.Type.KeyPress, 1080),
+    ]
+    for number, (kind, moment) in enumerate(moments):
+        table.ask(number)
+        QApplication.sendEvent(table.stage, At(kind, moment))
+    assert table.chosen == [("a", 0)] and table.input.held == {"Left"}
+    QApplication.sendEvent(table.stage, At(QEvent.Type.KeyRelease, 1100))
+    QApplication.sendEvent(table.stage, At(QEvent.Type.KeyPress, 1130))
+    assert table.chosen == [("a", 0), ("a", 0)]
+
+
 def test_losing_the_keyboard_lets_go_of_all_keys(table: Table, qtbot: QtBot) -> None:
     heard: list[bool] = []
     table.input.listening_changed.connect(heard.append)
