@@ -177,8 +177,10 @@ async def _launch(launch: pb.Launch, outbox: Outbox) -> LocalSession | None:
 def _live(launch: pb.Launch) -> LiveSettings | None:
     if not launch.HasField("live"):
         return None
-    # What pygame draws is read from memory; it must not look for a screen, or complain of none.
+    # What pygame draws is read from memory; it must not look for a screen or a
+    # loudspeaker, or complain of none.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     render: Any = launch.live.render  # checked by the settings themselves
     first = launch.live.first if launch.live.HasField("first") else None
     plan = None if first is None else EpisodePlan(first.index, first.seed, first.seating)

@@ -442,7 +442,10 @@ class LiveOperator(QObject):
             from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 
             render, fps = self._look
-            settings = SessionSettings(1, self.config.max_steps, live=LiveSettings(fps, render))  # type: ignore[arg-type]
+            # How the first episode begins is seen while large players are still loading.
+            first = None if self._left() == 0 else self._next_plan()
+            live = LiveSettings(fps, render, first)  # type: ignore[arg-type]
+            settings = SessionSettings(1, self.config.max_steps, live=live)
             listener = LiveListener(self)
             session = self._open_session(self.config, settings, listener, self._context.store)
             self._session, self._listener = session, listener
@@ -563,18 +566,21 @@ class LiveOperator(QObject):
         """Play the next episode, one at a time: the one that is looked at is the one in flight."""
         if self._session is None or self._flight is not None or self._left() == 0:
             return
+        run, place, plan = self._run, self._next, self._next_plan()
+        self._next += 1
+        self._onwards = False
+        self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
+        self._touch()
+        self._session.play([plan])
+
+    def _next_plan(self) -> EpisodePlan:
         run, place = self._run, self._next
         if place == 0 or run is not self._counted:
             # An index stands once in a run, however often play begins anew in it.
             self._base = run.next_index(self.config.operator_id) - place if run is not None else 0
             self._counted = run
-        self._next += 1
         seed = self._seeds[place] if self._seeds is not None else self._seed + place
-        plan = EpisodePlan(self._base + place, seed, 0)
-        self._onwards = False
-        self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
-        self._touch()
-        self._session.play([plan])
+        return EpisodePlan(self._base + place, seed, 0)
 
     def _touch(self) -> None:
         self._since = time.monotonic()

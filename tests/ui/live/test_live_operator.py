@@ -47,7 +47,8 @@ def test_starts_paused_with_its_first_frame_and_steps_one_by_one(live: Live, qtb
     operator = live()
     operator.start(7, paused=True)
     qtbot.waitUntil(lambda: operator.last_frame is not None and operator.last_view is not None, timeout=WAIT)
-    assert operator.last_view.step == 0 and operator.state is OperatorState.READY
+    assert operator.last_view.step == 0 and operator.last_view.seed == 7
+    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
     assert operator.last_frame.shape[2] == 3
     for step in (1, 2, 3):
         with qtbot.waitSignal(operator.stepped, timeout=WAIT):
@@ -56,10 +57,19 @@ def test_starts_paused_with_its_first_frame_and_steps_one_by_one(live: Live, qtb
     assert operator.state is OperatorState.PAUSED
 
 
+def test_how_the_first_episode_begins_is_seen_before_anybody_sits(live: Live, qtbot: Any):
+    operator = live(host=True)
+    seen: list[tuple[OperatorState, int, int]] = []
+    operator.viewed.connect(lambda view: seen.append((operator.state, view.seed, view.step)))
+    operator.start(11, paused=True)
+    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
+    assert seen[0] == (OperatorState.STARTING, 11, 0)
+
+
 def test_steps_lead_over_the_end_of_an_episode_into_the_next_one(live: Live, qtbot: Any):
     operator = live(baseline(max_steps=2))
     operator.start(5, paused=True)
-    qtbot.waitUntil(lambda: operator.last_view is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
     seen: list[tuple[int, int, str]] = []
     for _ in range(5):
         with qtbot.waitSignal(operator.stepped, timeout=WAIT):

@@ -34,7 +34,7 @@ def test_shows_name_badge_state_frame_and_facts(
     assert card.name.text() == "random" and card.badge.kind == "baseline"
     assert card.status.text == "Starting…"
     qtbot.waitUntil(lambda: card.stage.frame.image() is not None, timeout=WAIT)
-    assert card.status.text == "Ready"
+    qtbot.waitUntil(lambda: card.status.text == "Ready", timeout=WAIT)
     assert card.facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "-"}
     deck.step_all()
     qtbot.waitUntil(lambda: card.facts.facts["Step"] == "1", timeout=WAIT)
