@@ -51,7 +51,8 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.state in (OperatorState.STARTING, OperatorState.IDLE, OperatorState.CLOSED):
         return "muted", "Starting…"
     if p.waits_for_key:
-        return _to_begin(p)
+        # Before somebody sits at the keys, one that is pressed would be lost.
+        return _to_begin(p) if p.people else ("muted", "Starting…")
     if p.paused_by_focus:
         return "warning", "Paused, because the keys go elsewhere. Click the picture to go on."
     if p.paused:
