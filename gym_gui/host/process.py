@@ -1,26 +1,27 @@
-"""A session host process, and the one call that is made to it."""
+"""A session host process and the one call that is made to it: started, listened to, ended."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import secrets as random_secrets
 import shutil
 import sys
 import time
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import PIPE
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import grpc
 import grpc.aio
 from ulid import ULID
 
-from gym_gui.core.errors import MosaicError, WorkerLaunchError
+from gym_gui.core.errors import WorkerLaunchError
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import scrubbed
@@ -32,130 +33,185 @@ _log = logging.getLogger(__name__)
 
 START_TIMEOUT_S = 60.0
 PATIENCE_S = 60.0
-"""A host that sends nothing for so long (it sends a sign of life every second) is given up."""
-_FAREWELL_S = 2.0
+"""A host that sends nothing for so long (it sends a sign of life every second) is ended."""
+FAREWELL_S = 3.0
+"""Time a host has to end when it is asked to, or its call is over."""
+_DRAIN_S = 3.0
 
 
-class HostProcessError(MosaicError):
-    """The process ended before its work was done."""
+class HostOwner(Protocol):
+    """Is told what a host says; called from the event loop."""
+
+    def on_event(self, event: pb.Event) -> None:
+        """It sent a message."""
+        ...
+
+    def on_begun(self, index: int) -> None:
+        """It is about to take the first step of an episode."""
+        ...
+
+    def on_output(self, line: str) -> None:
+        """It, or what runs in it, printed a line."""
+        ...
+
+    def on_exit(self, words: str) -> None:
+        """It has ended, and so has all that it started; ``words`` say how."""
+        ...
 
 
 class HostProcess:
-    """A host that is given one order and listened to until it is done.
+    """A host that serves one owner, once.
+
+    Nothing of it refers to its owner any more once it is closed: whoever lets go of it frees
+    gRPC's channel at once, and with the last channel gRPC ends its thread.
 
     Args:
-        name: What its order is about, for messages and the reader of ``ps``.
+        owner: Is told what it says.
+        name: What messages call it: ``"session process of blue"``.
+        operator: What ``ps`` shows.
         store: Where its socket lives.
+        patience_s: Longest silence.
+        farewell_s: Time it has to end by itself.
     """
 
-    def __init__(self, name: str, store: Store | None = None) -> None:
-        self._name, self._store = name, store or Store()
+    def __init__(
+        self,
+        owner: HostOwner,
+        name: str,
+        operator: str,
+        store: Store | None = None,
+        *,
+        patience_s: float = PATIENCE_S,
+        farewell_s: float = FAREWELL_S,
+    ) -> None:
+        self._owner: HostOwner | None = owner
+        self._name, self._operator, self._store = name, operator, store or Store()
+        self._patience, self._farewell_s = patience_s, farewell_s
         self._tag = str(ULID())
+        self._folder: Path | None = None
         self._process: Child | None = None
         self._channel: grpc.aio.Channel | None = None
+        self._call: Any = None
+        self._commands: asyncio.Queue[pb.Command | None] = asyncio.Queue()
+        self._watcher: asyncio.Task[None] | None = None
+        self._listeners: list[asyncio.Task[None]] = []
         self._stderr: deque[str] = deque(maxlen=20)
-        self._reader: asyncio.Task[None] | None = None
-        self._done = asyncio.Event()
+        self._heard = math.inf  # signs of life are expected once it is connected
+        self._killed_because = ""
+        self._closing = False
 
     @property
     def pid(self) -> int:
         """Its process id, 0 before it has started."""
         return self._process.pid if self._process else 0
 
-    async def events(self, order: pb.Command) -> AsyncGenerator[pb.Event]:
-        """Start it, send the order, and hand out what it says until its call ends.
+    # -- its start -------------------------------------------------------------------------
+
+    async def start(self, order: pb.Command, frames: int | None = None) -> None:
+        """Start it and give it its first command; whatever comes of this, :meth:`close` it later.
+
+        Args:
+            order: What it is to do.
+            frames: Memory that it is to share, as a file descriptor.
 
         Raises:
-            WorkerLaunchError: It did not start.
-            HostProcessError: It ended, or fell silent, before that.
+            WorkerLaunchError: It did not come up.
         """
-        folder = self._store.runtime_dir() / f"r{random_secrets.token_hex(6)}"
         environment = tagged(scrubbed(os.environ), self._tag)
         guard(environment)
+        folder = self._folder = self._store.runtime_dir() / f"h{random_secrets.token_hex(6)}"
         remove_after(folder)
         folder.mkdir(mode=0o700)
-        try:
-            call = await self._connect(folder / "h", environment, order)
-            reader = call.__aiter__()
-            first = await self._next(reader)
-        finally:
-            # The host removes its socket when it ends; the channel stays connected although this goes.
-            shutil.rmtree(folder, ignore_errors=True)
-        while first is not None:
-            yield first
-            first = await self._next(reader)
-
-    async def close(self) -> None:
-        """End it, whatever it is at; nothing it started is left."""
-        self._done.set()
-        if self._channel is not None:
-            await self._channel.close()
-            self._channel = None  # with the last channel, gRPC ends its thread
-        process = self._process
-        if process is not None:
-            if process.returncode is None:
-                # Its call is over: it ends by itself, unless it hangs in an environment.
-                await asyncio.wait({process.exited}, timeout=_FAREWELL_S)
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-            await asyncio.to_thread(kill_tree, self._tag)
-            await process.parted()
-        if self._reader is not None:
-            await asyncio.wait({self._reader}, timeout=1.0)
-            self._reader.cancel()
-
-    async def _connect(self, path: Path, environment: dict[str, str], order: pb.Command) -> Any:
         token = random_secrets.token_urlsafe(24)
-        process = self._process = await spawn(
-            *(sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())),
-            *("--operator", self._name),
+        process = self._process = await self._spawn(folder / "h", environment, token, frames)
+        create_task = asyncio.get_running_loop().create_task
+        self._listeners += [create_task(self._read_stderr(process)), create_task(self._read_begun(process))]
+        self._watcher = create_task(self._watch(process))
+        await self._until_listening(folder / "h", process)
+        self.send(order)
+        self._channel = grpc.aio.insecure_channel(f"unix:{folder / 'h'}", options=OPTIONS)
+        method = self._channel.stream_stream(
+            METHOD, request_serializer=pb.Command.SerializeToString, response_deserializer=pb.Event.FromString
+        )
+        # The path is there before the host listens on it, so the first attempt may be refused.
+        self._call = method(self._outgoing(), metadata=((TOKEN, token),), wait_for_ready=True)
+        self._heard = time.monotonic()
+        self._listeners.append(create_task(self._listen(process)))
+
+    async def _spawn(self, path: Path, environment: dict[str, str], token: str, frames: int | None) -> Child:
+        command = [sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())]
+        if frames is not None:
+            command += ["--frames", str(frames)]
+        process = await spawn(
+            *command,
+            "--operator",
+            self._operator,
             stdin=PIPE,
-            stdout=DEVNULL,
+            stdout=PIPE,
             stderr=PIPE,
             env=environment,
+            pass_fds=() if frames is None else (frames,),
             start_new_session=True,
         )
         assert process.stdin is not None
         process.stdin.write(token.encode() + b"\n")
         process.stdin.close()
-        self._reader = asyncio.get_running_loop().create_task(self._read_stderr(process))
-        self._channel = grpc.aio.insecure_channel(f"unix:{path}", options=OPTIONS)
+        return process
+
+    async def _until_listening(self, path: Path, process: Child) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not path.exists():
-            if process.returncode is not None or time.monotonic() > deadline:
-                raise WorkerLaunchError(f"the process for {self._name} did not start: {self._last_words()}")
+            if self._closing or process.exited.done() or time.monotonic() > deadline:
+                said = self._stderr[-1] if self._stderr else "it said nothing"
+                raise WorkerLaunchError(f"the {self._name} did not start: {said}")
             await asyncio.sleep(0.01)
-        method = self._channel.stream_stream(
-            METHOD, request_serializer=pb.Command.SerializeToString, response_deserializer=pb.Event.FromString
-        )
-        # The path is there before the host listens on it, so the first attempt may be refused.
-        return method(self._commands(order), metadata=((TOKEN, token),), wait_for_ready=True)
 
-    async def _commands(self, order: pb.Command) -> AsyncIterator[pb.Command]:
-        yield order
-        await self._done.wait()  # the end of its commands is the end of a host
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
 
-    async def _next(self, reader: AsyncIterator[pb.Event]) -> pb.Event | None:
+    # -- what is said ----------------------------------------------------------------------
+
+    def send(self, command: pb.Command) -> None:
+        """Give it a command."""
+        self._commands.put_nowait(command)
+
+    async def _outgoing(self) -> AsyncIterator[pb.Command]:
+        while (command := await self._commands.get()) is not None:
+            yield command
+
+    async def _listen(self, process: Child) -> None:
+        problem = ""
         try:
-            return await asyncio.wait_for(anext(reader, None), PATIENCE_S)
-        except TimeoutError:
-            raise HostProcessError(f"the process for {self._name} does not respond any more") from None
-        except grpc.aio.AioRpcError:
-            raise HostProcessError(f"the process for {self._name} {await self._how_it_ended()}") from None
+            async for event in self._call:
+                self._heard = time.monotonic()
+                # The host removes its socket when it ends; a connection stays although this goes.
+                self._remove_folder()
+                if self._owner is not None:
+                    self._owner.on_event(event)
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+        except grpc.aio.AioRpcError as exc:
+            problem = f"closed its connection ({exc.details()})"
+        except Exception as exc:  # whoever listens has failed: nobody would hear any more
+            _log.exception("what the %s said could not be taken", self._name)
+            self._kill(process, f"was ended, as what it said could not be taken: {exc}")
+        # Its end follows; a host that stays although nobody can speak to it is ended.
+        await asyncio.wait({process.exited}, timeout=self._farewell_s)
+        if not process.exited.done():
+            self._kill(process, problem or "did not end when it was done")
 
-    async def _how_it_ended(self) -> str:
-        assert self._process is not None
-        await asyncio.wait({self._process.exited}, timeout=_FAREWELL_S)
-        status = self._process.returncode
-        if status is None:
-            return "closed its connection"
-        if status < 0:
-            return f"was killed ({signal_name(-status)})"
-        return f"ended with exit status {status}: {self._last_words()}"
-
-    def _last_words(self) -> str:
-        return self._stderr[-1] if self._stderr else "it said nothing"
+    async def _read_begun(self, process: Child) -> None:
+        """Episodes that begin: a line with their index, written before their first step."""
+        assert process.stdout is not None
+        rest = b""
+        while data := await process.stdout.read(1 << 16):
+            *whole, rest = (rest + data).split(b"\n")
+            for index in map(int, whole):
+                if self._owner is not None:
+                    self._owner.on_begun(index)
 
     async def _read_stderr(self, process: Child) -> None:
         assert process.stderr is not None
@@ -163,4 +219,64 @@ class HostProcess:
             text = line.decode(errors="replace").rstrip()
             if text:
                 self._stderr.append(text)
-                _log.info("%s: %s", self._name, text)
+                if self._owner is not None:
+                    self._owner.on_output(text)
+
+    # -- its end ---------------------------------------------------------------------------
+
+    async def _watch(self, process: Child) -> None:
+        """Notice how it ends, and silence; then end all that it started."""
+        while not process.exited.done():
+            before = time.monotonic()
+            await asyncio.wait({process.exited}, timeout=1.0)
+            if time.monotonic() - before > 3.0:
+                self._heard = max(self._heard, time.monotonic())  # we were held up ourselves
+            silent = time.monotonic() - self._heard
+            if not process.exited.done() and silent > self._patience:
+                self._kill(process, f"did not respond for {silent:.0f} s and was ended")
+        # What it said last is still in the pipes.
+        await asyncio.wait(self._listeners, timeout=1.0)
+        await asyncio.to_thread(kill_tree, self._tag)
+        await process.parted()
+        self._commands.put_nowait(None)
+        if self._owner is not None:
+            self._owner.on_exit(self._killed_because or self._describe(process.returncode or 0))
+
+    def _kill(self, process: Child, why: str) -> None:
+        self._killed_because = self._killed_because or why
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+
+    def _describe(self, status: int) -> str:
+        if status < 0:
+            return f"was killed ({signal_name(-status)})"
+        last = f": {self._stderr[-1]}" if self._stderr and status else ""
+        return f"ended with exit status {status}{last}"
+
+    async def close(self, *, hang_up: bool = False) -> None:
+        """End it, whatever it is at; nothing it started is left.
+
+        Args:
+            hang_up: Do not wait for what it is at: it reads no commands now.
+        """
+        self._closing = True
+        self._commands.put_nowait(None)  # the end of its commands is the end of a host
+        process = self._process
+        if process is not None and not process.exited.done():
+            if hang_up and self._call is not None:
+                self._call.cancel()
+            patience = 0 if self._call is None else self._farewell_s
+            await asyncio.wait({process.exited}, timeout=patience)
+            if not process.exited.done():
+                self._kill(process, "was closed")
+        if self._watcher is not None:
+            await asyncio.wait({self._watcher})
+        if self._listeners:
+            await asyncio.wait(self._listeners, timeout=_DRAIN_S)
+        for task in self._listeners:
+            task.cancel()
+        self._remove_folder()
+        if self._channel is not None:
+            await self._channel.close()
+        self._owner = self._call = self._channel = self._watcher = None
+        self._listeners.clear()

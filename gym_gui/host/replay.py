@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 from collections.abc import Callable, Mapping
 
 import orjson
@@ -13,9 +13,14 @@ from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.types import AgentID
 from gym_gui.host.plain_board import board_from_json
-from gym_gui.host.process import HostProcess, HostProcessError
+from gym_gui.host.process import HostProcess
 from gym_gui.host.service import pb
 from gym_gui.services.store import Store
+
+_log = logging.getLogger(__name__)
+
+_FAREWELL_S = 2.0
+"""What it is at is worth nothing to anybody any more."""
 
 
 class ReplaySession:
@@ -37,7 +42,10 @@ class ReplaySession:
         self, order: ReplayOrder, reel: Reel, on_looks: Callable[[], None], store: Store | None = None
     ) -> None:
         self.reel, self._order, self._on_looks = reel, order, on_looks
-        self._process = HostProcess(f"replay of episode {order.index}", store)
+        name = f"replay of episode {order.index}"
+        self._host = HostProcess(self, name, name, store, farewell_s=_FAREWELL_S)
+        self._name = name
+        self._played: asyncio.Future[None] | None = None
         self.meanings: Mapping[AgentID, tuple[str, ...]] = {}
         self.over = False
         self.departs = ""
@@ -45,7 +53,7 @@ class ReplaySession:
     @property
     def pid(self) -> int:
         """Its process id, 0 before it has started."""
-        return self._process.pid
+        return self._host.pid
 
     async def play(self) -> None:
         """Fill the reel to the end of the record. Cancel it to stop.
@@ -55,37 +63,53 @@ class ReplaySession:
             MosaicError: The process ended before its work was done.
         """
         replay = pb.Replay(order=self._order.to_json(), lines=self._order.lines)
-        events = self._process.events(pb.Command(replay=replay))
+        self._played = asyncio.get_running_loop().create_future()
         try:
-            async with contextlib.aclosing(events):
-                async for event in events:
-                    self._on_event(event)
-                    if self.over:
-                        break
+            await self._host.start(pb.Command(replay=replay))
+            await self._played
         finally:
-            closing = asyncio.ensure_future(self._process.close())
+            self._played = None  # it holds its exception, whose traceback holds this session
+            closing = asyncio.ensure_future(self._host.close(hang_up=True))
             try:
                 await asyncio.shield(closing)
             except asyncio.CancelledError:
                 await closing  # a second thought must not leave a process behind
                 raise
-        if not self.over:
-            raise HostProcessError("the replay ended before its last step", fix="Try again")
 
-    def _on_event(self, event: pb.Event) -> None:
+    def _fail(self, error: MosaicError) -> None:
+        if self._played is not None and not self._played.done():
+            self._played.set_exception(error)
+            self._played.exception()  # whoever waited for it may have been cancelled
+
+    def on_event(self, event: pb.Event) -> None:
+        """The host sent a message."""
         body = event.WhichOneof("body")
         if body == "broken":
             error = UsageError if event.broken.usage else MosaicError
-            raise error(event.broken.reason)
-        if body != "looks":
-            return
-        news = event.looks
+            self._fail(error(event.broken.reason))
+        elif body == "looks" and not self.over:
+            self._take(event.looks)
+
+    def _take(self, news: pb.Looks) -> None:
         if news.meanings:
             self.meanings = {agent: tuple(words) for agent, words in orjson.loads(news.meanings).items()}
         for look in news.looks:
             self._add(look)
         self.over, self.departs = news.over, news.departs
         self._on_looks()
+        if self.over and self._played is not None and not self._played.done():
+            self._played.set_result(None)
+
+    def on_output(self, line: str) -> None:
+        """Somebody in it printed a line."""
+        _log.info("%s: %s", self._name, line)
+
+    def on_begun(self, index: int) -> None:
+        """No episode is played in earnest."""
+
+    def on_exit(self, words: str) -> None:
+        """The host has ended."""
+        self._fail(MosaicError(f"the {self._name} {words}", fix="Play it again"))
 
     def _add(self, look: pb.Look) -> None:
         scores = orjson.loads(look.scores) if look.scores else None
