@@ -14,7 +14,6 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +21,13 @@ from numpy.typing import NDArray
 
 _PLACES = 3
 _HEAD = 64
-_FIELDS = struct.Struct("<QQII")
-"""At the head of a place: number before its bytes were written, number after, height, width."""
+_WORD = 8
+_BEGUN, _DONE, _HEIGHT, _WIDTH = range(4)
+"""Words at the head of a place: number before anything else of it is written, number after, size.
+
+Each is written and read as a whole, in this order and no other; :mod:`struct` would clear all
+of them first and then write byte by byte.
+"""
 _PAGE = 4096
 LARGEST = 1 << 26
 """Most bytes of one picture (a 4K screen has 25 million)."""
@@ -64,6 +68,7 @@ class FrameWriter:
         self._fd = fd
         self._places = Places(0, 0)
         self._memory: mmap.mmap | None = None
+        self._words: memoryview | None = None
 
     def write(self, frame: NDArray[np.uint8], number: int) -> Places | None:
         """Show a picture.
@@ -77,12 +82,13 @@ class FrameWriter:
         """
         if frame.nbytes + _HEAD > self._places.stride and not self._grow(frame.nbytes + _HEAD):
             return None
-        assert self._memory is not None
-        height, width = frame.shape[:2]
+        assert self._memory is not None and self._words is not None
         at = self._places.base + number % _PLACES * self._places.stride
-        _FIELDS.pack_into(self._memory, at, number, 0, height, width)
+        head = self._words[at // _WORD : (at + _HEAD) // _WORD]
+        head[_BEGUN] = number
+        head[_HEIGHT], head[_WIDTH] = frame.shape[:2]
         np.ndarray(frame.shape, np.uint8, self._memory, at + _HEAD)[...] = frame
-        _FIELDS.pack_into(self._memory, at, number, number, height, width)
+        head[_DONE] = number
         return self._places
 
     def _grow(self, size: int) -> bool:
@@ -98,12 +104,13 @@ class FrameWriter:
             self._memory = mmap.mmap(self._fd, base + _PLACES * stride)
         except OSError:
             return False
+        self._words = memoryview(self._memory).cast("B").cast("Q")
         self._places = Places(base, stride)
         return True
 
     def close(self) -> None:
         """Let go of it."""
-        self._memory = None
+        self._memory = self._words = None
         os.close(self._fd)
 
 
@@ -117,6 +124,7 @@ class FrameReader:
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self._memory: mmap.mmap | None = None
+        self._words: memoryview | None = None
         self._size = 0
         self._seen = 0
 
@@ -125,12 +133,11 @@ class FrameReader:
         if not self._maps(places):
             return None
         for _ in range(_PLACES):
-            found = max(self._look(places, k) for k in range(_PLACES))
-            number, at, height, width = found
+            number, at = max(self._done(places, k) for k in range(_PLACES))
             if number <= self._seen:
                 return None
-            picture = np.array(np.ndarray((height, width, 3), np.uint8, self._memory, at + _HEAD))
-            if self._head(at)[0] == number:  # nobody has begun to write over it meanwhile
+            picture = self._copied(number, at, places.stride)
+            if picture is not None:
                 self._seen = number
                 return picture, number
         return None
@@ -145,20 +152,27 @@ class FrameReader:
             if end > size:
                 return False
             self._memory, self._size = mmap.mmap(self.fd, size, prot=mmap.PROT_READ), size
+            self._words = memoryview(self._memory).cast("B").cast("Q")
         return True
 
-    def _head(self, at: int) -> tuple[int, int, int, int]:
-        assert self._memory is not None
-        return _FIELDS.unpack_from(self._memory, at)
+    def _word(self, at: int, which: int) -> int:
+        assert self._words is not None
+        return self._words[at // _WORD + which]
 
-    def _look(self, places: Places, k: int) -> tuple[int, int, int, int]:
-        """Number, offset, height and width of what a place holds; number 0 where it is not whole."""
+    def _done(self, places: Places, k: int) -> tuple[int, int]:
+        """Number and offset of what was last written to a place."""
         at = places.base + k * places.stride
-        before, after, height, width = self._head(at)
-        whole = before == after and height * width * 3 + _HEAD <= places.stride
-        return (before if whole else 0), at, height, width
+        return self._word(at, _DONE), at
+
+    def _copied(self, number: int, at: int, stride: int) -> NDArray[np.uint8] | None:
+        """A copy of a picture; ``None`` where another one has been begun in its place meanwhile."""
+        height, width = self._word(at, _HEIGHT), self._word(at, _WIDTH)
+        if height * width * 3 + _HEAD > stride:
+            return None
+        picture = np.array(np.ndarray((height, width, 3), np.uint8, self._memory, at + _HEAD))
+        return picture if self._word(at, _BEGUN) == number else None
 
     def close(self) -> None:
         """Let go of it."""
-        self._memory = None
+        self._memory = self._words = None
         os.close(self.fd)
