@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.workers.manifest import ManifestError, parse_manifest, read_manifest
-from gym_gui.workers.manifest_keys import SECTIONS, TOP
+from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 
 REPO = Path(__file__).resolve().parents[2]
@@ -108,7 +108,7 @@ def test_full_manifest_uses_every_documented_key_but_those_of_foreign_workers():
 
 def test_documentation_names_every_key():
     page = (REPO / "docs/workers.md").read_text()
-    for section, keys in {"": TOP, **SECTIONS}.items():
+    for section, keys in {"": TOP, **SECTIONS, "settings.NAME": SETTING, "options": OPTION}.items():
         for key, spec in keys.items():
             assert f"| `{key}` | {spec.meaning} |" in page, f"[{section}] {key}"
 
