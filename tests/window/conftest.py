@@ -1,0 +1,81 @@
+"""A display, the program on it, and proof that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import strangers
+from tests.support.waiting import eventually
+from tests.window.desktop import Desktop, missing
+from tests.window.program import Program
+
+_SHARED_MEMORY = Path("/dev/shm")
+
+Start = Callable[..., Program]
+
+
+@pytest.fixture(scope="session")
+def desktop() -> Iterator[Desktop]:
+    """A screen for all tests of this process."""
+    if absent := missing():
+        pytest.skip(f"not installed: {', '.join(absent)} (xvfb, openbox, xdotool, x11-utils, imagemagick)")
+    result = Desktop()
+    yield result
+    result.close()
+
+
+@pytest.fixture
+def start(desktop: Desktop, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Start]:
+    """Starts the program with arguments; returns when its window has the keyboard.
+
+    At the end it is closed. A process, socket or piece of shared memory that is left then,
+    or a complaint on the terminal, fails the test; a failed test keeps a picture of the screen.
+    """
+    programs: list[Program] = []
+    before = strangers(_SHARED_MEMORY)
+    with tempfile.TemporaryDirectory(prefix="mw", dir="/tmp") as short:
+
+        def run(*arguments: object) -> Program:
+            number = len(programs)
+            folder, runtime = tmp_path / "home", Path(short) / f"r{number}"
+            programs.append(Program(desktop, folder, runtime, map(str, arguments)))
+            programs[-1].arrive()
+            return programs[-1]
+
+        yield run
+        report = request.node.stash.get(_REPORT, None)
+        if report is not None and report.failed:
+            picture = tmp_path / "screen.png"
+            desktop.photograph(picture)
+            report.sections.append(("Screen", str(picture)))
+            report.sections += [("Terminal", program.log) for program in programs]
+        for program in programs:
+            program.close()
+        for program in programs:
+            program.offspring.assert_none()
+            runtime = program.runtime
+            eventually(lambda at=runtime: not strangers(at), f"sockets are gone: {strangers(runtime)}", 5.0)
+            assert "Traceback" not in program.log, program.log
+    assert strangers(_SHARED_MEMORY) <= before
+
+
+@pytest.fixture
+def window(start: Start) -> Program:
+    """The program, started without arguments, as somebody does for the first time."""
+    return start()
+
+
+_REPORT = pytest.StashKey[pytest.TestReport]()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[pytest.TestReport]:
+    """Let a fixture know whether the test failed."""
+    report = yield  # type: ignore[misc]
+    if report.when == "call":
+        item.stash[_REPORT] = report
+    return report

@@ -1,0 +1,323 @@
+"""The program in a process of its own, and what somebody who sits before it does and sees."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gym_gui.workers.tree import TAG
+from tests.support.processes import Offspring
+from tests.support.waiting import LONG_S, eventually
+from tests.window.desktop import Desktop
+
+ROOT = Path(__file__).resolve().parents[2]
+T = TypeVar("T")
+
+_ANSWER_S = 30.0
+_MOST_TABS = 60
+
+
+@dataclass(frozen=True)
+class Widget:
+    """What is seen of a widget.
+
+    Attributes:
+        names: ``objectName`` of itself and of what it is in, from the inside out.
+        text: What it says.
+        says: Its accessible name.
+        rect: Where its visible part is on the screen: left, top, width, height.
+        enabled: Whether it can be used.
+        focus: Whether it has the keyboard.
+        checked: Whether it is switched on.
+        on_top: Whether nothing covers its middle.
+    """
+
+    names: tuple[str, ...]
+    kind: str
+    text: str
+    says: str
+    rect: tuple[int, int, int, int]
+    enabled: bool
+    focus: bool
+    checked: bool
+    on_top: bool
+
+
+class Program:
+    """One run of ``python -m gym_gui``, seen and used.
+
+    Args:
+        desktop: Where it shows itself.
+        folder: Holds all it writes: data, runs, cache.
+        runtime: Its sockets' folder; a short path.
+        arguments: Of its command line.
+    """
+
+    def __init__(self, desktop: Desktop, folder: Path, runtime: Path, arguments: Iterable[str] = ()) -> None:
+        self.desktop = desktop
+        self.folder, self.runtime = folder, runtime
+        self.runs, self.data = folder / "runs", folder / "data"
+        self.offspring = Offspring(f"window-{os.getpid()}-{os.urandom(4).hex()}")
+        self._probe = runtime.with_name(runtime.name + ".probe")
+        self._log = folder / "program.log"
+        self._connection: socket.socket | None = None
+        self._begin([str(argument) for argument in arguments])
+
+    def _begin(self, arguments: list[str]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        places = {
+            "MOSAIC_DATA_DIR": self.data,
+            "MOSAIC_RUNS_DIR": self.runs,
+            "MOSAIC_CACHE_DIR": self.folder / "cache",
+            "MOSAIC_RUNTIME_DIR": self.runtime,
+            "XDG_CONFIG_HOME": self.folder / "config",
+            "XDG_DATA_HOME": self.folder / "share",
+        }
+        own = {name: value for name, value in self.desktop.variables.items() if name != TAG}
+        environment = {**own, **self.offspring.variables, **{name: str(p) for name, p in places.items()}}
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.window.driver", str(self._probe), *arguments],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def arrive(self) -> None:
+        """Wait until the window is on the screen and has the keyboard."""
+        eventually(self._there, "the window is painted")
+        self.until("the window has the keyboard", lambda s: s["active"])
+
+    def _there(self) -> bool:
+        assert self.process.poll() is None, f"the program ended: {self.log}"
+        return self._probe.exists()
+
+    def wait(self, condition: Callable[[], T], what: str) -> T:
+        """Wait until something is so; fails at once where the program has gone wrong."""
+
+        def so() -> T:
+            assert "Traceback" not in self.log, f"the program complains: {self.log}"
+            return condition()
+
+        return eventually(so, what)
+
+    # -- looking ----------------------------------------------------------------------
+
+    @property
+    def log(self) -> str:
+        """What it wrote to the terminal."""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def ask(self, what: str, **words: Any) -> Any:
+        """Ask the probe; see :mod:`tests.window.driver`."""
+        if self._connection is None:
+            self._connection = socket.socket(socket.AF_UNIX)
+            self._connection.settimeout(_ANSWER_S)
+            self._connection.connect(str(self._probe))
+        self._connection.sendall(json.dumps({"ask": what, **words}).encode() + b"\n")
+        answer = b""
+        while not answer.endswith(b"\n"):
+            piece = self._connection.recv(1 << 20)
+            assert piece, f"the program ended while it was asked: {self.log}"
+            answer += piece
+        return json.loads(answer)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Page, focus, popup, dialog, notices."""
+        return self.ask("state")
+
+    def widgets(self, name: str, within: str = "") -> list[Widget]:
+        """All that are shown under a name (in something of another name)."""
+        found = (
+            Widget(**{**w, "names": tuple(w["names"]), "rect": tuple(w["rect"])}) for w in self._all(name)
+        )
+        return [widget for widget in found if not within or within in widget.names]
+
+    def _all(self, name: str) -> list[dict[str, Any]]:
+        return self.ask("widgets", name=name)
+
+    def find(self, name: str, within: str = "") -> Widget | None:
+        """The first one that is shown, or ``None``."""
+        return next(iter(self.widgets(name, within)), None)
+
+    def text(self, name: str, within: str = "") -> str:
+        """What one says; empty where it is not shown."""
+        widget = self.find(name, within)
+        return widget.text if widget is not None else ""
+
+    def until(self, what: str, holds: Callable[[dict[str, Any]], object]) -> None:
+        """Wait until something holds of the window's state."""
+        self.wait(lambda: holds(self.state), what)
+
+    def until_page(self, name: str) -> None:
+        """Wait until a page is shown."""
+        self.until(f"page {name} is shown", lambda s: s["page"] == name)
+
+    def until_text(self, name: str, holds: Callable[[str], object], what: str, within: str = "") -> str:
+        """Wait until what a widget says is so; returns it."""
+        last = [""]
+
+        def says() -> bool:
+            last[0] = self.text(name, within)
+            return bool(holds(last[0]))
+
+        try:
+            self.wait(says, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {name} says {last[0]!r}") from None
+        return last[0]
+
+    def ready(self, name: str, within: str = "") -> Widget:
+        """Wait until something can be clicked: shown, enabled, not covered, not moving."""
+        before: list[Widget | None] = [None]
+
+        def still() -> Widget | None:
+            widget = self.find(name, within)
+            same = before[0] is not None and widget is not None and before[0].rect == widget.rect
+            before[0] = widget
+            return widget if same and widget is not None and widget.enabled and widget.on_top else None
+
+        try:
+            found = self.wait(still, f"{name} can be clicked")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; last seen: {before[0]}; state: {self.state}") from None
+        assert found is not None
+        return found
+
+    # -- doing ------------------------------------------------------------------------
+
+    def click(self, name: str, within: str = "", times: int = 1) -> Widget:
+        """Click the middle of something."""
+        widget = self.ready(name, within)
+        self.click_at(widget.rect, times)
+        return widget
+
+    def click_at(self, rect: Iterable[int], times: int = 1) -> None:
+        """Click the middle of a place."""
+        left, top, width, height = rect
+        self.desktop.click(left + width // 2, top + height // 2, times)
+
+    def press(self, *keys: str) -> None:
+        """Press keys."""
+        self.desktop.press(*keys)
+
+    def type(self, text: str) -> None:
+        """Type."""
+        self.desktop.type(text)
+
+    def tab_to(self, name: str) -> None:
+        """Press Tab until something has the keyboard."""
+        for _ in range(_MOST_TABS):
+            before = self.state["focus"]
+            if before[:1] == [name]:
+                return
+            self.press("Tab")
+            self.until("Tab goes on", lambda s, before=before: s["focus"] != before)
+        raise AssertionError(f"{name} is not reached by Tab; it ended at {self.state['focus']}")
+
+    def choose(self, picker: str, words: str, shown: str, within: str = "") -> None:
+        """Open a searchable list, type some words, take the first row, which must be the one meant."""
+        self.click(picker, within)
+        self.choose_from_open_list(words, shown)
+
+    def choose_from_open_list(self, words: str, shown: str) -> None:
+        """The second half of :meth:`choose`."""
+        self.until("the list is open", lambda s: s["popup"] == "picker-popup")
+        self.until("one can type", lambda s: s["focus"][:1] == ["picker-search"])
+        self.type(words)
+
+        def found() -> bool:
+            rows = self.ask("rows", name="picker-list")
+            if isinstance(rows, dict) or self.text("picker-search") != words:
+                return False
+            return any(row["current"] and row["texts"][0] == shown for row in rows)
+
+        self.wait(found, f"{shown!r} is found by {words!r}")
+        self.press("Return")
+        self.until("the list is shut", lambda s: s["popup"] == "")
+
+    def pick(self, menu: str, text: str) -> None:
+        """Click an entry of an open menu."""
+
+        def entry() -> dict[str, Any] | None:
+            entries = self.ask("menu", name=menu)
+            found = (e for e in entries if e["text"] == text and e["enabled"])
+            return None if isinstance(entries, dict) else next(found, None)
+
+        found = self.wait(entry, f"{menu} offers {text!r}")
+        assert found is not None
+        self.click_at(found["rect"])
+
+    # -- what is left behind ----------------------------------------------------------
+
+    def quit(self) -> int:
+        """Close it from the keyboard; its exit status."""
+        self.press("ctrl+q")
+        return self.process.wait(LONG_S)
+
+    def kill(self) -> None:
+        """kill -9 of the window's process alone."""
+        self.process.kill()
+        self.process.wait(LONG_S)
+
+    def close(self) -> None:
+        """End it, however it stands."""
+        if self._connection is not None:
+            self._connection.close()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(20)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self._probe.unlink(missing_ok=True)
+
+    # -- records ----------------------------------------------------------------------
+
+    def run_folders(self) -> list[Path]:
+        """Run folders, oldest first."""
+        return sorted(path.parent for path in self.runs.glob("*/run.json"))
+
+    def episodes(self, operator: str = "*") -> list[dict[str, Any]]:
+        """Episodes of all runs, as recorded."""
+        return self._lines(f"*/operators/{operator}/episodes.jsonl")
+
+    def steps(self, operator: str = "*") -> list[dict[str, Any]]:
+        """Steps of all runs, as recorded."""
+        return self._lines(f"*/operators/{operator}/steps.jsonl")
+
+    def _lines(self, pattern: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for path in sorted(self.runs.glob(pattern)):
+            # The last line may be half written.
+            whole = path.read_text().rpartition("\n")[0]
+            found += [json.loads(line) for line in whole.splitlines()]
+        return found
+
+    def until_recorded(self, count: int = 1, operator: str = "*") -> list[dict[str, Any]]:
+        """Wait until so many episodes are in the run folders."""
+
+        def enough() -> list[dict[str, Any]]:
+            episodes = self.episodes(operator)
+            return episodes if len(episodes) >= count else []
+
+        return self.wait(enough, f"{count} episodes of {operator} are recorded")
+
+
+def now() -> float:
+    """Seconds, for telling how long something took."""
+    return time.monotonic()
