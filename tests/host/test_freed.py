@@ -1,0 +1,155 @@
+"""A session that is closed is freed at once, and gRPC's thread with it: nothing waits for the collector."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import threading
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.replay_reel import Reel
+from gym_gui.controllers.sessions import LiveSettings, QuietListener, SessionSettings
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.host.client import HostSession
+from gym_gui.host.replay import ReplaySession
+from tests.host.test_replay_host import order_of
+from tests.support.engine import arena
+from tests.support.waiting import in_time
+from tests.support.watching import Watcher, casting, plans
+
+LIVE = SessionSettings(1, live=LiveSettings())
+_GRPC = "_poll_wrapper"
+"""In the name of the thread that gRPC keeps while there is a channel."""
+
+
+def grpc_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if _GRPC in thread.name]
+
+
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    """What is freed here is freed because nobody refers to it."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplaySession]) -> None:
+    await in_time(lambda: reference() is None, "it is freed", 5.0)
+    await in_time(lambda: not grpc_threads(), "gRPC's thread ends", 5.0)
+
+
+def opened(played: Casting | None = None, listener: QuietListener | None = None) -> HostSession:
+    return HostSession(played or casting(task="CartPole-v1"), LIVE, listener or QuietListener())
+
+
+async def test_after_it_has_played():
+    watcher = Watcher()
+    session = opened(listener=watcher)
+    await session.start()
+    assert grpc_threads(), "or this test could not fail"
+    session.play(plans(*range(3)))
+    await in_time(lambda: len(watcher.episodes) == 3, "three episodes")
+    await session.close()
+    reference = weakref.ref(session)
+    del session
+    await assert_freed(reference)
+
+
+async def test_while_it_plays():
+    watcher = Watcher()
+    session = opened(casting(task=arena("Corridor"), env_kwargs={"length": 10**6}), watcher)
+    await session.start()
+    session.play(plans(1))
+    await in_time(lambda: watcher.views, "it is shown")
+    await session.close()
+    reference = weakref.ref(session)
+    del session
+    await assert_freed(reference)
+
+
+async def test_after_its_host_was_killed():
+    watcher = Watcher()
+    session = opened(listener=watcher)
+    await session.start()
+    os.kill(session.pid, signal.SIGKILL)
+    await in_time(lambda: watcher.ends, "its end")
+    await session.close()
+    reference = weakref.ref(session)
+    del session
+    await assert_freed(reference)
+
+
+async def test_after_a_start_that_failed():
+    played = casting(task=arena("Corridor"))
+    session = opened(replace(played, config=replace(played.config, env_kwargs={"no such": "setting"})))
+    reference = weakref.ref(session)
+    try:
+        await session.start()
+    except MosaicError:
+        pass
+    else:
+        raise AssertionError("it started")
+    del session
+    await assert_freed(reference)
+
+
+@pytest.mark.parametrize("moment", [1, 40, 100])
+async def test_after_a_start_that_was_cancelled(moment: int):
+    session = opened()
+    task = asyncio.ensure_future(session.start())
+    for _ in range(moment):
+        await asyncio.sleep(0.005)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    reference = weakref.ref(session)
+    del session, task
+    await assert_freed(reference)
+
+
+async def test_after_a_player_that_was_refused():
+    session = opened()
+    await session.start()
+    try:
+        await session.rebind("nobody", WorkerAssignment("operators_worker", "baseline", {}))
+    except UsageError:
+        pass
+    else:
+        raise AssertionError("nobody is a player")
+    await session.close()
+    reference = weakref.ref(session)
+    del session
+    await assert_freed(reference)
+
+
+async def test_a_replay_that_was_seen_to_its_end(tmp_path: Path):
+    reel = Reel()
+    session = ReplaySession(await order_of(tmp_path), reel, lambda: None)
+    await session.play()
+    reel.close()
+    reference = weakref.ref(session)
+    del session
+    await assert_freed(reference)
+
+
+async def test_a_replay_that_was_stopped(tmp_path: Path):
+    reel, begun = Reel(), asyncio.Event()
+    session = ReplaySession(await order_of(tmp_path), reel, begun.set)
+    task = asyncio.create_task(session.play())
+    await asyncio.wait_for(begun.wait(), 60)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    reel.close()
+    reference = weakref.ref(session)
+    del session, task
+    await assert_freed(reference)
