@@ -209,7 +209,8 @@ class Figures:
             detail = (
                 f"{spread(firsts)}; everybody's {everybody:.2f} s; the window's processor time {cpu:.2f} s, "
             )
-            detail += f"its waiting for a core {waited:.2f} s"
+            hosts = statistics.median(row["host_waited_s"] for row in rows)
+            detail += f"waited for a core: window {waited:.2f} s, session host {hosts:.2f} s"
             yield at_most(f"card {card}: click to first frame", goal, statistics.median(firsts), "s", detail)
 
     def opening(self) -> Iterator[Figure]:
