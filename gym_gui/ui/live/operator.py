@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -18,35 +16,25 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.live import HumanQuestion, LiveView
-from gym_gui.ui.live.engine import load_engine, open_host_session, seated_as_written, with_player
-from gym_gui.ui.live.listener import LiveListener
+from gym_gui.ui.live.engine import seated_as_written, with_player
+from gym_gui.ui.live.episode_feed import EpisodeFeed
+from gym_gui.ui.live.session_link import Look, SessionLink
 from gym_gui.ui.live.state import ALIVE, OperatorState, state_words, trouble_sentence
+from gym_gui.ui.live.tally import Tally
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
-    from gym_gui.controllers.sessions import Session, SessionReady
+    from gym_gui.controllers.sessions import SessionReady
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.live.engine import OpenLiveSession
+    from gym_gui.ui.live.listener import LiveListener
 
 __all__ = ["LiveOperator", "OperatorState"]
 
-_log = logging.getLogger(__name__)
-
 THINKING_S = 0.6
 """A step that takes longer is said to be thought about."""
+KEPT_EPISODES: Final = 1000
 _WATCH_MS = 200
-_UNBEGUN_S, _DRAIN_S = 0.5, 3.0
-"""Time a session has to end an episode that was aborted; one that hangs is started again."""
-
-
-@dataclass(frozen=True)
-class _Flight:
-    """The episode that is being played: which one of which schedule, and where it is written."""
-
-    plan: EpisodePlan
-    place: int
-    schedule: int
-    run: LiveRun | None
 
 
 class LiveOperator(QObject):
@@ -66,8 +54,9 @@ class LiveOperator(QObject):
         trouble: Why it is broken, as a sentence; ``""`` while it is not.
         last_view: The newest look, or ``None``.
         last_frame: The newest picture, or ``None``.
-        episodes_done: Lines of the episodes that ended by themselves since the last start or reset.
-        ready_info: What the session said of itself once it was ready, or ``None``.
+        episodes_done: Lines of the last 1,000 episodes that ended by themselves since the last
+            start or reset.
+        tally: What has come together since then.
     """
 
     state_changed = pyqtSignal(object)
@@ -93,28 +82,19 @@ class LiveOperator(QObject):
         super().__init__(parent)
         self.setObjectName(f"operator.{config.operator_id}")
         self.config = seated_as_written(config)
-        self._context, self._seeds, self._run = context, seeds, run
-        self._open_session = open_session or open_host_session
+        self._context, self._run = context, run
+        self._link = SessionLink(context, self, open_session)
+        self._feed = EpisodeFeed(seeds)
         self.trouble = ""
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
         self.episodes_done: list[dict[str, Any]] = []
-        self.ready_info: SessionReady | None = None
+        self.tally = Tally()
         self._state = OperatorState.IDLE
-        self._session: Session | None = None
-        self._listener: LiveListener | None = None
         self._work: asyncio.Task[Any] | None = None
-        self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
-        self._look: tuple[str, float] = ("rgb_array", 30.0)
-        self._opened: tuple[OperatorConfig, tuple[str, float]] | None = None
-        self._seed, self._next, self._base, self._schedule = 0, 0, 0, 0
-        self._limit: int | None = 0
-        self._flight: _Flight | None = None
-        self._landed = asyncio.Event()
-        self._begun = False
+        self._look: Look = ("rgb_array", 30.0)
         self._blind = False  # what the session before still shows is of another configuration
-        self._counted: LiveRun | None = None
         self._paused = self._driven = self._stepping = self._onwards = False
         self._rate: float | None = None
         self._questions: dict[int, HumanQuestion] = {}
@@ -161,12 +141,17 @@ class LiveOperator(QObject):
     @property
     def done(self) -> bool:
         """Whether every episode that was asked for has been played."""
-        return self._flight is None and self._left() == 0
+        return self._feed.done
+
+    @property
+    def ready_info(self) -> SessionReady | None:
+        """What the session said of itself once it was ready, or ``None``."""
+        return self._link.ready
 
     @property
     def episode_limit(self) -> int | None:
         """How many episodes it plays; ``None``: for ever."""
-        return self._limit
+        return self._feed.limit
 
     @property
     def questions(self) -> Sequence[HumanQuestion]:
@@ -181,7 +166,7 @@ class LiveOperator(QObject):
     @property
     def host_pid(self) -> int:
         """Process id of its session host; 0 where there is none."""
-        return int(getattr(self._session, "pid", 0)) if self._session is not None else 0
+        return self._link.pid
 
     def _refresh(self) -> None:
         """Say the state again where it has changed, or where its words count seconds."""
@@ -198,13 +183,13 @@ class LiveOperator(QObject):
             return OperatorState.CLOSED
         if self.trouble:
             return OperatorState.BROKEN
-        if self._listener is None:
+        if self._link.session is None:
             return OperatorState.STARTING if self.busy else OperatorState.IDLE
         if self.ready_info is None:
             return OperatorState.STARTING
         if self._questions:
             return OperatorState.YOUR_MOVE
-        if self._flight is None:
+        if self._feed.flight is None:
             return OperatorState.READY
         waits = self._stepping if self._paused else True
         slow = THINKING_S if not self._rate or self._driven else max(THINKING_S, 1.5 / self._rate)
@@ -245,13 +230,8 @@ class LiveOperator(QObject):
         self._begin(seed, episodes)
         self._paused = paused
         self._look = (render, float(fps))
-        self._spawn(self._play_afresh() if self._suits else self._open())
+        self._play_on()
         self._refresh()
-
-    @property
-    def _suits(self) -> bool:
-        """Whether the session that is open plays what is wanted."""
-        return self.ready_info is not None and self._opened == (self.config, self._look)
 
     def configure(self, config: OperatorConfig) -> None:
         """Be another operator of the same id from the next start on.
@@ -261,8 +241,7 @@ class LiveOperator(QObject):
         config = seated_as_written(config)
         before, self.config = self.config, config
         if config == replace(before, display_name=config.display_name):
-            if self._opened is not None and self._opened[0] == before:
-                self._opened = (config, self._opened[1])
+            self._link.adopt(before, config)
         else:
             self.last_view = self.last_frame = None
             self.stop()
@@ -273,8 +252,8 @@ class LiveOperator(QObject):
         """Leave the running episode and play from this seed on; it stays paused if it was."""
         if self._closed:
             return
-        self._begin(seed, self._limit)
-        self._spawn(self._play_afresh() if self._suits else self._open())
+        self._begin(seed, self._feed.limit)
+        self._play_on()
         self._refresh()
 
     def restart(self) -> None:
@@ -289,16 +268,16 @@ class LiveOperator(QObject):
         """Play on without waiting."""
         self._paused = False
         self._touch()
-        if self._session is not None and self.ready_info is not None:
-            self._session.resume()
-            self._feed()
+        if self._link.playing is not None:
+            self._link.playing.resume()
+            self._play_next()
         self._refresh()
 
     def pause(self) -> None:
         """Hold before the next step."""
         self._paused = True
-        if self._session is not None and self.ready_info is not None:
-            self._session.pause()
+        if self._link.playing is not None:
+            self._link.playing.pause()
         self._refresh()
 
     def step(self) -> None:
@@ -310,26 +289,27 @@ class LiveOperator(QObject):
         self._one_step(by_agent=True)
 
     def _one_step(self, *, by_agent: bool) -> None:
-        if self._session is None or self.ready_info is None or self._stepping:
+        session = self._link.playing
+        if session is None or self._stepping:
             return
         if not self._paused:
             self.pause()
-        if self._flight is None and self._left() == 0:
+        if self._feed.done:
             return
         self._stepping = True
         self._touch()
-        if self._flight is None:
-            self._feed()
+        if self._feed.flight is None:
+            self._play_next()
         elif self._shown_to_its_end:
             self._onwards = True  # its line is still on its way
         else:
-            (self._session.step_agent if by_agent else self._session.step)()
+            (session.step_agent if by_agent else session.step)()
         self._refresh()
 
     @property
     def _shown_to_its_end(self) -> bool:
         """Whether the last look was the last one of the episode in flight."""
-        flight, view = self._flight, self.last_view
+        flight, view = self._feed.flight, self.last_view
         return (
             flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
         )
@@ -343,8 +323,8 @@ class LiveOperator(QObject):
     def set_rate(self, steps_per_s: float | None) -> None:
         """At most so many steps a second; ``None``: as fast as they come."""
         self._rate = steps_per_s
-        if self._session is not None and self.ready_info is not None:
-            self._session.pace(steps_per_s)
+        if self._link.playing is not None:
+            self._link.playing.pace(steps_per_s)
 
     def record_into(self, run: LiveRun | None) -> None:
         """Write episodes that end from now on into ``run``."""
@@ -359,10 +339,11 @@ class LiveOperator(QObject):
             question: What was asked.
             action: Plain JSON data of the action.
         """
-        if self._questions.pop(question.id, None) is None or self._session is None:
+        session = self._link.session
+        if self._questions.pop(question.id, None) is None or session is None:
             return
         self._touch()
-        self._session.answer(question.id, action)
+        session.answer(question.id, action)
         self._refresh()
 
     def rebind(self, agent: str, assignment: WorkerAssignment) -> asyncio.Task[Any]:
@@ -374,11 +355,10 @@ class LiveOperator(QObject):
         return self._context.spawn(self._rebind(agent, assignment), f"changing who plays {agent}")
 
     async def _rebind(self, agent: str, assignment: WorkerAssignment) -> None:
-        if self._session is not None and self.ready_info is not None:
-            await self._session.rebind(agent, assignment)
+        if self._link.playing is not None:
+            await self._link.playing.rebind(agent, assignment)
         before, self.config = self.config, with_player(self.config, agent, assignment)
-        if self._opened is not None and self._opened[0] == before:
-            self._opened = (self.config, self._opened[1])
+        self._link.adopt(before, self.config)
         if self._run is not None:
             self._run.describe(self.config)
         self.config_changed.emit(self.config)
@@ -388,13 +368,13 @@ class LiveOperator(QObject):
         if self._closed:
             return
         self.trouble = ""
-        self._limit = 0
+        self._feed.limit = 0
         self._spawn(self._shut())
         self._refresh()
 
     def is_running(self) -> bool:
         """Whether it has a session, or is about to have one."""
-        return self._session is not None or (self.busy and not self.trouble)
+        return self._link.session is not None or (self.busy and not self.trouble)
 
     async def close(self) -> None:
         """End for good; nothing it started is left."""
@@ -405,8 +385,7 @@ class LiveOperator(QObject):
                 self._work.cancel()
                 await asyncio.gather(self._work, return_exceptions=True)
             await self._shut()
-            while self._ending:
-                await asyncio.gather(*self._ending, return_exceptions=True)
+            await self._link.ended()
             self._work = None  # its traceback would hold the session
             self._refresh()
 
@@ -414,11 +393,13 @@ class LiveOperator(QObject):
 
     def _begin(self, seed: int, episodes: int | None) -> None:
         self.trouble = ""
-        self._seed, self._limit, self._next = seed, episodes, 0
-        self._schedule += 1
-        if self._seeds is not None:
-            self._limit = len(self._seeds) if episodes is None else min(episodes, len(self._seeds))
-        self.episodes_done = []
+        self._feed.begin(seed, episodes)
+        self.episodes_done, self.tally = [], Tally()
+
+    def _play_on(self) -> None:
+        """With the session that is open, where it plays what is wanted; else with another one."""
+        suits = self._link.suits(self.config, self._look)
+        self._spawn(self._play_afresh() if suits else self._open())
 
     def _spawn(self, job: Any) -> None:
         """One piece of work at a time: what was asked last counts."""
@@ -437,70 +418,49 @@ class LiveOperator(QObject):
     async def _open(self) -> None:
         async with self._lock:
             await self._end_session(farewell=False)
+            self.trouble = ""
             self._touch()
-            await load_engine()
-            from gym_gui.controllers.sessions import LiveSettings, SessionSettings
-
-            render, fps = self._look
-            # How the first episode begins is seen while large players are still loading.
-            first = None if self._left() == 0 else self._next_plan()
-            live = LiveSettings(fps, render, first)  # type: ignore[arg-type]
-            settings = SessionSettings(1, self.config.max_steps, live=live)
-            listener = LiveListener(self)
-            session = self._open_session(self.config, settings, listener, self._context.store)
-            self._session, self._listener = session, listener
-            self._opened = (self.config, self._look)
+            first = None if self._feed.left == 0 else self._upcoming()
+            session = await self._link.make(self.config, self._look, first)
             self._blind = False
             self._refresh()
             try:
-                ready = await session.start()
+                if not await self._link.start(session):
+                    return
             except MosaicError as exc:
-                self._forget(listener)
+                if self._link.session is session:
+                    self._forget()
                 self._break(str(exc))
                 return
             except BaseException:
-                self._forget(listener)
+                if self._link.session is session:
+                    self._forget()
                 raise
-            if self._listener is not listener:
-                return
-            self.ready_info = ready
             self.record_into(self._run)
             if self._paused:
                 session.pause()
             if self._rate is not None:
                 session.pace(self._rate)
-            self._feed()
+            self._play_next()
             self._refresh()
 
     async def _play_afresh(self) -> None:
         """Abort what is being played, wait until that is over, play from the beginning."""
         async with self._lock:
-            if self._session is not None and await self._abort():
-                if self._paused:
-                    self._session.pause()
-                else:
-                    self._session.resume()
-                self._feed()
+            session = self._link.session
+            if session is not None and await self._abort():
+                (session.pause if self._paused else session.resume)()
+                self._play_next()
                 return
         await self._open()
 
     async def _abort(self) -> bool:
         """End the episode in flight; ``False`` when the session does not do it in time."""
-        assert self._session is not None
+        session = self._link.session
+        assert session is not None
         self._questions_gone()
         self._stepping = self._onwards = False
-        if self._flight is None:
-            return True
-        self._landed.clear()
-        self._session.abort()
-        for patience in (_UNBEGUN_S, _DRAIN_S):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._landed.wait(), patience)
-                break
-            if not self._begun:  # it had not begun: then it is forgotten without a word
-                self._flight = None
-                break
-        return self._session is not None and self._flight is None
+        return await self._feed.abort(session) and self._link.session is session
 
     async def _shut(self) -> None:
         async with self._lock:
@@ -509,30 +469,19 @@ class LiveOperator(QObject):
 
     async def _end_session(self, *, farewell: bool) -> None:
         """End the session; with ``farewell`` the episode in flight is recorded as aborted first."""
-        session, listener = self._session, self._listener
-        if session is None or listener is None:
+        session = self._link.session
+        if session is None:
             return
-        if farewell and self.ready_info is not None and self._flight is not None:
+        if farewell and self._link.playing is not None:
             await self._abort()
-        self._forget(listener)
-        await asyncio.shield(self._dispose(session))
+        if self._link.session is session:
+            self._forget()
+        await asyncio.shield(self._link.dispose(session))
 
-    def _dispose(self, session: Session) -> asyncio.Task[None]:
-        """End a session that is no longer ours; goes on although whoever asked for it is cancelled."""
-        task = self._context.spawn(session.close(), "Ending a session")
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
-        return task
-
-    def _forget(self, listener: LiveListener) -> None:
-        if self._listener is not listener:
-            return
-        self._session, self._listener, self.ready_info = None, None, None
+    def _forget(self) -> None:
+        self._link.let_go()
         self._stepping = self._onwards = False
-        if self._flight is not None and self._flight.schedule == self._schedule:
-            self._next = self._flight.place  # it left no trace: it is begun again
-        self._flight = None
-        self._landed.set()
+        self._feed.lost()
         self._questions_gone()
 
     def _questions_gone(self) -> None:
@@ -551,7 +500,7 @@ class LiveOperator(QObject):
 
     def hears(self, listener: LiveListener) -> bool:
         """Whether that session is still this operator's."""
-        return self._listener is listener
+        return self._link.hears(listener)
 
     def log_name(self) -> str:
         """What the log calls it."""
@@ -559,49 +508,34 @@ class LiveOperator(QObject):
 
     # -- episodes --------------------------------------------------------------------
 
-    def _left(self) -> int | None:
-        return None if self._limit is None else max(self._limit - self._next, 0)
+    def _upcoming(self) -> EpisodePlan:
+        return self._feed.upcoming(self.config.operator_id, self._run)
 
-    def _feed(self) -> None:
-        """Play the next episode, one at a time: the one that is looked at is the one in flight."""
-        if self._session is None or self._flight is not None or self._left() == 0:
-            return
-        run, place, plan = self._run, self._next, self._next_plan()
-        self._next += 1
-        self._onwards = False
-        self._flight, self._begun = _Flight(plan, place, self._schedule, run), False
-        self._touch()
-        self._session.play([plan])
-
-    def _next_plan(self) -> EpisodePlan:
-        run, place = self._run, self._next
-        if place == 0 or run is not self._counted:
-            # An index stands once in a run, however often play begins anew in it.
-            self._base = run.next_index(self.config.operator_id) - place if run is not None else 0
-            self._counted = run
-        seed = self._seeds[place] if self._seeds is not None else self._seed + place
-        return EpisodePlan(self._base + place, seed, 0)
+    def _play_next(self) -> None:
+        session = self._link.session
+        if session is not None and self._feed.give(session, self.config.operator_id, self._run):
+            self._onwards = False
+            self._touch()
 
     def _touch(self) -> None:
         self._since = time.monotonic()
 
     def on_started(self, index: int) -> None:
-        if self._flight is not None and self._flight.plan.index == index:
-            self._begun = True
+        self._feed.begun(index)
 
     def on_finished(self, index: int, steps: bytes, line: bytes) -> None:
-        flight = self._flight
-        if flight is None or flight.plan.index != index:
+        flight = self._feed.over(index)
+        if flight is None:
             return
-        self._flight = None
         self._touch()
         row: dict[str, Any] = orjson.loads(line)
         if flight.run is not None:
             flight.run.episode(self.config.operator_id, row, steps, line)
-        self._landed.set()
-        if flight.schedule != self._schedule or row["status"] == EpisodeStatus.ABORTED:
+        if not self._feed.is_of_this_round(flight) or row["status"] == EpisodeStatus.ABORTED:
             return  # somebody has asked for something else meanwhile
+        self.tally.end(row, decisions=steps.count(b"\n"))
         self.episodes_done.append(row)
+        del self.episodes_done[:-KEPT_EPISODES]
         self.episode_over.emit(row)
         if row["status"] == EpisodeStatus.FAILED:
             # Another one would most likely fail as fast as this one: have a person look first.
@@ -609,7 +543,7 @@ class LiveOperator(QObject):
                 self._give_up(str(row.get("error") or "the episode failed")), "ending a session"
             )
         elif not self._paused or self._onwards:
-            self._feed()
+            self._play_next()
         self._refresh()
 
     async def _give_up(self, reason: str) -> None:
@@ -629,6 +563,9 @@ class LiveOperator(QObject):
         moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
         if moved:
             self._touch()
+        flight = self._feed.flight
+        if flight is not None and flight.plan.index == view.episode and self._feed.is_of_this_round(flight):
+            self.tally.look(view)
         self.viewed.emit(view)
         if self._stepping and moved:
             self._stepping = False
@@ -656,8 +593,8 @@ class LiveOperator(QObject):
             self._run.call(self.config.operator_id, line)
 
     def on_ended(self, listener: LiveListener, reason: str) -> None:
-        session = self._session
-        self._forget(listener)
+        session = self._link.session
+        self._forget()
         if session is not None:
-            self._dispose(session)
+            self._link.dispose(session)
         self._break(reason)

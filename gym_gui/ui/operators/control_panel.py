@@ -29,6 +29,7 @@ class ControlPanelContainer(QObject):
 
     add_requested = pyqtSignal()
     step_player_requested = pyqtSignal()
+    plots_toggled = pyqtSignal(bool)
     problem = pyqtSignal(str)
 
     def __init__(self, deck: OperatorDeck, bar: PageBar, parent: QWidget) -> None:
@@ -41,6 +42,14 @@ class ControlPanelContainer(QObject):
         self.add = IconButton(
             "add", "Add an operator (Ctrl+N)", name="operators-add", on_click=self.add_requested.emit
         )
+        self.plots = QuietButton(
+            "Plots",
+            icon_name="train",
+            name="operators-plots",
+            tooltip="Returns, rewards and actions of each operator (Ctrl+G)",
+        )
+        self.plots.setCheckable(True)
+        self.plots.clicked.connect(self.plots_toggled)
         self.reset = QuietButton(
             "Reset all",
             name="operators-reset",
@@ -77,7 +86,15 @@ class ControlPanelContainer(QObject):
         self._rates = self._fill_menu()
         bar.add(self.seed)
         bar.add(self.add)
-        self.actions = (self.reset, self.step_player, self.step, self.run, self.stop, self.speed)
+        self.actions = (
+            self.plots,
+            self.reset,
+            self.step_player,
+            self.step,
+            self.run,
+            self.stop,
+            self.speed,
+        )
         for button in self.actions:
             bar.add_action(button)
         deck.changed.connect(self.refresh)

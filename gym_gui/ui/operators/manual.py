@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QStackedLayout, QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.human_seats import OperatorHumans
+from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
+
+_PLOTS, _SPLIT = "operators/plots", "operators/split"
 
 
 class ManualOperators(QWidget):
@@ -31,6 +34,8 @@ class ManualOperators(QWidget):
 
     selected = pyqtSignal(object)
     """The selected :class:`LiveOperator`, or ``None``."""
+    plots_changed = pyqtSignal(bool)
+    """Whether plots are wanted."""
 
     def __init__(self, context: AppContext, deck: OperatorDeck, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,16 +52,52 @@ class ManualOperators(QWidget):
             icon_name="operators",
         )
         self.empty.setObjectName("operators-empty")
-        self._pages = QStackedLayout()
+        cards = QWidget(self)
+        self._pages = QStackedLayout(cards)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self.grid)
+        self.plots = OperatorPlots(context.theme, deck, self)
+        self.plots_wanted = bool(context.layout.value(_PLOTS, False, type=bool))
+        self.splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self.splitter.setObjectName("operators-splitter")
+        self.splitter.setHandleWidth(theme.GAP)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(cards)
+        self.splitter.addWidget(self.plots)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setStretchFactor(1, 0)
+        sizes = context.layout.value(_SPLIT)
+        if sizes is not None:
+            self.splitter.restoreState(sizes)
+        self.plots.hide()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         self._column.setSpacing(theme.GAP)
-        self._column.addLayout(self._pages, 1)
+        self._column.addWidget(self.splitter, 1)
         deck.added.connect(self._on_added)
         deck.removed.connect(self._on_removed)
         self.grid.enlarged_changed.connect(self._on_enlarged_changed)
+        self.plots.close_requested.connect(self._on_plots_closed)
+        self.splitter.splitterMoved.connect(self._on_split)
+
+    # -- plots -----------------------------------------------------------------------
+
+    def set_plots_wanted(self, wanted: bool) -> None:
+        """Show the plots as long as there are operators, or put them away; remembered."""
+        if wanted != self.plots_wanted:
+            self.plots_wanted = wanted
+            self._context.layout.setValue(_PLOTS, wanted)
+            self.plots_changed.emit(wanted)
+        self._show_plots()
+
+    def _show_plots(self) -> None:
+        self.plots.setVisible(self.plots_wanted and bool(self._deck.operators))
+
+    def _on_plots_closed(self) -> None:
+        self.set_plots_wanted(False)
+
+    def _on_split(self, _position: int, _index: int) -> None:
+        self._context.layout.setValue(_SPLIT, self.splitter.saveState())
 
     # -- which one -------------------------------------------------------------------
 
@@ -112,6 +153,7 @@ class ManualOperators(QWidget):
             operator.asked.connect(self._on_asked)
         self.grid.insert(place, card)
         self._pages.setCurrentWidget(self.grid)
+        self._show_plots()
         self.select(operator)
 
     def _on_removed(self, operator: LiveOperator) -> None:
@@ -120,6 +162,7 @@ class ManualOperators(QWidget):
         self.grid.take(card)
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)
+            self._show_plots()
             self.select(None)
         elif self._selected is operator:
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])

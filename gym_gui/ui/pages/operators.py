@@ -57,6 +57,9 @@ class OperatorsTab(Page):
         self.mode.chosen.connect(self._set_mode)
         self.controls.add_requested.connect(self.add_operator)
         self.controls.step_player_requested.connect(self._on_step_player)
+        self.controls.plots_toggled.connect(self.manual.set_plots_wanted)
+        self.manual.plots_changed.connect(self.controls.plots.setChecked)
+        self.controls.plots.setChecked(self.manual.plots_wanted)
         self.controls.problem.connect(self._on_problem)
         self.manual.selected.connect(self._on_selected)
         self.deck.changed.connect(self._on_deck_changed)
@@ -127,6 +130,7 @@ class OperatorsTab(Page):
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self.deck.stop_all, "Ctrl+.", "Run", "stop", some),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
+            Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
             Command("operators.next", "Next operator", self._on_next, "Ctrl+Tab", "View", "", some),
             Command(
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one
@@ -252,6 +256,9 @@ class OperatorsTab(Page):
 
     def _on_enlarge(self) -> None:
         self.manual.toggle_enlarged()
+
+    def _on_plots(self) -> None:
+        self.manual.set_plots_wanted(not self.manual.plots_wanted)
 
     def _on_next(self) -> None:
         self.manual.select_next(1)

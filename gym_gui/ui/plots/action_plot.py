@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtCore import QPointF
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.chart import MOST_TICKS, round_step
@@ -15,6 +17,11 @@ from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
 
 MOST_WORDS: Final = 12
+FEWEST_WORDS: Final = 4
+WORD_PX: Final = 15
+"""A row that is lower than this cannot carry its word."""
+FIGURE_PX: Final = 9
+"""A bar that is thinner than this has no figure beside it: figures would cover one another."""
 LONGEST: Final = 18
 OTHERS: Final = "all others"
 
@@ -37,7 +44,7 @@ class ActionPlot(LivePlot):
         self._labels: dict[str, list[Any]] = {}
         self._layout: tuple[list[str], list[str]] = ([], [])
         self._reach = 0.0
-        self._key = KeyRow(theme, self)
+        self._key = KeyRow(theme, parent=self)
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
     def set_actions(self, words: Sequence[str]) -> None:
@@ -95,9 +102,11 @@ class ActionPlot(LivePlot):
 
     def build(self, pg: Any, plot: Any) -> None:
         """Words on the left, shares below."""
-        plot.setLabel("bottom", "Share of decisions", color=self._theme.tokens.muted)
+        if not self.compact:
+            plot.setLabel("bottom", "Share of decisions", color=self._theme.tokens.muted)
         plot.showGrid(x=True, y=False, alpha=0.6)
         plot.invertY(True)
+        plot.scene().sigMouseMoved.connect(self._on_pointed)
         bottom = plot.getAxis("bottom")
         bottom.enableAutoSIPrefix(False)
         bottom.setZValue(-1)  # The grid lies behind the bars.
@@ -109,6 +118,7 @@ class ActionPlot(LivePlot):
         if (words, [one.id for one in active]) != self._layout:
             self._lay_out(pg, plot, words, active)
         thick = 0.72 / len(active)
+        roomy = thick * self._plot.height() / max(len(words), 1) >= FIGURE_PX
         longest = 0.0
         for nth, one in enumerate(active):
             shares = list(self.shares(one.id).values())
@@ -119,8 +129,10 @@ class ActionPlot(LivePlot):
             )
             for label, y, share in zip(self._labels[one.id], middle, shares, strict=True):
                 label.setPos(share, y)
+                label.setVisible(roomy)
                 label.setText(f"{share:.0%}".replace("%", " %"), color=self._theme.colour("muted"))
-        self._key.show_names([(one.name, look[one.id]) for one in active] if len(active) > 1 else ())
+        named = len(active) > 1 and not self.compact
+        self._key.show_names([(one.name, look[one.id]) for one in active] if named else ())
         self._set_reach(plot, max(longest * 1.18, 0.1))
 
     def _lay_out(self, pg: Any, plot: Any, words: list[str], active: Sequence[Series]) -> None:
@@ -152,13 +164,33 @@ class ActionPlot(LivePlot):
         count = int(min(self._reach, 1.0) / step + 1e-6) + 1
         plot.getAxis("bottom").setTicks([[(i * step, f"{100 * i * step:.0f} %") for i in range(count)], []])
 
+    def text_at(self, y: float) -> str:
+        """The shares of the action in a row, a line for each series; the first row is 0."""
+        words, row = self._shown(), round(y)
+        if not 0 <= row < len(words):
+            return ""
+        active = [one for one in self._series if self._total(one.id)]
+        shares = [f"{one.name}  {self.shares(one.id)[words[row]]:.0%}".replace("%", " %") for one in active]
+        return "\n".join([words[row], *shares])
+
+    def _on_pointed(self, position: QPointF) -> None:
+        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).y())
+        if text:
+            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """As many actions as there is room for."""
+        super().resizeEvent(a0)
+        self.renewed()
+
     def _shown(self) -> list[str]:
-        if len(self._words) <= MOST_WORDS:
+        most = max(FEWEST_WORDS, min(MOST_WORDS, self.height() // WORD_PX))
+        if len(self._words) <= most:
             return list(self._words)
         total: Counter[str] = Counter()
         for one in self._series:
             total.update(self._counts.get(one.id, Counter()))
-        common = {word for word, _ in total.most_common(MOST_WORDS - 1)}
+        common = {word for word, _ in total.most_common(most - 1)}
         return [*(word for word in self._words if word in common), OTHERS]
 
     def _total(self, series_id: str) -> int:

@@ -97,8 +97,9 @@ class LinePlot(LivePlot):
         """Axes in words, a quiet grid, values under the pointer."""
         x_word, y_word = self._words
         colour = self._theme.tokens.muted
-        plot.setLabel("bottom", x_word, color=colour)
-        plot.setLabel("left", y_word, color=colour)
+        if not self.compact:
+            plot.setLabel("bottom", x_word, color=colour)
+            plot.setLabel("left", y_word, color=colour)
         plot.showGrid(x=False, y=True, alpha=0.6)
         plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.getAxis("left").enableAutoSIPrefix(False)
@@ -144,7 +145,7 @@ class LinePlot(LivePlot):
     def _name_ends(self) -> None:
         if self._plot is None:
             return
-        if len(self._series) < 2:
+        if self.compact or len(self._series) < 2:
             self._names.show_names(())  # Whoever looks at one line knows whose it is.
             return
         look = self._looks()

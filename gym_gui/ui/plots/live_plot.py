@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from PyQt6.QtCore import QRect, QSize, Qt, QTimer
-from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme as themes
@@ -18,6 +18,7 @@ from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
 REDRAW_MS: Final = 200
 """Values that arrive within this time are drawn together."""
 LABEL_WIDTH: Final = 128
+LINE_MARK: Final = 22
 
 
 class LivePlot(QWidget):
@@ -37,6 +38,7 @@ class LivePlot(QWidget):
         self._theme = theme
         self._series: list[Series] = []
         self._plot: Any = None
+        self._compact = False
         self._hint = QLabel(hint, self)
         self._hint.setProperty("role", "muted")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -92,6 +94,15 @@ class LivePlot(QWidget):
         """Say whose values are drawn, in the order of their colours."""
         self._series = list(series)
         self.renewed()
+
+    @property
+    def compact(self) -> bool:
+        """Whether a heading and a key beside the plot say what is drawn, and whose it is."""
+        return self._compact
+
+    def set_compact(self) -> None:
+        """Leave out what a heading and a key say: words at the axes, names. Before it is shown."""
+        self._compact = True
 
     def sizeHint(self) -> QSize:
         """Room for a small plot."""
@@ -253,12 +264,13 @@ class KeyRow(QWidget):
 
     Args:
         theme: Colours.
+        lines: Show a piece of the line instead, dashed as it is.
         parent: Qt owner.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, *, lines: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._mark = theme, LINE_MARK if lines else ROW
         self._entries: list[tuple[str, Look]] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.hide()
@@ -277,11 +289,21 @@ class KeyRow(QWidget):
         painter.setFont(font)
         metrics = QFontMetrics(font)
         room = self.width() // max(len(self._entries), 1)
-        x = 0
+        x, mark = 0, self._mark
         for name, look in self._entries:
-            painter.fillRect(QRect(x, (self.height() - ROW) // 2, ROW, ROW), look.colour)
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - 2 * ROW - STEP)
+            self._paint_mark(painter, x, look)
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - mark - ROW - STEP)
             painter.setPen(self._theme.colour("text"))
-            box = QRect(x + ROW + STEP, 0, room, self.height())
+            box = QRect(x + mark + STEP, 0, room, self.height())
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
-            x += ROW + STEP + metrics.horizontalAdvance(text) + 2 * ROW
+            x += mark + STEP + metrics.horizontalAdvance(text) + 2 * ROW
+
+    def _paint_mark(self, painter: QPainter, x: int, look: Look) -> None:
+        middle = self.height() // 2
+        if self._mark == ROW:
+            painter.fillRect(QRect(x, middle - ROW // 2, ROW, ROW), look.colour)
+            return
+        pen = QPen(look.colour, 2, look.dash)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        painter.drawLine(x, middle, x + self._mark, middle)

@@ -35,6 +35,13 @@ def person(task: str = "FrozenLake-v1", **rules: Any) -> OperatorConfig:
     return OperatorConfig("you", "You", "", task, {"agent_0": player})
 
 
+@pytest.fixture(autouse=True)
+def let_go() -> Iterator[None]:
+    """A session and its gRPC call hold each other, and with them gRPC's thread."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture
 def live(context: AppContext, finish: Finish) -> Iterator[Callable[..., LiveOperator]]:
     """Makes live operators and closes them at the end; in this process unless ``host=True``."""
@@ -52,7 +59,6 @@ def live(context: AppContext, finish: Finish) -> Iterator[Callable[..., LiveOper
         operator.deleteLater()
         del operator
     made.clear()
-    gc.collect()  # a session that failed to start is held by its traceback, and with it gRPC's thread
 
 
 @pytest.fixture

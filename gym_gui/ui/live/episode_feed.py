@@ -1,0 +1,128 @@
+"""Which episodes a live operator plays, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gym_gui.core.execution import EpisodePlan
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_run import LiveRun
+    from gym_gui.controllers.sessions import Session
+
+_UNBEGUN_S, _DRAIN_S = 0.5, 3.0
+"""Time a session has to end an episode that was aborted; one that hangs is started again."""
+
+
+@dataclass(frozen=True)
+class Flight:
+    """The episode that is being played: which one of which round, and where it is written."""
+
+    plan: EpisodePlan
+    place: int
+    round: int
+    run: LiveRun | None
+
+
+class EpisodeFeed:
+    """Gives a session one episode at a time: the one that is looked at is the one in flight.
+
+    A round is what was asked for with one start or reset: seeds from one on, or as they were
+    given. An episode of an earlier round may still be in flight when the next begins.
+
+    Args:
+        seeds: Environment seeds in order; by default they count up from the round's own.
+
+    Attributes:
+        limit: How many episodes the round has; ``None``: no end.
+        flight: What is being played, or ``None``.
+    """
+
+    def __init__(self, seeds: Sequence[int] | None = None) -> None:
+        self._seeds = seeds
+        self.limit: int | None = 0
+        self.flight: Flight | None = None
+        self._seed, self._next, self._base, self._round = 0, 0, 0, 0
+        self._landed = asyncio.Event()
+        self._begun = False
+        self._counted: LiveRun | None = None
+
+    def begin(self, seed: int, episodes: int | None) -> None:
+        """A new round of ``episodes``, or without end."""
+        self._seed, self.limit, self._next = seed, episodes, 0
+        self._round += 1
+        if self._seeds is not None:
+            self.limit = len(self._seeds) if episodes is None else min(episodes, len(self._seeds))
+
+    @property
+    def left(self) -> int | None:
+        """Episodes of the round that have not been given yet; ``None``: without end."""
+        return None if self.limit is None else max(self.limit - self._next, 0)
+
+    @property
+    def done(self) -> bool:
+        """Whether every episode that was asked for has been played."""
+        return self.flight is None and self.left == 0
+
+    def upcoming(self, operator_id: str, run: LiveRun | None) -> EpisodePlan:
+        """The next episode; an index stands once in a run, however often play begins anew in it."""
+        place = self._next
+        if place == 0 or run is not self._counted:
+            self._base = run.next_index(operator_id) - place if run is not None else 0
+            self._counted = run
+        seed = self._seeds[place] if self._seeds is not None else self._seed + place
+        return EpisodePlan(self._base + place, seed, 0)
+
+    def give(self, session: Session, operator_id: str, run: LiveRun | None) -> bool:
+        """Have the session play the next episode; ``False`` while one is in flight, or none is left."""
+        if self.flight is not None or self.left == 0:
+            return False
+        plan = self.upcoming(operator_id, run)
+        self.flight, self._begun = Flight(plan, self._next, self._round, run), False
+        self._next += 1
+        session.play([plan])
+        return True
+
+    def is_of_this_round(self, flight: Flight) -> bool:
+        """Whether nobody has asked for something else since it took off."""
+        return flight.round == self._round
+
+    def begun(self, index: int) -> None:
+        """The session has begun an episode."""
+        if self.flight is not None and self.flight.plan.index == index:
+            self._begun = True
+
+    def over(self, index: int) -> Flight | None:
+        """An episode is over; ``None`` where it is not the one in flight."""
+        flight = self.flight
+        if flight is None or flight.plan.index != index:
+            return None
+        self.flight = None
+        self._landed.set()
+        return flight
+
+    def lost(self) -> None:
+        """The session is gone; what it played left no trace and is begun again."""
+        if self.flight is not None and self.is_of_this_round(self.flight):
+            self._next = self.flight.place
+        self.flight = None
+        self._landed.set()
+
+    async def abort(self, session: Session) -> bool:
+        """End the episode in flight; ``False`` when the session does not do it in time."""
+        if self.flight is None:
+            return True
+        self._landed.clear()
+        session.abort()
+        for patience in (_UNBEGUN_S, _DRAIN_S):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._landed.wait(), patience)
+                break
+            if not self._begun:  # it had not begun: then it is forgotten without a word
+                self.flight = None
+                break
+        return self.flight is None

@@ -1,0 +1,118 @@
+"""The session of a live operator: opened, kept, let go, ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.ui.live.engine import load_engine, open_host_session
+from gym_gui.ui.live.listener import Audience, LiveListener
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.sessions import Session, SessionReady
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.live.engine import OpenLiveSession
+
+Look = tuple[str, float]
+"""What is drawn (``rgb_array``, ``ansi``, ``none``), and how often a second at most."""
+
+
+class SessionLink:
+    """At most one session at a time; those that were let go are ended in the background.
+
+    Args:
+        context: The window's services.
+        audience: Who is told what the session says.
+        open_session: Makes a session; a host process by default.
+
+    Attributes:
+        session: The session, or ``None``; it may still be starting.
+        ready: What it said of itself once it was ready, or ``None``.
+    """
+
+    def __init__(
+        self, context: AppContext, audience: Audience, open_session: OpenLiveSession | None = None
+    ) -> None:
+        self._context, self._audience = context, audience
+        self._open_session = open_session or open_host_session
+        self.session: Session | None = None
+        self.ready: SessionReady | None = None
+        self._listener: LiveListener | None = None
+        self._opened: tuple[OperatorConfig, Look] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @property
+    def playing(self) -> Session | None:
+        """The session, once it is ready."""
+        return self.session if self.ready is not None else None
+
+    @property
+    def pid(self) -> int:
+        """Process id of the session host; 0 where there is none."""
+        return int(getattr(self.session, "pid", 0)) if self.session is not None else 0
+
+    def hears(self, listener: LiveListener) -> bool:
+        """Whether that listener's session is the one that is kept."""
+        return self._listener is listener
+
+    def suits(self, config: OperatorConfig, look: Look) -> bool:
+        """Whether the session that is open plays this."""
+        return self.ready is not None and self._opened == (config, look)
+
+    def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
+        """What is open goes by another configuration that asks for nothing new of it."""
+        if self._opened is not None and self._opened[0] == before:
+            self._opened = (config, self._opened[1])
+
+    async def make(self, config: OperatorConfig, look: Look, first: EpisodePlan | None) -> Session:
+        """Make a session that is not started yet.
+
+        Args:
+            config: Who plays.
+            look: How it is watched.
+            first: The episode that will be played first; how it begins is seen while large
+                players are still loading.
+        """
+        await load_engine()
+        from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+
+        live = LiveSettings(look[1], look[0], first)  # type: ignore[arg-type]
+        settings = SessionSettings(1, config.max_steps, live=live)
+        listener = LiveListener(self._audience)
+        self.session = self._open_session(config, settings, listener, self._context.store)
+        self._listener, self._opened = listener, (config, look)
+        return self.session
+
+    async def start(self, session: Session) -> bool:
+        """Start what was made; ``False`` where it has been let go meanwhile.
+
+        Raises:
+            MosaicError: It cannot play, with the reason.
+        """
+        ready = await session.start()
+        if self.session is not session:
+            return False
+        self.ready = ready
+        return True
+
+    def let_go(self) -> Session | None:
+        """Listen to the session no more; it is to be ended by :meth:`dispose`."""
+        session = self.session
+        self.session = self.ready = self._listener = None
+        return session
+
+    def dispose(self, session: Session) -> asyncio.Task[None]:
+        """End a session that was let go; goes on although whoever asked for it is cancelled."""
+        closing: Coroutine[Any, Any, None] = session.close()
+        task = self._context.spawn(closing, "Ending a session")
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+        return task
+
+    async def ended(self) -> None:
+        """Wait until nothing that was let go is left."""
+        while self._ending:
+            await asyncio.gather(*self._ending, return_exceptions=True)

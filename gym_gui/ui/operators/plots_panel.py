@@ -1,0 +1,164 @@
+"""The strip of plots below the cards: returns, rewards, actions, a colour for each operator."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QSize, QTimer, pyqtSignal
+from PyQt6.QtGui import QHideEvent, QShowEvent
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.tally import Tally
+from gym_gui.ui.operators.render_container import leading_kind
+from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
+from gym_gui.ui.plots.live_plot import KeyRow, LivePlot
+from gym_gui.ui.plots.series import looks
+from gym_gui.ui.widgets import Card, IconButton, section_label
+
+GATHER_MS = 250
+"""What is counted within this time is fetched together."""
+
+
+class OperatorPlots(Card):
+    """Draws what the operators of a deck have counted; costs nothing while it is hidden.
+
+    Args:
+        theme_: Colours.
+        deck: The operators.
+        parent: Qt owner.
+    """
+
+    close_requested = pyqtSignal()
+
+    def __init__(self, theme_: theme.Theme, deck: OperatorDeck, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("operator-plots")
+        self.setAccessibleName("Plots")
+        self._theme, self._deck = theme_, deck
+        self._heard: list[LiveOperator] = []
+        self._drawn: dict[str, tuple[Tally, int]] = {}
+        self.returns, self.rewards, self.shares = (
+            ReturnPlot(self._theme),
+            RewardPlot(theme_),
+            ActionPlot(theme_),
+        )
+        self.key = KeyRow(theme_, lines=True, parent=self)
+        self.key.setObjectName("plots-key")
+        self.close_button = IconButton(
+            "close", "Hide the plots (Ctrl+G)", name="plots-close", on_click=self.close_requested.emit
+        )
+        self.close_button.setFixedSize(22, 22)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(GATHER_MS)
+        self._timer.timeout.connect(self._gather)
+        self._build()
+        theme_.changed.connect(self._show_key)
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.key, 1)
+        head.addWidget(self.close_button)
+        self.body.addLayout(head)
+        row = QHBoxLayout()
+        row.setSpacing(theme.PAGE)
+        for heading, plot in (
+            ("Return per episode", self.returns),
+            ("Reward per step", self.rewards),
+            ("Actions", self.shares),
+        ):
+            row.addLayout(self._column(heading, plot), 1)
+        self.body.addLayout(row, 1)
+
+    def _column(self, heading: str, plot: LivePlot) -> QVBoxLayout:
+        plot.set_compact()
+        column = QVBoxLayout()
+        column.setSpacing(theme.STEP)
+        column.addWidget(section_label(heading))
+        column.addWidget(plot, 1)
+        return column
+
+    def sizeHint(self) -> QSize:
+        """Low enough to leave the cards most of the window at its smallest."""
+        return QSize(720, 220)
+
+    def minimumSizeHint(self) -> QSize:
+        """Smaller than this the axes cannot be read."""
+        return QSize(480, 180)
+
+    # -- while it is seen --------------------------------------------------------------
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        """Listen, and catch up."""
+        super().showEvent(a0)
+        self._deck.changed.connect(self._on_deck_changed)
+        self._on_deck_changed()
+        self._gather()
+
+    def hideEvent(self, a0: QHideEvent | None) -> None:
+        """Listen to nobody."""
+        super().hideEvent(a0)
+        self._deck.changed.disconnect(self._on_deck_changed)
+        self._timer.stop()
+        self._listen(())
+
+    def _listen(self, operators: tuple[LiveOperator, ...]) -> None:
+        for operator in self._heard:
+            operator.viewed.disconnect(self._on_counted)
+            operator.episode_over.disconnect(self._on_counted)
+        self._heard = list(operators)
+        for operator in operators:
+            operator.viewed.connect(self._on_counted)
+            operator.episode_over.connect(self._on_counted)
+
+    def _on_counted(self, _what: object) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _on_deck_changed(self) -> None:
+        """Somebody came, went, has another name, or began anew."""
+        operators = tuple(self._deck.operators)
+        if list(operators) != self._heard:
+            self._listen(operators)
+        series = [_series(operator) for operator in operators]
+        if tuple(series) != self.returns.series:
+            gone = set(self._drawn) - {one.id for one in series}
+            for plot in (self.returns, self.rewards, self.shares):
+                for series_id in gone:
+                    plot.clear(series_id)
+                plot.set_series(series)
+            for series_id in gone:
+                del self._drawn[series_id]
+            self._show_key()
+        self._on_counted(None)
+
+    def _show_key(self) -> None:
+        series = self.returns.series
+        look = looks(series, self._theme)
+        self.key.show_names([(one.name, look[one.id]) for one in series])
+
+    def _gather(self) -> None:
+        """Fetch what has been counted since the last time."""
+        words: set[tuple[int, str]] = set()
+        changed: list[LiveOperator] = []
+        for operator in self._heard:
+            tally = operator.tally
+            words |= tally.actions.keys()
+            if self._drawn.get(operator.config.operator_id) != (tally, tally.changes):
+                changed.append(operator)
+        if not changed:
+            return
+        self.shares.set_actions([word for _, word in sorted(words)])
+        for operator in changed:
+            operator_id, tally = operator.config.operator_id, operator.tally
+            self._drawn[operator_id] = (tally, tally.changes)
+            self.returns.set_values(operator_id, tally.returns)
+            self.rewards.set_values(operator_id, tally.rewards)
+            self.shares.set_counts(operator_id, tally.action_counts())
+
+
+def _series(operator: LiveOperator) -> Series:
+    config = operator.config
+    return Series(config.operator_id, config.display_name, leading_kind(config))
