@@ -85,7 +85,7 @@ def test_the_same_slots_under_both_interfaces() -> None:
         ("simple_spread_v3", "agent_1", ("noop", "left", "right", "down", "up"), 0),
         ("simple_reference_v3", "agent_0", (), None),
         ("rps_v2", "player_0", ("rock", "paper", "scissors"), None),
-        ("connect_four_v3", "player_1", tuple(f"column {i}" for i in range(7)), None),
+        ("connect_four_v3", "player_1", tuple(f"column {i + 1}" for i in range(7)), None),
         (
             "MosaicMultiGrid-S-2v2-IndAgObs-v1",
             "blue_1",

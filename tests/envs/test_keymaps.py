@@ -80,8 +80,8 @@ def test_every_discrete_action_has_a_key(task: str) -> None:
         ("MosaicMultiGrid-S-2v2-IndAgObs-v1", {"N": "noop", "Space": "pickup", "Down": "drop"}),
         ("simple_spread_v3", {"Up": "up", "Down": "down", "N": "noop"}),
         ("knights_archers_zombies_v11", {"Left": "turn left", "Space": "attack", "Up": "forward"}),
-        ("connect_four_v3", {"1": "column 0", "7": "column 6"}),
-        ("tictactoe_v3", {"1": "column 0 row 0", "3": "column 2 row 0", "7": "column 0 row 2"}),
+        ("connect_four_v3", {"1": "column 1", "7": "column 7"}),
+        ("tictactoe_v3", {"1": "column 1 row 1", "3": "column 3 row 1", "7": "column 1 row 3"}),
     ],
 )
 def test_keys_mean_what_one_expects(task: str, keys_and_words: dict[str, str]) -> None:

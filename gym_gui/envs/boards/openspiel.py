@@ -57,7 +57,7 @@ def connect_four(environment: Environment) -> Board:
     lines = str(_state(environment)).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
     return drops(
-        "connect_four", cells, len(lines[0]), turn_of(environment), lambda action: f"column {action}"
+        "connect_four", cells, len(lines[0]), turn_of(environment), lambda action: f"column {action + 1}"
     )
 
 

@@ -66,7 +66,7 @@ def connect_four(environment: Environment) -> Board:
     """Connect four: a flat list from the top, 1 and 2 for the players."""
     marks: list[int] = environment.env.board
     cells = [_PIECES[mark] for mark in marks]
-    return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action}")
+    return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action + 1}")
 
 
 def tictactoe(environment: Environment) -> Board:
@@ -79,7 +79,7 @@ def tictactoe(environment: Environment) -> Board:
         3,
         turn_of(environment),
         lambda action: (action % 3, action // 3),
-        lambda action: f"column {action // 3} row {action % 3}",
+        lambda action: f"column {action // 3 + 1} row {action % 3 + 1}",
     )
 
 

@@ -24,7 +24,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "kuhn_poker": ("pass", "bet"),
     "blackjack": ("hit", "stand"),
     "catch": ("left", "stay", "right"),
-    "connect_four": tuple(f"column {i}" for i in range(7)),
+    "connect_four": tuple(f"column {i + 1}" for i in range(7)),
 }
 
 

@@ -35,8 +35,8 @@ _OWN_EXTRA = frozenset({"atari", "sisl"})
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "rps": ("rock", "paper", "scissors"),
-    "connect_four": tuple(f"column {i}" for i in range(7)),
-    "tictactoe": tuple(f"column {i // 3} row {i % 3}" for i in range(9)),
+    "connect_four": tuple(f"column {i + 1}" for i in range(7)),
+    "tictactoe": tuple(f"column {i // 3 + 1} row {i % 3 + 1}" for i in range(9)),
     "leduc_holdem": ("call", "raise", "fold", "check"),
     "texas_holdem": ("call", "raise", "fold", "check"),
     "texas_holdem_no_limit": ("fold", "check or call", "raise half the pot", "raise the pot", "all in"),
