@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,13 +11,21 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import strangers
-from tests.support.waiting import eventually
+from tests.support.waiting import LONG_S, eventually
 from tests.window.desktop import Desktop, missing
 from tests.window.program import Program
 
 _SHARED_MEMORY = Path("/dev/shm")
 
 Start = Callable[..., Program]
+
+EXPERIMENT = """
+operators:
+  - {id: random, name: Random, env_name: gymnasium, task: CartPole-v1, workers: {agent: {type: random}}}
+  - {id: passive, name: Passive, env_name: gymnasium, task: CartPole-v1, workers: {agent: {type: passive}}}
+execution: {num_episodes: 8, seeds: [0, 1, 2, 3, 4, 5, 6, 7]}
+"""
+"""Two that need no library to play, on the same eight seeds."""
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +36,16 @@ def desktop() -> Iterator[Desktop]:
     result = Desktop()
     yield result
     result.close()
+
+
+@pytest.fixture(scope="session")
+def recorded_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder as ``mosaic run`` writes it; to be copied, not used."""
+    folder = tmp_path_factory.mktemp("recorded")
+    (folder / "two.yaml").write_text(EXPERIMENT)
+    command = [sys.executable, "-m", "gym_gui", "run", "two.yaml", "--out", "runs"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=LONG_S)
+    return next((folder / "runs").iterdir())
 
 
 @pytest.fixture

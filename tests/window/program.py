@@ -25,6 +25,9 @@ T = TypeVar("T")
 
 _ANSWER_S = 30.0
 _MOST_TABS = 60
+_PAUSE_S = 0.03
+_PATIENCE_S = 120.0
+"""More than anything takes, also where ten programs share a core."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Program:
 
     def arrive(self) -> None:
         """Wait until the window is on the screen and has the keyboard."""
-        eventually(self._there, "the window is painted")
+        eventually(self._there, "the window is painted", _PATIENCE_S)
         self.until("the window has the keyboard", lambda s: s["active"])
 
     def _there(self) -> bool:
@@ -105,13 +108,16 @@ class Program:
         return self._probe.exists()
 
     def wait(self, condition: Callable[[], T], what: str) -> T:
-        """Wait until something is so; fails at once where the program has gone wrong."""
+        """Wait until something is so; fails at once where the program has gone wrong.
 
-        def so() -> T:
+        Looks less often than :func:`eventually`: whoever is asked all the time gets nothing done.
+        """
+        deadline = time.monotonic() + _PATIENCE_S
+        while not (found := condition()):
             assert "Traceback" not in self.log, f"the program complains: {self.log}"
-            return condition()
-
-        return eventually(so, what)
+            assert time.monotonic() < deadline, f"did not happen within {_PATIENCE_S:g} s: {what}"
+            time.sleep(_PAUSE_S)
+        return found
 
     # -- looking ----------------------------------------------------------------------
 
@@ -196,6 +202,17 @@ class Program:
             raise AssertionError(f"{error}; last seen: {before[0]}; state: {self.state}") from None
         assert found is not None
         return found
+
+    def still_look(self, rect: tuple[int, int, int, int]) -> str:
+        """Fingerprint of a part of the screen, once it does not change any more."""
+        looks = [""]
+
+        def still() -> bool:
+            looks.append(self.desktop.look_of(*rect))
+            return looks[-1] == looks[-2]
+
+        self.wait(still, "the picture stands still")
+        return looks[-1]
 
     # -- doing ------------------------------------------------------------------------
 
@@ -316,8 +333,3 @@ class Program:
             return episodes if len(episodes) >= count else []
 
         return self.wait(enough, f"{count} episodes of {operator} are recorded")
-
-
-def now() -> float:
-    """Seconds, for telling how long something took."""
-    return time.monotonic()

@@ -11,7 +11,7 @@ TEAM = {
     "blue_0": "Cycles through actions",
     "blue_1": "Random",
 }
-POLICIES = ("soccer_chaser", "noop", "cycling", "random")
+POLICIES = ("soccer_chaser", "noop", "cycle", "random")
 ALL_RANDOM = dict.fromkeys(SLOTS, "Random")
 
 
