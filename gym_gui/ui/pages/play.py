@@ -112,6 +112,7 @@ class PlayPage(Page):
 
     def _build_body(self) -> None:
         self.stage_card = StageCard(self.context.theme)
+        self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
         self.documentation = Documentation()
         self.empty = EmptyHint("", icon_name="keyboard")
         self.empty.set_text(

@@ -95,14 +95,17 @@ def test_an_empty_page_says_what_to_do(page: PlayPage, you: Player) -> None:
 
 def test_cartpole_waits_for_the_first_key_and_then_runs(page: PlayPage, you: Player) -> None:
     you.open(task="CartPole-v1", seed=3)
-    assert page.game.waits_for_key and "to begin" in page.stage_card.prompt.text
+    you.wait(lambda: "to begin" in page.stage_card.prompt.text)
+    assert page.game.waits_for_key
     assert page.stage_card.facts.text() == "step 0 of 500 · 15 steps/s"
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Right)
     you.wait(lambda: page.game.is_over)
     you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Right)
     episodes, steps = you.recorded()
     assert [e["status"] for e in episodes] == ["completed"] and episodes[0]["seed"] == 3
-    assert {(s["action"], s["action_source"]) for s in steps} == {(1, "human")}
+    played = [(s["action"], s["action_source"]) for s in steps]
+    # On a busy machine an answer may come too late: that is a fallback, and recorded as one.
+    assert set(played) <= {(1, "human"), (0, "noop")} and played.count((1, "human")) > len(played) / 2
     assert page.stage_card.result.isVisible()
     assert f"{len(steps)} steps · seed 3 · recorded" in page.stage_card.result.detail.text()
     shown: list[Any] = []
