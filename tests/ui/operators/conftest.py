@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,13 +31,6 @@ def baseline(
 def person(task: str = "FrozenLake-v1", **rules: Any) -> OperatorConfig:
     player = WorkerAssignment("human_worker", "human", {}, **rules)
     return OperatorConfig("you", "You", "", task, {"agent_0": player})
-
-
-@pytest.fixture(autouse=True)
-def let_go() -> Iterator[None]:
-    """A session and its gRPC call hold each other, and with them gRPC's thread."""
-    yield
-    gc.collect()
 
 
 @pytest.fixture

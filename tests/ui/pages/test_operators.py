@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +22,6 @@ WAIT = 60_000
 def baseline(name: str, behavior: str = "random", task: str = "CartPole-v1") -> OperatorConfig:
     player = WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
     return OperatorConfig(name, "", "", task, {"agent_0": player})
-
-
-@pytest.fixture(autouse=True)
-def let_go() -> Iterator[None]:
-    """A session and its gRPC call hold each other, and with them gRPC's thread."""
-    yield
-    gc.collect()
 
 
 def page_of(window: MainWindow) -> OperatorsTab:

@@ -16,9 +16,9 @@ from gym_gui.services.store import Store
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results import exports
-from tests.ui.results.conftest import collected, played_run, run
+from tests.ui.results.conftest import played_run, run
 
-__all__ = ["collected", "played_run", "run"]
+__all__ = ["played_run", "run"]
 
 LONG = 40_000
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,10 +39,3 @@ def run(played_run: Path, store: Store) -> Path:
     target = store.runs_dir() / played_run.name
     shutil.copytree(played_run, target)
     return target
-
-
-@pytest.fixture(autouse=True)
-def collected(nothing_left: None) -> Iterator[None]:
-    """gRPC's thread ends with its last object, and its calls refer to themselves."""
-    yield
-    gc.collect()
