@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout
+from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from gym_gui.controllers.human_input import KEYBOARD
 from gym_gui.core.errors import MosaicError, UsageError
@@ -19,22 +18,22 @@ from gym_gui.ui.page import Page
 from gym_gui.ui.play.documentation import Documentation
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.evdev_input import EvdevInput, find_keyboards
-from gym_gui.ui.play.game import PlayGame, seat_quietly
+from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.play.keyboards_panel import Find
 from gym_gui.ui.play.opening import Opening, open_environment
+from gym_gui.ui.play.own_keyboards import OwnKeyboards
 from gym_gui.ui.play.people import People
 from gym_gui.ui.play.prompts import Prompt, prompt_for
+from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
-from gym_gui.ui.play.who_plays import YOU
-from gym_gui.ui.renderers import Seat
 from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, SeedBox, restyle
 
 if TYPE_CHECKING:
     from gym_gui.controllers.candidates import Candidate
     from gym_gui.controllers.play_card import PlayCard
     from gym_gui.controllers.play_setup import Clock
-    from gym_gui.core.assignment import WorkerAssignment
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
@@ -54,16 +53,19 @@ class PlayPage(Page):
 
     Args:
         context: The window's services.
+        find: Looks for keyboards.
+        evdev: Reads them; both are this machine's by default.
     """
 
     name = "play"
     title = "Play"
     icon = "play"
 
-    def __init__(self, context: AppContext) -> None:
+    def __init__(
+        self, context: AppContext, find: Find = find_keyboards, evdev: EvdevInput | None = None
+    ) -> None:
         super().__init__(context)
         self.input = HumanInput(self)
-        self.evdev = EvdevInput(parent=self)
         self.game = PlayGame(context, self.input, self)
         self.people = People(context, self.input, self)
         self.opening = Opening(context)
@@ -72,12 +74,14 @@ class PlayPage(Page):
         self._paused_by_focus = False
         self._refusal = ""
         self._job: asyncio.Task[Any] | None = None
-        self._others: dict[str, WorkerAssignment] = {}
-        self._labels: dict[str, str] = {}
         self._build_bar()
         self._build_body()
-        self.side = SidePanel(self.use_inspector(), find_keyboards)
+        self.side = SidePanel(self.use_inspector(), find)
         self.side.set_shown(False)
+        self.seating = Seating(context, self.game, self.side.who, self)
+        self.keyboards = OwnKeyboards(
+            context, self.input, self.people, self.side.keyboards, self._is_realtime, evdev, self
+        )
         self._connect()
         self._show_actions()
 
@@ -142,18 +146,13 @@ class PlayPage(Page):
         self.input.refused.connect(self._on_refused)
         self.input.listening_changed.connect(self._on_listening_changed)
         self.people.changed.connect(self._on_people_changed)
-        self.evdev.pressed.connect(self.input.press)
-        self.evdev.released.connect(self.input.release)
-        self.evdev.lost.connect(self._on_keyboard_lost)
-        side.who.chosen.connect(self._on_player_chosen)
+        self.seating.shown.connect(self._on_seats_shown)
+        self.seating.seated.connect(self._on_seated)
         side.keys.acted.connect(self._on_acted)
         side.keys.pushed.connect(self._on_pushed)
         side.keys.scheme_changed.connect(self._on_scheme_changed)
         side.keys.reset_wanted.connect(self._on_keys_reset)
         side.keys.editing_changed.connect(self._on_editing_changed)
-        side.keyboards.look_wanted.connect(self._on_look_for_keyboards)
-        side.keyboards.chosen.connect(self._on_keyboard_chosen)
-        side.keyboards.grab_changed.connect(self._on_grab_changed)
         side.clock.chosen.connect(self._on_clock_chosen)
         side.about.more_wanted.connect(self.read_documentation)
         self.documentation.closed.connect(self._on_documentation_closed)
@@ -195,7 +194,7 @@ class PlayPage(Page):
         if self._job is not None:
             self._job.cancel()
             await asyncio.gather(self._job, return_exceptions=True)
-        self.evdev.close_all()
+        self.keyboards.close()
         self.input.detach()
         await self.game.close()
 
@@ -216,6 +215,9 @@ class PlayPage(Page):
 
     def _there(self) -> bool:
         return self._card is not None
+
+    def _is_realtime(self) -> bool:
+        return self.game.clock.realtime
 
     # -- opening ---------------------------------------------------------------------
 
@@ -284,50 +286,12 @@ class PlayPage(Page):
         self.side.set_shown(True)
         self.side.about.set_text(card.summary, more=bool(card.text))
         self.documentation.set_page(card.title, card.text, card.url)
-        slots = list(card.slots)
-        self.side.who.set_slots({slot: "Player" if len(slots) == 1 else slot for slot in slots})
         self._seat_people()
-        for slot in slots:
-            self.side.who.offer(slot, self.people.hands(slot), candidates.get(slot, []))
-        self._show_players(candidates)
+        self.seating.offer({slot: self.people.hands(slot) for slot in card.slots}, candidates)
         if self._view is not None:
             self.stage_card.show_view(self._view, card.title)
         self._show_facts()
         self.stage_card.take_keys()
-
-    def _show_players(self, candidates: Mapping[str, list[Candidate]]) -> None:
-        config = self.game.config
-        if config is None or self._card is None:
-            return
-        for slot, player in config.resolved_slots().items():
-            if slot in self.game.people:
-                self.side.who.set_player(slot, YOU)
-                self._labels[slot] = "you"
-                continue
-            self._others[slot] = player
-            match = next(
-                (
-                    c
-                    for c in candidates.get(slot, [])
-                    if c.worker_id == player.worker_id and dict(c.settings) == dict(player.settings)
-                ),
-                None,
-            )
-            label = match.label if match is not None else _name_of(player)
-            self.side.who.set_player(slot, match.key if match is not None else f"here:{slot}", label)
-            self._labels[slot] = label
-        self._show_seats()
-
-    def _show_seats(self) -> None:
-        config = self.game.config
-        if config is None:
-            return
-        self.stage_card.stage.set_seats(
-            {
-                slot: Seat(player.worker_type, self._labels.get(slot, ""))
-                for slot, player in config.resolved_slots().items()
-            }
-        )
 
     def _seat_people(self) -> None:
         if self._card is None:
@@ -336,68 +300,13 @@ class PlayPage(Page):
         self.people.seat(known, self.stage_card, realtime=self.game.clock.realtime)
         self.game.ask_again()
 
-    # -- who plays -------------------------------------------------------------------
+    def _on_seats_shown(self) -> None:
+        self.stage_card.stage.set_seats(self.seating.seats())
 
-    def _on_player_chosen(self, slot: str, key: str) -> None:
-        from gym_gui.controllers.play_setup import assignment_of, person
-
-        candidate = self.side.who.candidate(slot, key)
-        if key == YOU:
-            self._seat(slot, person(self.game.clock), "you")
-        elif candidate is None:
-            kept = self._others.get(slot)
-            if kept is not None:
-                self._seat(slot, kept, self.side.who.label(slot))
-        elif candidate.asks_policy:
-            self._ask_policy(slot, candidate)
-        else:
-            self._seat(slot, assignment_of(candidate), candidate.label)
-
-    def _ask_policy(self, slot: str, candidate: Candidate) -> None:
-        dialog = QFileDialog(self, f"Policy for {slot}", str(self.context.store.data_dir("policies")))
-        dialog.setObjectName("policy-dialog")
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(_PolicyChosen(self, slot, candidate))
-        dialog.rejected.connect(self._show_who)
-        dialog.open()
-
-    def policy_chosen(self, slot: str, candidate: Candidate, folder: str) -> None:
-        """A trained policy was chosen for a slot."""
-        from dataclasses import replace
-
-        from gym_gui.controllers.play_setup import assignment_of
-
-        settings = {**candidate.settings, candidate.asks_policy: folder}
-        chosen = replace(candidate, settings=settings)
-        self._seat(slot, assignment_of(chosen), f"{candidate.kind.upper()} {Path(folder).name}")
-
-    def _seat(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        self.context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
-
-    async def _seat_job(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        """Seat somebody; where that fails the person is told, and who sat there stays."""
-        self.side.who.set_busy(True)
-        try:
-            problem = await seat_quietly(self.game.seat(slot, player))
-        finally:
-            self.side.who.set_busy(False)
-        if problem:
-            self._show_who()
-            return
-        self._labels[slot] = label
-        if label != "you":
-            self._others[slot] = player
-            self.side.who.set_player(slot, str(self.side.who.pickers[slot].value), label)
+    def _on_seated(self) -> None:
+        self.stage_card.show_trouble("")
         self._seat_people()
-        self._show_seats()
-        self.game.seated()
         self.stage_card.take_keys()
-
-    def _show_who(self) -> None:
-        """Show again who really plays."""
-        everybody = self.opening.candidates
-        self._show_players(everybody)
 
     # -- people ----------------------------------------------------------------------
 
@@ -446,33 +355,6 @@ class PlayPage(Page):
             if question.legal is None or action in question.legal:
                 self.input.choose(question.slot, action)
                 return
-
-    # -- keyboards of their own ------------------------------------------------------
-
-    def _on_look_for_keyboards(self) -> None:
-        self.context.spawn(self.side.keyboards.look_again(), "Looking for keyboards")
-
-    def _on_keyboard_chosen(self, slot: str, device: str) -> None:
-        before = self.people.devices.get(slot, KEYBOARD)
-        problem = self.evdev.open(device, grab=self.side.keyboards.keep.isChecked()) if device else ""
-        self.side.keyboards.say(problem)
-        if problem:
-            self.side.keyboards.set_people(self.people.devices)
-            return
-        self.people.set_device(slot, device, realtime=self.game.clock.realtime)
-        if before and before not in self.people.devices.values():
-            self.evdev.close(before)
-
-    def _on_grab_changed(self, grab: bool) -> None:
-        problems = [self.evdev.set_grabbed(path, grab) for path in self.evdev.devices]
-        self.side.keyboards.say(next(filter(None, problems), ""))
-
-    def _on_keyboard_lost(self, device: str, sentence: str) -> None:
-        self.input.release_all(device)
-        for slot, own in list(self.people.devices.items()):
-            if own == device:
-                self.people.set_device(slot, KEYBOARD, realtime=self.game.clock.realtime)
-        self.side.keyboards.say(sentence)
 
     # -- the game --------------------------------------------------------------------
 
@@ -527,7 +409,7 @@ class PlayPage(Page):
         self._show_facts()
 
     def _on_listening_changed(self, listens: bool) -> None:
-        self.evdev.active = self.isActiveWindow()
+        self.keyboards.set_active(self.isActiveWindow())
         game = self.game
         if not game.clock.realtime or game.waits_for_key or game.is_over:
             self._show_prompt()
@@ -684,22 +566,7 @@ class _Open:
         self._page.open_task(self._task)
 
 
-class _PolicyChosen:
-    """Hands on which folder was chosen for which slot."""
-
-    def __init__(self, page: PlayPage, slot: str, candidate: Candidate) -> None:
-        self._page, self._slot, self._candidate = page, slot, candidate
-
-    def __call__(self, folder: str) -> None:
-        self._page.policy_chosen(self._slot, self._candidate, folder)
-
-
 def _record_icon(on: bool) -> Any:
     from gym_gui.ui.icons import icon
 
     return icon("circle-fill", "on_accent" if on else "muted")
-
-
-def _name_of(player: WorkerAssignment) -> str:
-    behavior = player.settings.get("behavior") or player.settings.get("checkpoint")
-    return str(behavior).rpartition("/")[2].replace("_", " ") if behavior else player.worker_id

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.controllers.play_setup import Clock, is_person, people, with_clock
 from gym_gui.core.errors import MosaicError
+from gym_gui.ui.live.engine import with_player
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.play.human_input import HumanInput
 
@@ -162,6 +163,11 @@ class PlayGame(QObject):
     def seat(self, slot: str, player: WorkerAssignment) -> asyncio.Task[Any] | None:
         """Somebody else plays a slot from its next move on; the task fails where that cannot be."""
         if self._operator is None:
+            return None
+        if not self._operator.alive:
+            # There is no session to tell, or one that has been told already who plays.
+            config = with_player(self._operator.config, slot, player)
+            self.open(config, self.clock, self.seed, render=self._render)
             return None
         if not is_person(player):
             self._operator.set_rate(self.clock.rate)  # before it plays at once as fast as it can
