@@ -28,6 +28,8 @@ from gym_gui.host.views import question_from_json, unpacked, view_from_json
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 
+SEEN_EVERY = 2
+"""Looks after which the host is told that they have been taken in."""
 _PLAYING_FAREWELL_S = 8.0
 """Where nobody watches, a host may take longer to stop its workers."""
 
@@ -65,6 +67,7 @@ class HostSession:
         self._send = self._host.send
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None
+        self._untold = 0
         self._ready: asyncio.Future[SessionReady] | None = None
         self._rebinds: dict[int, asyncio.Future[Mapping[str, str]]] = {}
         self._numbers = count(1)
@@ -168,6 +171,10 @@ class HostSession:
             if newest is not None:
                 self._listener.on_frame(*newest)
         self._listener.on_view(view_from_json(view.json))
+        self._untold += 1
+        if self._untold >= SEEN_EVERY:
+            self._send(pb.Command(seen=pb.Seen(looks=self._untold)))
+            self._untold = 0
 
     def _on_rebound(self, rebound: pb.Rebound) -> None:
         future = self._rebinds.pop(rebound.id, None)

@@ -18,13 +18,17 @@ from gym_gui.host.views import packed, question_to_json, view_to_json
 _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
+_UNSEEN = 4
+"""Looks that may be on their way; more than the client takes in before it says so (``SEEN_EVERY``)."""
 
 
 class Outbox:
     """Events on their way to the client; a listener of the session.
 
-    Episodes that finish close together share a message. A look that the client has not taken
-    when the next one comes is replaced by it, so that a slow client sees less and costs nothing.
+    Episodes that finish close together share a message. Only a few looks are on their way at a
+    time; while the client has not said that it has seen them, the newest replaces the one that
+    waits. A slow client sees less, and what it sees is new: messages would pile up in the
+    connection's buffers otherwise.
 
     Args:
         begun: File descriptor of the pipe that takes the index of each episode that begins.
@@ -40,6 +44,8 @@ class Outbox:
         self._session: LocalSession | None = None
         self._frame: pb.Frame | None = None
         self._look: pb.Event | None = None
+        self._held: pb.Event | None = None
+        self._unseen = 0
 
     def watch(self, session: LocalSession) -> None:
         """Take the figures of the news from ``session``."""
@@ -139,11 +145,23 @@ class Outbox:
         event = pb.Event(view=pb.View(json=view_to_json(view), frame=frame))
         if self._look is not None:
             self._look.CopyFrom(event)
+        elif self._unseen >= _UNSEEN and not view.over:
+            self._held = event
         else:
-            self._look = event
-            self._queue.put_nowait(event)
+            self._queue_look(event)
         if view.over:
             self._look = None  # the end is told in any case
+
+    def _queue_look(self, event: pb.Event) -> None:
+        self._look, self._held = event, None
+        self._unseen += 1
+        self._queue.put_nowait(event)
+
+    def seen(self, looks: int) -> None:
+        """The client has taken in so many more looks: the one that waits may follow."""
+        self._unseen = max(self._unseen - looks, 0)
+        if self._held is not None and self._unseen < _UNSEEN:
+            self._queue_look(self._held)
 
     def on_question(self, question: HumanQuestion) -> None:
         self.put(pb.Event(question=pb.Question(json=question_to_json(question))))

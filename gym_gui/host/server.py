@@ -87,6 +87,8 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
                 task = asyncio.get_running_loop().create_task(_rebind(session, command.rebind, outbox))
                 rebinds.add(task)
                 task.add_done_callback(rebinds.discard)
+            elif body == "seen":
+                outbox.seen(command.seen.looks)
             elif body == "stop":
                 break
             else:

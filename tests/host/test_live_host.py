@@ -78,6 +78,32 @@ async def test_pictures_and_facts_arrive_however_they_travel(share_memory: bool)
         assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
 
 
+@pytest.mark.parametrize("share_memory", [True, False])
+async def test_whoever_is_slow_sees_less_and_what_they_see_is_new(share_memory: bool):
+    ages: list[float] = []
+
+    class Slow(Watcher):
+        def on_view(self, view: Any) -> None:
+            super().on_view(view)
+            ages.append((time.monotonic_ns() - view.sent_ns) / 1e9)
+            time.sleep(0.1)  # the window is busy: it paints, or has no core
+
+    watcher = Slow()
+    host = HostSession(
+        corridor(), SessionSettings(1, live=LiveSettings(60.0)), watcher, share_memory=share_memory
+    )
+    try:
+        await host.start()
+        host.pace(60)
+        host.play(plans(1))
+        await in_time(lambda: len(ages) >= 30, "three seconds have passed")
+    finally:
+        await host.close()
+    # Six looks come for each that is taken in: unheld they would be two seconds old by now.
+    assert max(ages[10:]) < 1.2
+    assert watcher.views[-1].step > 60 and len(watcher.views) < 45
+
+
 async def test_the_beginning_is_shown_before_the_host_is_ready():
     watcher = Watcher()
     live = LiveSettings(first=plans(8, first=3)[0])

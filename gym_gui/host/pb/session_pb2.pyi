@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Command(_message.Message):
-    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "replay")
+    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "seen", "replay")
     LAUNCH_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
@@ -17,6 +17,7 @@ class Command(_message.Message):
     ABORT_FIELD_NUMBER: _ClassVar[int]
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     REBIND_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     launch: Launch
     episodes: Episodes
@@ -28,8 +29,9 @@ class Command(_message.Message):
     abort: Abort
     answer: Answer
     rebind: Rebind
+    seen: Seen
     replay: Replay
-    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
+    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., seen: _Optional[_Union[Seen, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
 
 class Launch(_message.Message):
     __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets", "live")
@@ -105,6 +107,12 @@ class Pace(_message.Message):
 class Abort(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class Seen(_message.Message):
+    __slots__ = ("looks",)
+    LOOKS_FIELD_NUMBER: _ClassVar[int]
+    looks: int
+    def __init__(self, looks: _Optional[int] = ...) -> None: ...
 
 class Answer(_message.Message):
     __slots__ = ("question", "action")
