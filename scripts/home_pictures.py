@@ -33,10 +33,11 @@ from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.theme import DARK, LIGHT, Theme, kind_colour
 
 _MARKS = {
-    "caret-down": [(0.12, 0.32), (0.5, 0.7), (0.88, 0.32)],
-    "caret-up": [(0.12, 0.68), (0.5, 0.3), (0.88, 0.68)],
+    "caret-down": [(0.19, 0.375), (0.5, 0.685), (0.81, 0.375)],
+    "caret-up": [(0.19, 0.625), (0.5, 0.315), (0.81, 0.625)],
     "check": [(0.18, 0.52), (0.42, 0.76), (0.84, 0.26)],
 }
+"""Carets as the icons' own, so that a combo box and a picker look alike."""
 _MARK_PX = 12
 _CARD = QSize(616, 400)
 
@@ -47,15 +48,17 @@ def draw_marks(folder: Path) -> None:
         for mark, points in _MARKS.items():
             colour = tokens.on_accent if mark == "check" else tokens.muted
             for scale, suffix in ((1, ""), (2, "@2x")):
-                _mark(points, colour, _MARK_PX * scale).save(str(folder / f"{mark}-{shade}{suffix}.png"))
+                pixels = _MARK_PX * scale
+                width = pixels / (7.5 if mark == "check" else 12)
+                _mark(points, colour, pixels, width).save(str(folder / f"{mark}-{shade}{suffix}.png"))
 
 
-def _mark(points: list[tuple[float, float]], colour: str, size: int) -> QImage:
+def _mark(points: list[tuple[float, float]], colour: str, size: int, width: float) -> QImage:
     image = QImage(size, size, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    pen = QPen(QColor(colour), size / 7.5)
+    pen = QPen(QColor(colour), width)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)

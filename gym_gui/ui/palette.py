@@ -19,6 +19,8 @@ from gym_gui.ui.widgets.picker import ItemDelegate, ItemsModel, PickerItem
 
 SHOWN: Final = 60
 RUNS: Final = 200
+OWN_COMMAND: Final = "view.palette"
+"""Opens it; in itself it is no use."""
 _SMALL = {"environment", "run"}
 """Only found by typing: there are too many to look through."""
 
@@ -53,6 +55,7 @@ class CommandPalette(QWidget):
         self.search.setObjectName("palette-search")
         self.search.setPlaceholderText("Type a command, a page, an environment or a run")
         self.search.setAccessibleName("Search everything")
+        self.search.setTextMargins(3, 0, 3, 0)  # words below each other
         self.search.textChanged.connect(self._on_text_changed)
         self.search.installEventFilter(self)
         self.model = ItemsModel(self)
@@ -130,7 +133,11 @@ class CommandPalette(QWidget):
 
     def _gather(self) -> None:
         registry = self._context.commands
-        commands = tuple(_command_item(command, registry.shortcut(command)) for command in registry.all())
+        commands = tuple(
+            _command_item(command, registry.shortcut(command))
+            for command in registry.all()
+            if command.id != OWN_COMMAND
+        )
         self._items = (*commands, *self._runs, *self._environments)
 
     async def _read_environments(self) -> None:

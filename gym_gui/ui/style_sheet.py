@@ -66,6 +66,8 @@ QPushButton[role="row"] {{ background: transparent; border: none; border-radius:
 QPushButton[role="row"]:hover, QPushButton[role="row"]:focus {{ background: {wash}; }}
 QPushButton[role="picker"] {{ text-align: left; padding-right: 26px; }}
 QPushButton[role="search"] {{ text-align: left; color: {muted}; }}
+QWidget[role="inspector"] QPushButton[role="picker"] {{ background: {raised}; padding-left: 9px; }}
+QWidget[role="inspector"] QPushButton[role="picker"]:hover {{ background: {panel}; }}
 QWidget[role="segments"] {{ background: {raised}; border: 1px solid {line}; border-radius: 7px; }}
 QPushButton[role="segment"] {{ background: transparent; border: 1px solid transparent; color: {muted};
     min-height: 24px; padding: 0 11px; border-radius: 6px; font-weight: 500; }}
@@ -76,7 +78,10 @@ QPushButton[role="segment"]:focus {{ border-color: {accent}; }}
 QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QTextBrowser {{
     background: {raised}; border: 1px solid {line}; border-radius: 7px;
     selection-background-color: {accent}; selection-color: {on_accent}; }}
-QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ min-height: 28px; padding: 0 8px; }}
+QLineEdit, QSpinBox, QDoubleSpinBox {{ min-height: 28px; max-height: 28px; padding: 0 6px; }}
+QComboBox {{ min-height: 28px; padding: 0 8px; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ min-height: 0; padding: 0; border: none;
+    background: transparent; }}
 QPlainTextEdit, QTextEdit, QTextBrowser {{ padding: 4px; }}
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
 QTextEdit:focus {{ border: 1px solid {accent}; }}
@@ -91,13 +96,15 @@ QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin:
     border: none; background: transparent; }}
 QAbstractSpinBox::up-button {{ subcontrol-position: top right; margin: 2px 2px 0 0; }}
 QAbstractSpinBox::down-button {{ subcontrol-position: bottom right; margin: 0 2px 2px 0; }}
-QAbstractSpinBox::up-arrow {{ image: url("{caret_up}"); width: 9px; height: 9px; }}
-QAbstractSpinBox::down-arrow {{ image: url("{caret_down}"); width: 9px; height: 9px; }}
-QComboBox::drop-down {{ border: none; width: 24px; }}
-QComboBox::down-arrow {{ image: url("{caret_down}"); width: 11px; height: 11px; }}
+QAbstractSpinBox::up-arrow {{ image: url("{caret_up}"); width: 10px; height: 10px; }}
+QAbstractSpinBox::down-arrow {{ image: url("{caret_down}"); width: 10px; height: 10px; }}
+QComboBox::drop-down {{ border: none; width: 28px; }}
+QComboBox::down-arrow {{ image: url("{caret_down}"); width: 12px; height: 12px; }}
+QComboBox:hover:!focus {{ background: {panel}; }}
 QComboBox QAbstractItemView {{ background: {panel}; border: 1px solid {line}; border-radius: 7px;
     padding: 4px; selection-background-color: {wash}; selection-color: {text}; }}
 QCheckBox, QRadioButton {{ spacing: 8px; background: transparent; min-height: 20px; }}
+QCheckBox[role="alone"] {{ spacing: 0; }}
 QCheckBox::indicator {{ width: 16px; height: 16px; border: 1px solid {muted}; border-radius: 4px;
     background: {panel}; }}
 QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url("{check}"); }}
@@ -127,14 +134,14 @@ QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::su
 QAbstractItemView {{ background: {panel}; border: none; alternate-background-color: {panel};
     selection-background-color: {wash}; selection-color: {text}; gridline-color: transparent; }}
 QTableView::item, QTreeView::item, QListView::item {{ padding: 4px 8px; border: none; }}
-QTableView::item {{ border-bottom: 1px solid {line}; }}
+QTableView::item {{ padding: 4px 9px; border-bottom: 1px solid {line}; }}
 QListView::item, QTreeView::item {{ border-radius: 6px; }}
 QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {{
     background: {wash}; color: {text}; }}
 QListView::item:hover:!selected, QTreeView::item:hover:!selected {{ background: {raised}; }}
 QHeaderView {{ background: transparent; }}
 QHeaderView::section {{ background: {panel}; color: {muted}; font-size: 12px; font-weight: 500;
-    border: none; border-bottom: 1px solid {line}; padding: 8px; }}
+    border: none; border-bottom: 1px solid {line}; padding: 8px 12px; }}
 QTableCornerButton::section {{ background: {panel}; border: none; }}
 
 QMenuBar {{ background: {panel}; border-bottom: 1px solid {line}; padding: 2px 8px; }}

@@ -72,8 +72,10 @@ class OperatorPanel(QWidget):
 
     def _refresh(self) -> None:
         draft, sheet = self._model.draft, self._model.sheet
-        if not self.name.hasFocus():
+        if not self.name.hasFocus() and self.name.text() != draft.name:
             self.name.setText(draft.name)
+            self.name.setCursorPosition(0)  # a long name shows its beginning
+        self.name.setToolTip(draft.name or "What tables and cards call it")
         self.name.setPlaceholderText(draft.operator_id)
         self.steps.blockSignals(True)
         self.steps.setValue(draft.max_steps or 0)

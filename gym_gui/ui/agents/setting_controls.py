@@ -86,7 +86,10 @@ class TextControl(SettingControl):
         return self.line.text().strip() or None
 
     def set_value(self, value: Any) -> None:
-        self.line.setText("" if value is None else str(value))
+        text = "" if value is None else str(value)
+        if self.line.text() != text:
+            self.line.setText(text)
+            self.line.setCursorPosition(0)  # a long text shows its beginning
 
 
 class ListControl(TextControl):

@@ -353,8 +353,8 @@ def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
     """Controls in the middle of a cell, from its left edge."""
     cell = QWidget()
     row = QHBoxLayout(cell)
-    # The style sheet's padding of a cell is kept by what stands in it.
-    row.setContentsMargins(0, 0, 0, 0)
+    # The style sheet's padding of a cell is kept by what stands in it; text has 3 px more by itself.
+    row.setContentsMargins(3, 0, 0, 0)
     row.setSpacing(theme.ROW)
     for widget in widgets:
         row.addWidget(widget, 1 if fill else 0, Qt.AlignmentFlag.AlignVCenter)

@@ -41,6 +41,8 @@ from gym_gui.ui.widgets import (
 
 WIDEST: Final = 1320
 """Content of the page is not wider: lines would become too long to read."""
+_EPISODES_WIDTH, _WHEN_WIDTH = 96, 84
+"""Columns of the recent runs that need no more: "1,260 episodes", "21 Nov 2026"."""
 _PICTURE_RATIO: Final = 400 / 616
 _WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results")
 """Commands of the Start list, as far as they are there."""
@@ -127,15 +129,18 @@ class RunRow(QPushButton):
         row.setContentsMargins(8, 0, 8, 0)
         row.setSpacing(theme.GAP)
         cells = (
-            (ElidedLabel(run.title), 10),
-            (ElidedLabel(run.environment, "muted", mode=Qt.TextElideMode.ElideMiddle), 8),
-            (ElidedLabel(run.episodes, "muted"), 6),
-            (ElidedLabel(run.verdict), 8),
-            (ElidedLabel(run.when, "muted"), 6),
+            (ElidedLabel(run.title), 10, 0),
+            (ElidedLabel(run.environment, "muted"), 9, 0),
+            (ElidedLabel(run.episodes, "muted"), 0, _EPISODES_WIDTH),
+            (ElidedLabel(run.verdict), 6, 0),
+            (ElidedLabel(run.when, "muted"), 0, _WHEN_WIDTH),
         )
-        for cell, stretch in cells:
+        for cell, stretch, width in cells:
             # Every row divides its width alike, so that the columns stand below each other.
-            cell.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            across = QSizePolicy.Policy.Fixed if width else QSizePolicy.Policy.Ignored
+            cell.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+            if width:
+                cell.setFixedWidth(width)
             cell.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(cell, stretch)
         cells[-1][0].setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -41,7 +41,7 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 
-WIDEST: Final = 760
+WIDEST: Final = 880
 _WHERE: Final = {
     "keyring": ("ok", "In the system's keyring"),
     "memory": ("warning", "In memory, until the window closes"),
@@ -51,7 +51,7 @@ _WHERE: Final = {
 
 
 class SettingRow(QWidget):
-    """One setting: its name and what it does at the left, its control and "back" at the right."""
+    """One setting: its name and what it does at the left, "back" and its control at the right."""
 
     edited = pyqtSignal(str, object)
     reset = pyqtSignal(str)
@@ -67,9 +67,6 @@ class SettingRow(QWidget):
         self.control.setToolTip(says.text)
         self._connect()
         self.back = IconButton("undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back)
-        policy = self.back.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.back.setSizePolicy(policy)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(label(says.title))
@@ -78,8 +75,8 @@ class SettingRow(QWidget):
         row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(theme.GAP)
         row.addLayout(words, 1)
-        row.addWidget(self.control)
         row.addWidget(self.back)
+        row.addWidget(self.control)
         self.show_value(value)
 
     def show_value(self, value: object) -> None:
@@ -132,7 +129,9 @@ def _control(name: str, value: object) -> QWidget:
     if says.choices:
         return SegmentedControl(list(says.choices), str(value), name=f"setting-{name}-control")
     if kind is bool:
-        return QCheckBox()
+        box = QCheckBox()
+        box.setProperty("role", "alone")  # without room for words it ends where the others end
+        return box
     spin: Any = _QuietSpin() if kind is int else _QuietDoubleSpin()
     assert isinstance(spin, QAbstractSpinBox)
     spin.setRange(kind(says.low), kind(says.high))  # type: ignore[attr-defined]
@@ -192,7 +191,11 @@ class KeyRow(QWidget):
         self.field.setToolTip(f"{hint}. Also read from {provider.variable}")
         self.field.returnPressed.connect(self._on_save)
         self.save = QuietButton("Save", name=f"save-key-{provider.id}", on_click=self._on_save)
+        self.save.setAccessibleName(f"Save the key of {provider.title}")
+        self.save.setEnabled(False)
+        self.field.textChanged.connect(self._on_text_changed)
         self.forget = QuietButton("Forget", name=f"forget-key-{provider.id}", on_click=self._on_forget)
+        self.forget.setAccessibleName(f"Forget the key of {provider.title}")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(label(provider.title))
@@ -200,7 +203,8 @@ class KeyRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(theme.ROW)
-        row.addLayout(words, 1)
+        row.addLayout(words)
+        row.addStretch(1)
         for widget in (self.field, self.save, self.forget):
             row.addWidget(widget)
         self.forget.setEnabled(False)
@@ -211,8 +215,13 @@ class KeyRow(QWidget):
         self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
         self.forget.setEnabled(where in ("keyring", "memory"))
 
+    def _on_text_changed(self, text: str) -> None:
+        self.save.setEnabled(bool(text.strip()))
+
     def _on_save(self) -> None:
         key = self.field.text()
+        if not key.strip():
+            return
         self.field.clear()
         self.saved.emit(self.provider, key)
 
@@ -318,7 +327,9 @@ class SettingsPage(Page):
         card.add(self.keyring_note)
         self._trouble = InlineMessage("warning", "", parent=card)
         self._trouble.hide()
+        card.body.addSpacing(theme.STEP)
         card.add(self._trouble)
+        card.body.addSpacing(theme.STEP)
         for provider in PROVIDERS:
             card.add(Divider())
             row = KeyRow(provider)

@@ -15,8 +15,9 @@ from gym_gui.ui.plots.chart import Chart, Scale
 from gym_gui.ui.renderers.agent_words import number_words
 from gym_gui.ui.theme import GAP, STEP, TEXT_PX, Theme
 
-AXIS: Final = 44
-PITCH: Final = (30, 64)
+AXIS: Final = 28
+PITCH: Final = (30, 180)
+"""Height of a row, at least and at most."""
 LABEL_SHARE: Final = 0.32
 LABEL_MOST: Final = 200
 
@@ -63,13 +64,12 @@ class IntervalPlot(Chart):
         hint = "No completed episodes yet. Intervals appear with the first ones."
         super().__init__(theme, hint, parent)
         self.setObjectName("intervalPlot")
-        self._axis = ""
         self._rows: tuple[Interval, ...] = ()
         self.set_intervals(())
 
     def set_intervals(self, rows: Sequence[Interval], axis: str = "IQM return") -> None:
         """Show estimates, in this order; ``axis`` says in words what they are."""
-        self._rows, self._axis = tuple(rows), axis
+        self._rows = tuple(rows)
         self.setAccessibleName(f"{axis} with 95 % intervals")
         self.renewed()
 
@@ -92,34 +92,42 @@ class IntervalPlot(Chart):
     def event(self, a0: QEvent | None) -> bool:
         """A row's tooltip is its sentence."""
         if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip and self._rows:
-            at = int(a0.pos().y() // self._pitch())
-            if 0 <= at < len(self._rows):
+            at = next((i for i in range(len(self._rows)) if self.row_rect(i).contains(a0.pos())), None)
+            if at is not None:
                 QToolTip.showText(a0.globalPos(), self._rows[at].sentence(), self)
             return True
         return super().event(a0)
+
+    def row_rect(self, index: int) -> QRect:
+        """Where a row lies, over the whole width; few rows stand in the middle of the chart."""
+        least, most = PITCH
+        rows = max(len(self._rows), 1)
+        room = self.height() - AXIS
+        pitch = min(max(room / rows, least), most)
+        top = max((room - pitch * rows) / 2, 0.0)
+        return QRectF(0, top + index * pitch, self.width(), pitch).toAlignedRect()
 
     def draw(self, painter: QPainter) -> None:
         """Names, grid, bars, axis."""
         widest = max(self.advance(row.name, TEXT_PX) for row in self._rows)
         label = min(widest + 2 * GAP, int(self.width() * LABEL_SHARE), LABEL_MOST)
-        pitch, bottom = self._pitch(), self._pitch() * len(self._rows)
+        first, last = self.row_rect(0), self.row_rect(len(self._rows) - 1)
+        top, bottom = first.top(), last.bottom()
         known = [v for r in self._rows for v in (r.value, r.low, r.high) if v is not None]
         scale = Scale.over(known, label + STEP, self.width() - 2 * GAP)
         for tick, word in zip(scale.ticks, scale.words(), strict=True):
             x = scale(tick)
-            self.rule(painter, QPointF(x, STEP), QPointF(x, bottom))
+            self.rule(painter, QPointF(x, top + STEP), QPointF(x, bottom))
             box = QRectF(x - 40, bottom + STEP, 80, 18)
             self.write(painter, box, word, Qt.AlignmentFlag.AlignHCenter)
-        middle = (scale.start + scale.end) / 2
-        box = QRectF(middle - 150, bottom + 22, 300, 18)
-        self.write(painter, box, f"{self._axis}, 95 % interval", Qt.AlignmentFlag.AlignHCenter)
         for i, row in enumerate(self._rows):
-            area = QRect(0, int(i * pitch), label - GAP, int(pitch))
+            area = self.row_rect(i)
+            self._paint_row(painter, row, scale, area.center().y(), area.height())
+            area.setWidth(label - GAP)
             self.write(painter, area, row.name, Qt.AlignmentFlag.AlignLeft, token="text", pixels=TEXT_PX)
-            self._paint_row(painter, row, scale, (i + 0.5) * pitch, pitch)
 
     def _paint_row(self, painter: QPainter, row: Interval, scale: Scale, y: float, pitch: float) -> None:
-        half = min(12.0, pitch * 0.3)
+        half = min(max(12.0, pitch * 0.13), pitch * 0.3)
         colour = themes.kind_colour(row.kind)
         painter.setPen(Qt.PenStyle.NoPen)
         if row.low is not None and row.high is not None:
@@ -143,7 +151,3 @@ class IntervalPlot(Chart):
         else:
             box = QRectF(at + GAP, y - 9, scale.end - at - GAP, 18)
             self.write(painter, box, row.note, Qt.AlignmentFlag.AlignLeft)
-
-    def _pitch(self) -> float:
-        least, most = PITCH
-        return min(max((self.height() - AXIS) / max(len(self._rows), 1), least), most)

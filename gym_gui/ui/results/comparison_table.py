@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gym_gui.analysis import wording
@@ -17,8 +18,11 @@ from gym_gui.ui.results.library_model import KINDS_ROLE
 
 NONE: Final = "–"  # noqa: RUF001  # the dash of an empty cell
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
-_AIR: Final = 14
+_NAME, _KINDS = 0, 1
+_AIR: Final = 4
 """Beside the widest cell of a column."""
+_NARROWEST: Final = 120
+"""A name keeps so much where the table is narrow."""
 _INDENT: Final = "      "
 
 
@@ -118,7 +122,7 @@ class ComparisonModel(QAbstractTableModel):
             return self._columns[section].text(row)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(section)
-        if role == KINDS_ROLE and section == 1:
+        if role == KINDS_ROLE and section == _KINDS:
             return row.kinds
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row, section)
@@ -126,7 +130,7 @@ class ComparisonModel(QAbstractTableModel):
 
 
 def _alignment(section: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignLeft if section < 2 else Qt.AlignmentFlag.AlignRight
+    side = Qt.AlignmentFlag.AlignLeft if section <= _KINDS else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -233,6 +237,7 @@ class ComparisonTable(QTableView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("comparison-table")
+        self._wanted: list[int] = []
         self.setAccessibleName("Operators compared")
         self.comparison = ComparisonModel(self)
         self.setModel(self.comparison)
@@ -265,15 +270,43 @@ class ComparisonTable(QTableView):
         """Show these; the selected one stays selected."""
         selected = self.current
         self.comparison.show(operators, costs)
-        head = self.horizontalHeader()
-        assert head is not None
-        for column in range(1, self.comparison.columnCount()):
-            wanted = max(self.sizeHintForColumn(column), head.sectionSizeHint(column))
-            head.resizeSection(column, wanted + _AIR)
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._measure()
+        self._share_width()
         if selected is not None and (row := self.comparison.row_of(selected.key)) >= 0:
             self.selectRow(row)
         self.setFixedHeight(self.sizeHint().height())
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """Share the new width."""
+        super().resizeEvent(e)
+        self._share_width()
+
+    def _measure(self) -> None:
+        head = self.horizontalHeader()
+        assert head is not None
+        self._wanted = [
+            max(self.sizeHintForColumn(column), head.sectionSizeHint(column)) + _AIR
+            for column in range(self.comparison.columnCount())
+        ]
+
+    def _share_width(self) -> None:
+        """What is left over goes to the figures in equal parts, a little of it to the badge; a name that
+        is too long for a narrow table is cut."""
+        head, port = self.horizontalHeader(), self.viewport()
+        if head is None or port is None or not self._wanted:
+            return
+        widths = list(self._wanted)
+        spare = port.width() - sum(widths)
+        if spare < 0:
+            widths[_NAME] = max(widths[_NAME] + spare, _NARROWEST)
+            spare = 0
+        figures = range(_KINDS + 1, len(widths))
+        each = 2 * spare // (2 * len(figures) + 1)
+        for column in figures:
+            widths[column] += each
+        widths[_KINDS] += spare - each * len(figures)
+        for column, width in enumerate(widths):
+            head.resizeSection(column, width)
 
     def sizeHint(self) -> QSize:
         """All rows, up to nine."""

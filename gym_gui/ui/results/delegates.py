@@ -13,7 +13,8 @@ from gym_gui.ui import theme
 from gym_gui.ui.results.library_model import KINDS_ROLE, STATE_ROLE
 
 _BADGE_HEIGHT: Final = 19
-_INSET: Final = 8
+_INSET: Final = 12
+"""Of text and badges in a cell: the style sheet's padding, and the 3 px Qt puts around text."""
 
 
 class CellDelegate(QStyledItemDelegate):

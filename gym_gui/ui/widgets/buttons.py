@@ -79,22 +79,24 @@ class _Button(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Wide enough for the keycap."""
-        hint = super().sizeHint()
-        return hint + QSize(self._cap_width() + theme.ROW, 0) if self._key else hint
+        return super().sizeHint() + self._key_room()
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as it wants to be: buttons are not cut."""
-        return self.sizeHint()
+        """As wide as its words: they are not cut; the keycap goes where there is no room for it."""
+        return self.sizeHint() - self._key_room()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw the button, its text in the room that is left of the keycap, the keycap."""
-        if not self._key:
+        if not self._key or self.width() < self.sizeHint().width():
             super().paintEvent(a0)
             return
         width = self._cap_width()
         paint_button(self, width + theme.ROW)
         rect = QRect(self.width() - width - 10, (self.height() - 18) // 2, width, 18)
         paint_keycap(QPainter(self), rect, self._key, enabled=self.isEnabled())
+
+    def _key_room(self) -> QSize:
+        return QSize(self._cap_width() + theme.ROW, 0) if self._key else QSize(0, 0)
 
     def _cap_width(self) -> int:
         return keycap_width(self._key)

@@ -182,5 +182,11 @@ class EmptyHint(QWidget):
         # A centred label does not get the height its lines need, unless it is told.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
         width = min(room, self.text.fontMetrics().horizontalAdvance(self.text.text()) + 8)
+        height = max(self.text.heightForWidth(width), 0)
+        # Lines of about one length: no word stands alone in the last one.
+        while width > room // 2 and self.text.heightForWidth(width - theme.STEP) == height:
+            width -= theme.STEP
         self.text.setFixedWidth(width)
-        self.text.setMinimumHeight(max(self.text.heightForWidth(width), 0))
+        self.text.setMinimumHeight(height)
+        if (layout := self.layout()) is not None:
+            layout.activate()

@@ -197,6 +197,7 @@ class PickerPopup(QFrame):
         self.search.setObjectName("picker-search")
         self.search.setPlaceholderText(search_hint)
         self.search.setAccessibleName(search_hint)
+        self.search.setTextMargins(3, 0, 3, 0)  # its words stand above those of the list
         self.search.textChanged.connect(self._on_text_changed)
         self.search.installEventFilter(self)
         self.model = ItemsModel(self)
@@ -380,7 +381,7 @@ class ItemDelegate(QStyledItemDelegate):
         if isinstance(row, str):
             painter.setFont(theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold))
             painter.setPen(current.colour("muted"))
-            painter.drawText(rect.adjusted(6, 6, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.upper())
+            painter.drawText(rect.adjusted(8, 6, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.upper())
         else:
             chosen = bool(option.state & QStyle.StateFlag.State_Selected)
             over = bool(option.state & QStyle.StateFlag.State_MouseOver) and not row.reason

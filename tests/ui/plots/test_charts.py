@@ -59,10 +59,20 @@ def test_intervals_are_drawn_and_said(theme: Theme, shown: Show) -> None:
     said = plot.accessibleDescription()
     assert "PPO: 0.91, 95 % interval 0.88 to 0.93." in said
     assert "Qwen: no completed episode." in said
-    pitch = min((plot.height() - 44) / 3, 64)
-    assert themes.kind_colour("rl").name() in colours_at(plot, int(0.5 * pitch))
-    assert themes.kind_colour("rl").name() not in colours_at(plot, int(1.5 * pitch))
-    assert themes.kind_colour("baseline").name() in colours_at(plot, int(1.5 * pitch))
+    ppo, random = (plot.row_rect(row).center().y() for row in (0, 1))
+    assert themes.kind_colour("rl").name() in colours_at(plot, ppo)
+    assert themes.kind_colour("rl").name() not in colours_at(plot, random)
+    assert themes.kind_colour("baseline").name() in colours_at(plot, random)
+
+
+def test_few_intervals_stand_in_the_middle(theme: Theme, shown: Show) -> None:
+    plot = IntervalPlot(theme)
+    plot.set_intervals([Interval("PPO", "rl", 0.91, 0.88, 0.93)])
+    shown(plot)
+    plot.resize(400, 600)
+    above, below = plot.row_rect(0).top(), plot.height() - plot.row_rect(0).bottom()
+    assert above > 100
+    assert abs(above - below) < 40
 
 
 def test_without_values_the_way_out_is_said(theme: Theme, shown: Show) -> None:

@@ -86,7 +86,17 @@ class TestButtons:
             button.ensurePolished()
         assert keyed.sizeHint().width() - plain.sizeHint().width() >= 35
         assert keyed.toolTip() == "Step all (Space)"
-        assert keyed.minimumSizeHint() == keyed.sizeHint()
+        assert keyed.minimumSizeHint() == plain.minimumSizeHint() == plain.sizeHint()
+
+    def test_without_room_its_keycap_goes_and_its_words_stay(self, qtbot: QtBot) -> None:
+        plain, keyed = QuietButton("Step all"), QuietButton("Step all", key="Space")
+        for button in (plain, keyed):
+            qtbot.addWidget(button)
+            button.resize(plain.sizeHint())
+        assert keyed.grab().toImage() == plain.grab().toImage()
+        for button in (plain, keyed):
+            button.resize(keyed.sizeHint())
+        assert keyed.grab().toImage() != plain.grab().toImage()
 
     def test_a_menu_is_told_by_a_caret(self, qtbot: QtBot) -> None:
         holder = QWidget()
