@@ -163,6 +163,7 @@ QTabBar::tab {{ background: transparent; color: {muted}; padding: 6px 10px; bord
 QTabBar::tab:selected {{ color: {text}; border-bottom: 2px solid {accent}; }}
 QTabBar::tab:focus {{ color: {accent_text}; }}
 QGroupBox {{ border: 1px solid {line}; border-radius: 10px; margin-top: 10px; padding-top: 8px; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
 QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-radius: 10px; }}
 """
 
