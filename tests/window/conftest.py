@@ -13,7 +13,7 @@ import pytest
 from tests.support.processes import strangers
 from tests.support.waiting import LONG_S, eventually
 from tests.window.desktop import Desktop, missing
-from tests.window.program import Program
+from tests.window.program import Places, Program
 
 _SHARED_MEMORY = Path("/dev/shm")
 
@@ -48,8 +48,14 @@ def recorded_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next((folder / "runs").iterdir())
 
 
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What can be made again is made once: lists of environments, above all."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def start(desktop: Desktop, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Start]:
+def start(desktop: Desktop, cache: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Start]:
     """Starts the program with arguments; returns when its window has the keyboard.
 
     At the end it is closed. A process, socket or piece of shared memory that is left then,
@@ -61,8 +67,8 @@ def start(desktop: Desktop, tmp_path: Path, request: pytest.FixtureRequest) -> I
 
         def run(*arguments: object) -> Program:
             number = len(programs)
-            folder, runtime = tmp_path / "home", Path(short) / f"r{number}"
-            programs.append(Program(desktop, folder, runtime, map(str, arguments)))
+            places = Places(tmp_path / "home", cache, Path(short) / f"r{number}")
+            programs.append(Program(desktop, places, map(str, arguments)))
             programs[-1].arrive()
             return programs[-1]
 

@@ -56,38 +56,56 @@ class Widget:
     on_top: bool
 
 
+@dataclass(frozen=True)
+class Places:
+    """Folders of a program.
+
+    Attributes:
+        home: Holds what it keeps: data, runs, Qt's own settings.
+        cache: May be shared.
+        runtime: Of its sockets; a short path.
+    """
+
+    home: Path
+    cache: Path
+    runtime: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What makes a program use them."""
+        return {
+            "MOSAIC_DATA_DIR": str(self.home / "data"),
+            "MOSAIC_RUNS_DIR": str(self.home / "runs"),
+            "MOSAIC_CACHE_DIR": str(self.cache),
+            "MOSAIC_RUNTIME_DIR": str(self.runtime),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "XDG_DATA_HOME": str(self.home / "share"),
+        }
+
+
 class Program:
     """One run of ``python -m gym_gui``, seen and used.
 
     Args:
         desktop: Where it shows itself.
-        folder: Holds all it writes: data, runs, cache.
-        runtime: Its sockets' folder; a short path.
+        places: Where it writes.
         arguments: Of its command line.
     """
 
-    def __init__(self, desktop: Desktop, folder: Path, runtime: Path, arguments: Iterable[str] = ()) -> None:
-        self.desktop = desktop
-        self.folder, self.runtime = folder, runtime
-        self.runs, self.data = folder / "runs", folder / "data"
+    def __init__(self, desktop: Desktop, places: Places, arguments: Iterable[str] = ()) -> None:
+        self.desktop, self.runtime = desktop, places.runtime
+        self.runs = places.home / "runs"
         self.offspring = Offspring(f"window-{os.getpid()}-{os.urandom(4).hex()}")
-        self._probe = runtime.with_name(runtime.name + ".probe")
-        self._log = folder / "program.log"
+        self._places = places
+        self._probe = self.runtime.with_name(self.runtime.name + ".probe")
+        self._log = places.home / "program.log"
         self._connection: socket.socket | None = None
         self._begin([str(argument) for argument in arguments])
 
     def _begin(self, arguments: list[str]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        places = {
-            "MOSAIC_DATA_DIR": self.data,
-            "MOSAIC_RUNS_DIR": self.runs,
-            "MOSAIC_CACHE_DIR": self.folder / "cache",
-            "MOSAIC_RUNTIME_DIR": self.runtime,
-            "XDG_CONFIG_HOME": self.folder / "config",
-            "XDG_DATA_HOME": self.folder / "share",
-        }
+        self._places.home.mkdir(parents=True, exist_ok=True)
         own = {name: value for name, value in self.desktop.variables.items() if name != TAG}
-        environment = {**own, **self.offspring.variables, **{name: str(p) for name, p in places.items()}}
+        environment = {**own, **self.offspring.variables, **self._places.variables}
         with self._log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.window.driver", str(self._probe), *arguments],
@@ -297,7 +315,7 @@ class Program:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(20)
+                self.process.wait(LONG_S)
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()

@@ -26,9 +26,13 @@ def test_a_file_on_the_command_line(start: Start, experiment: Path) -> None:
     run_to_the_verdict(window, experiment)
 
 
-def test_a_file_chosen_with_the_keyboard(window: Program, experiment: Path) -> None:
+@pytest.mark.parametrize("page", ["home", "operators"])
+def test_a_file_chosen_with_the_keyboard(window: Program, experiment: Path, page: str) -> None:
+    if page == "operators":
+        window.press("ctrl+3")
+    window.until_page(page)
     window.press("ctrl+o")
-    window.until("it asks for a file", lambda state: state["dialog"] == "choose-experiment")
+    window.until("it asks for a file", lambda state: state["dialog"])
     window.type(str(experiment))
     window.press("Return")
     window.until("the dialog is shut", lambda state: not state["dialog"])
