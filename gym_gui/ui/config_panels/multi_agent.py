@@ -22,6 +22,7 @@ class MultiAgentPanel(QWidget):
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
+    list_opening = pyqtSignal()
 
     def __init__(self, agents: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +50,7 @@ class MultiAgentPanel(QWidget):
         name.setFixedWidth(84)
         picker = PlayerPicker(agent, self)
         picker.chosen.connect(_Chosen(self, agent))
+        picker.opening.connect(self.list_opening)
         more = IconButton("settings", f"Settings of {agent}", name=f"settings-{agent}", parent=self)
         more.setFixedSize(26, 26)
         more.setIconSize(QSize(14, 14))
@@ -63,9 +65,13 @@ class MultiAgentPanel(QWidget):
     ) -> None:
         """Show who plays each slot, and what else could."""
         self._shown = (draft, sheet, checks)
+        self.show_offers(draft, report, checks)
+        self._show_form()
+
+    def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
+        """Offer what could play, and leave the settings as they are."""
         for agent, picker in self.pickers.items():
             picker.show_player(draft.rows.get(agent), report.policies.get(agent, ()), checks)
-        self._show_form()
 
     def open_settings(self, agent: str) -> None:
         """Show a slot's settings; a second time, put them away."""

@@ -48,6 +48,9 @@ def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:
 class PlayerPicker(PickerButton):
     """Chooses who plays one slot; emits ``chosen`` with the policy's id."""
 
+    opening = pyqtSignal()
+    """The list is about to be shown: what has come since may be added."""
+
     def __init__(self, agent: str, parent: QWidget | None = None) -> None:
         super().__init__(
             placeholder="Choose who decides…",
@@ -59,6 +62,11 @@ class PlayerPicker(PickerButton):
         self.setProperty("fixed-tip", True)
         self.setToolTip(f"Who decides for {agent}")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def open(self) -> None:
+        """Show the list."""
+        self.opening.emit()
+        super().open()
 
     def show_player(
         self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks

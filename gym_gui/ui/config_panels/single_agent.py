@@ -22,6 +22,7 @@ class SingleAgentPanel(QWidget):
 
     player_changed = pyqtSignal(str, object)
     policy_chosen = pyqtSignal(str, str)
+    list_opening = pyqtSignal()
 
     def __init__(self, agent: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,13 +36,14 @@ class SingleAgentPanel(QWidget):
         self.picker = rows.add_row("Decided by", PlayerPicker(agent, self))
         self._column.addWidget(rows)
         self.picker.chosen.connect(self._on_chosen)
+        self.picker.opening.connect(self.list_opening)
 
     def show_draft(
         self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
     ) -> None:
         """Show who decides now, and what else could."""
+        self.show_offers(draft, report, checks)
         player = draft.rows.get(self.agent)
-        self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
         if self._form is not None:
             self._form.hide()
             self._form.deleteLater()
@@ -50,6 +52,11 @@ class SingleAgentPanel(QWidget):
             self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self)
             self._form.changed.connect(self.player_changed)
             self._column.addWidget(self._form)
+
+    def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
+        """Offer what could decide, and leave the settings as they are."""
+        player = draft.rows.get(self.agent)
+        self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
 
     @property
     def form(self) -> PlayerForm | None:

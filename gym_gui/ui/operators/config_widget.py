@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import statistics
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
-from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.operators.record import OperatorRecord
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _SETTLE_MS = 350
 """Quiet time after an edit before the operator begins anew with it."""
 _MOST_FINDINGS = 3
-_HEAD_START_S = 2.0
 
 
 class OperatorConfigWidget(QWidget):
@@ -63,7 +61,6 @@ class OperatorConfigWidget(QWidget):
         self._checks: ConfigurationChecks | None = None
         self._panel: SingleAgentPanel | MultiAgentPanel | None = None
         self._notes: list[QWidget] = []
-        self._looking: asyncio.Task[None] | None = None
         self._pending: OperatorConfig | None = None
         self._moved = False  # to another environment, which has not described itself yet
         self._settle = QTimer(self)
@@ -71,6 +68,9 @@ class OperatorConfigWidget(QWidget):
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self._hand_out)
         self._build()
+        self._look = EnvironmentLook(context, knowledge, self.environment, self)
+        self._look.found.connect(self._on_found)
+        self._look.failed.connect(self._on_not_found)
 
     def _build(self) -> None:
         self._column = column = QVBoxLayout(self)
@@ -129,8 +129,7 @@ class OperatorConfigWidget(QWidget):
         line.addWidget(self.remove)
         line.addStretch(1)
         column.addLayout(line)
-        self.record = muted_label("", wrap=True, parent=self)
-        self.record.setObjectName("operator-record")
+        self.record = OperatorRecord(self)
         column.addWidget(self.record)
 
     def _limit_box(self) -> SteadySpinBox:
@@ -165,14 +164,12 @@ class OperatorConfigWidget(QWidget):
         """Edit this operator, the ``number``-th of ``count``."""
         self.place.setText(f"OPERATOR {number} OF {count}")
         if operator is self._operator:
-            self.refresh()
             return
         self._hand_out()
         before, self._operator = self._operator, operator
         if before is not None:
-            before.episode_over.disconnect(self._on_episode_over)
             before.config_changed.disconnect(self._on_config_changed)
-        operator.episode_over.connect(self._on_episode_over)
+        self.record.follow(operator)
         operator.config_changed.connect(self._on_config_changed)
         self._sheet = None
         self._adopt(operator.config)
@@ -182,16 +179,11 @@ class OperatorConfigWidget(QWidget):
         self._settle.stop()
         self._pending = None
         if self._operator is not None:
-            self._operator.episode_over.disconnect(self._on_episode_over)
             self._operator.config_changed.disconnect(self._on_config_changed)
+            self.record.follow(None)
         self._operator = self._draft = None
         self.human.show_humans(None)
-        self._stop_looking()
-
-    def refresh(self) -> None:
-        """Say again what has been played."""
-        if self._operator is not None:
-            self.record.setText(record_words(self._operator))
+        self._look.stop()
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         """Somebody else changed it (a slot was bound anew)."""
@@ -210,66 +202,49 @@ class OperatorConfigWidget(QWidget):
         blocked = self.limit.blockSignals(True)
         self.limit.setValue(config.max_steps or 0)
         self.limit.blockSignals(blocked)
-        self.refresh()
-        self._look()
+        self.record.refresh()
+        self._look_again()
 
     # -- what the environment is -----------------------------------------------------
 
-    def _look(self) -> None:
-        self._stop_looking()
+    def _look_again(self) -> None:
         if self._sheet is None:
             self._clear_panel()
             self._say([muted_label("Looking at the environment…", wrap=True)])
-        self._looking = self._context.spawn(self._describe(), "Looking at the environment")
+        if self._draft is not None:
+            self._look.begin(self._draft, self._operator)
 
-    def _stop_looking(self) -> None:
-        task, self._looking = self._looking, None
-        if task is not None and not task.done():
-            task.cancel()
+    def _on_not_found(self, reason: str) -> None:
+        self._sheet = None
+        self._clear_panel()
+        self._say([InlineMessage("error", reason)])
 
-    async def _head_start(self) -> None:
-        """The session has the processor to itself until its first frame, or for a while."""
-        operator = self._operator
-        if operator is None or operator.last_view is not None or not operator.is_running():
-            return
-        seen = asyncio.Event()
-        heard = operator.viewed.connect(seen.set)
-        try:
-            await asyncio.wait_for(seen.wait(), _HEAD_START_S)
-        except TimeoutError:
-            pass
-        finally:
-            operator.viewed.disconnect(heard)
-
-    async def _describe(self) -> None:
-        await self._head_start()
-        await self.environment.load()
-        checks = await self._knowledge.checks()
+    def _on_found(self, sheet: EnvironmentSheet, checks: ConfigurationChecks) -> None:
         draft = self._draft
         if draft is None:
             return
-        try:
-            sheet = await self._knowledge.sheet(draft)
-        except MosaicError as error:
-            if self._draft is draft:
-                self._sheet = None
-                self._clear_panel()
-                self._say([InlineMessage("error", str(error))])
-            return
-        if self._draft is not draft:
-            return
         self._checks, self._sheet = checks, sheet
         self.environment.set_value(sheet.env_id)
-        seated = draft.seated(sheet, _random)
-        if sheet.max_episode_steps:
-            self.limit.setSpecialValueText(f"{sheet.max_episode_steps} (its own)")
-        else:
-            self.limit.setSpecialValueText("its own")
-        self._draft = seated
+        steps = f"{sheet.max_episode_steps} (its own)" if sheet.max_episode_steps else "its own"
+        self.limit.setSpecialValueText(steps)
+        self._draft = draft.seated(sheet, _random)
         self._show(whole=True)
-        if seated != draft or self._moved:
+        if self._draft != draft or self._moved:
             self._moved = False
             self._changed()
+
+    def _on_list_opening(self) -> None:
+        """Policies may have been trained since."""
+        self._context.spawn(self._renew_offers(), "Looking for policies")
+
+    async def _renew_offers(self) -> None:
+        checks = await self._knowledge.checks()
+        if checks is self._checks or self._checks is None:
+            return
+        self._checks = checks
+        report = self._report()
+        if self._panel is not None and self._draft is not None and report is not None:
+            self._panel.show_offers(self._draft, report, checks)
 
     def _show(self, *, whole: bool) -> None:
         """Show the draft: what is wrong with it, and on request the form anew."""
@@ -288,6 +263,7 @@ class OperatorConfigWidget(QWidget):
                 self._panel = SingleAgentPanel(agents[0]) if len(agents) == 1 else MultiAgentPanel(agents)
                 self._panel.policy_chosen.connect(self._on_policy)
                 self._panel.player_changed.connect(self._on_player)
+                self._panel.list_opening.connect(self._on_list_opening)
                 self._panel_place.addWidget(self._panel)
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._sheet, self._checks)
@@ -341,7 +317,7 @@ class OperatorConfigWidget(QWidget):
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
         self._moved = True
-        self._look()
+        self._look_again()
 
     def _on_limit(self, steps: float) -> None:
         if self._draft is not None:
@@ -382,9 +358,6 @@ class OperatorConfigWidget(QWidget):
 
     # -- the rest --------------------------------------------------------------------
 
-    def _on_episode_over(self, _row: object) -> None:
-        self.refresh()
-
     def _on_details(self) -> None:
         if self._operator is not None:
             self.details_requested.emit(self._operator.config)
@@ -403,19 +376,3 @@ def _random(agent: str) -> WorkerAssignment:
     """Who plays a slot that nobody plays yet."""
     behaviour = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
     return WorkerAssignment("operators_worker", "baseline", {"behavior": behaviour})
-
-
-def record_words(operator: LiveOperator) -> str:
-    """What an operator has played since it began, on one line."""
-    rows: list[dict[str, Any]] = operator.episodes_done
-    if not rows:
-        return "No episode has ended yet."
-    returns = [row["total_reward"] for row in rows if isinstance(row.get("total_reward"), (int, float))]
-    parts = [f"Episodes {len(rows)}"]
-    if returns:
-        parts.append(f"mean return {statistics.fmean(returns):.2f}")
-    unusable = sum(sum(row.get("invalid_actions", {}).values()) for row in rows)
-    if unusable:
-        parts.append(f"unusable replies {unusable}")
-    parts.append(f"mean length {statistics.fmean(row.get('length', 0) for row in rows):,.0f}")
-    return " · ".join(parts)

@@ -1,4 +1,4 @@
-"""What the page knows of environments, workers and trained policies; found off the GUI thread."""
+"""What a page knows of environments, workers and trained policies; found off the GUI thread."""
 
 from __future__ import annotations
 
@@ -15,29 +15,45 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_draft import Draft
     from gym_gui.controllers.environment_probe import EnvironmentProbe
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.services.policy_catalogue import PolicyFile
     from gym_gui.services.store import Store
+    from gym_gui.workers.registry import WorkerTypeDefinition
+    from gym_gui.workers.status import WorkerStatus
+
+    Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
 
 
 class Knowledge:
-    """Looks things up once and keeps them.
+    """Looks things up and keeps them; trained policies are looked for anew each time.
 
     Args:
-        store: Where the user's own policies are.
+        store: Where the user's own policies are, and the runs that may have trained some.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._workers: Workers | None = None
+        self._files: list[PolicyFile] = []
         self._checks: ConfigurationChecks | None = None
         self._loading: asyncio.Lock = asyncio.Lock()
         self._probe: EnvironmentProbe | None = None
         self._sheets: dict[str, EnvironmentSheet] = {}
 
     async def checks(self) -> ConfigurationChecks:
-        """Who may play, and what is wrong with a configuration."""
+        """Who may play, and what is wrong with a configuration.
+
+        The same object as before, unless policies came or went meanwhile.
+        """
         async with self._loading:
-            if self._checks is None:
-                roots = (self._store.data / "policies", *bundled_policies())
-                self._checks = await asyncio.to_thread(_load, roots)
+            if self._workers is None:
+                self._workers = await asyncio.to_thread(_find_workers)
+            roots = (self._store.data / "policies", self._store.runs, *bundled_policies())
+            files = await asyncio.to_thread(_find_policies, roots)
+            if self._checks is None or files != self._files:
+                from gym_gui.controllers.configuration_checks import ConfigurationChecks
+
+                self._files = files
+                self._checks = ConfigurationChecks(*self._workers, files)
         return self._checks
 
     async def sheet(self, draft: Draft) -> EnvironmentSheet:
@@ -73,9 +89,8 @@ class Knowledge:
             await self._probe.close()
 
 
-def _load(roots: tuple[Path, ...]) -> ConfigurationChecks:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks
-    from gym_gui.services.policy_catalogue import find_policy_files
+def _find_workers() -> Workers:
+    import gym_gui.controllers.configuration_checks  # noqa: F401  (imported here, in the thread)
     from gym_gui.workers.discovery import discover
     from gym_gui.workers.registry import WorkerTypeRegistry
     from gym_gui.workers.status import check_installed
@@ -83,5 +98,10 @@ def _load(roots: tuple[Path, ...]) -> ConfigurationChecks:
     if not WorkerTypeRegistry.all():
         discover()
     workers = [worker for worker in WorkerTypeRegistry.all() if worker.type_id != "test_worker"]
-    statuses = [check_installed(worker) for worker in workers]
-    return ConfigurationChecks(workers, statuses, find_policy_files(root for root in roots if root.is_dir()))
+    return workers, [check_installed(worker) for worker in workers]
+
+
+def _find_policies(roots: tuple[Path, ...]) -> list[PolicyFile]:
+    from gym_gui.services.policy_catalogue import find_policy_files
+
+    return find_policy_files(root for root in roots if root.is_dir())

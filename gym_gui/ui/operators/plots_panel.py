@@ -37,6 +37,7 @@ class OperatorPlots(Card):
         self.setAccessibleName("Plots")
         self._theme, self._deck = theme_, deck
         self._heard: list[LiveOperator] = []
+        self._awake = False
         self._drawn: dict[str, tuple[Tally, int]] = {}
         self.returns, self.rewards, self.shares = (
             ReturnPlot(self._theme),
@@ -93,16 +94,20 @@ class OperatorPlots(Card):
     def showEvent(self, a0: QShowEvent | None) -> None:
         """Listen, and catch up."""
         super().showEvent(a0)
-        self._deck.changed.connect(self._on_deck_changed)
-        self._on_deck_changed()
-        self._gather()
+        if not self._awake:
+            self._awake = True
+            self._deck.changed.connect(self._on_deck_changed)
+            self._on_deck_changed()
+            self._gather()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
         """Listen to nobody."""
         super().hideEvent(a0)
-        self._deck.changed.disconnect(self._on_deck_changed)
-        self._timer.stop()
-        self._listen(())
+        if self._awake:
+            self._awake = False
+            self._deck.changed.disconnect(self._on_deck_changed)
+            self._timer.stop()
+            self._listen(())
 
     def _listen(self, operators: tuple[LiveOperator, ...]) -> None:
         for operator in self._heard:

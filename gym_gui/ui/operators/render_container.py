@@ -28,7 +28,8 @@ from gym_gui.ui.widgets import (
 )
 
 NARROW = 290
-_SPARKLINE = 96
+_SPARKLINE, _SMALL_SPARKLINE = 96, 32
+_RETURNS = 60
 
 
 def leading_kind(config: OperatorConfig) -> str:
@@ -125,7 +126,7 @@ class OperatorRenderContainer(Card):
             self._below.takeAt(1)  # the stretch
             self._top.insertWidget(1, self.badge)
             self._top.insertWidget(self._top.count() - 1, self.status)
-        self.sparkline.setMaximumWidth(_SPARKLINE // 2 if narrow else _SPARKLINE)
+        self.sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
 
     # -- what it shows ---------------------------------------------------------------
 
@@ -206,10 +207,8 @@ class OperatorRenderContainer(Card):
         self.facts.set_facts(*facts)
 
     def _show_returns(self) -> None:
-        rows = self.operator.episodes_done
-        returns = [row["total_reward"] for row in rows if isinstance(row.get("total_reward"), (int, float))]
-        if len(returns) != len(self.sparkline.values) or returns[-60:] != self.sparkline.values:
-            self.sparkline.set_values(returns)
+        self.sparkline.set_values(self.operator.tally.last_returns(_RETURNS))
+        self.sparkline.setVisible(len(self.sparkline.values) > 1)
 
     def _describe(self) -> None:
         trouble = f", {self.operator.trouble}" if self.operator.trouble else ""

@@ -13,6 +13,8 @@ from gym_gui.ui import theme
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4}
 NARROWEST = 270
 """Three beside each other that would be narrower stand two and one."""
+LOWEST, SLIMMEST = 260, 190
+"""Four in two rows that would be lower stand beside each other, where each is wide enough."""
 
 
 def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
@@ -28,8 +30,10 @@ def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
     columns = _COLUMNS.get(count, -(-count // 2))
     if count == 2 and width < height:
         columns = 1
-    if count == 3 and width // 3 < NARROWEST:
+    if count == 3 and width // 3 < NARROWEST and height // 2 >= LOWEST:
         columns = 2
+    if count in (3, 4) and height // 2 < LOWEST and width // count >= SLIMMEST:
+        columns = count
     return columns, -(-count // columns)
 
 

@@ -89,8 +89,20 @@ class OperatorsTab(Page):
         if isinstance(operators, Sequence):
             seed = request.get("seed")
             configs = [config for config in operators if isinstance(config, OperatorConfig)]
-            self.play(configs, seed if isinstance(seed, int) else None, run=bool(request.get("run")))
+            run = bool(request.get("run"))
+            if run or not self._take_back(configs):
+                self.play(configs, seed if isinstance(seed, int) else None, run=run)
         self._on_run_changed()
+
+    def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
+        """One that is on the table comes back from the Agents page: it is changed where it is."""
+        operator = self.deck.find(configs[0].operator_id) if len(configs) == 1 else None
+        if operator is None:
+            return False
+        self._set_mode("manual")
+        self._try(self.deck.change, configs[0])
+        self.manual.select(operator)
+        return True
 
     def play(self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False) -> None:
         """Put these on the table instead of what is there."""
@@ -197,7 +209,10 @@ class OperatorsTab(Page):
         self._try(self.deck.duplicate, operator_id)
 
     def _on_details(self, config: OperatorConfig) -> None:
-        self.context.go("agents", operator=config)
+        """Where it is playing, another policy chosen there decides from its agent's next move on."""
+        operator = self.deck.find(config.operator_id)
+        live = operator if operator is not None and operator.is_running() else None
+        self.context.go("agents", operator=config, live=live)
 
     def _on_selected(self, operator: LiveOperator | None) -> None:
         if operator is None:

@@ -162,10 +162,12 @@ class LivePlot(QWidget):
             self._names.hide()
 
     def _make(self, pg: Any) -> None:
-        plot = pg.PlotWidget(self)
+        plot = pg.PlotWidget(self, enableMenu=False)
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        plot.setMenuEnabled(False)
+        # pyqtgraph makes a menu all the same, which nobody owns: it would outlive the plot.
+        menu = plot.getPlotItem().ctrlMenu
+        menu.setParent(plot, menu.windowFlags())
         plot.setMouseEnabled(x=False, y=False)
         plot.hideButtons()
         plot.setFrameShape(plot.Shape.NoFrame)

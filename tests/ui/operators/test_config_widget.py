@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,12 +10,16 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.operators.config_widget import OperatorConfigWidget, record_words
+from gym_gui.ui.live.tally import Tally
+from gym_gui.ui.operators.config_widget import OperatorConfigWidget
+from gym_gui.ui.operators.examples import bundled_policies
 from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.operators.record import record_words, seconds_words
 
 from .conftest import WAIT, baseline, person
 
@@ -23,12 +28,14 @@ from .conftest import WAIT, baseline, person
 def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorConfigWidget]:
     knowledge = Knowledge(context.store)
     result = OperatorConfigWidget(context, knowledge)
-    qtbot.addWidget(result)
     result.resize(268, 700)
     result.show()
+    qtbot.waitExposed(result)
     yield result
     result.forget()
     finish(knowledge.close())
+    result.close()
+    result.deleteLater()
 
 
 def shown(config: OperatorConfigWidget, deck: OperatorDeck, what: OperatorConfig, qtbot: Any) -> Any:
@@ -126,11 +133,48 @@ def test_everything_fits_the_inspector(config: OperatorConfigWidget, deck: Opera
         assert config.minimumSizeHint().width() <= 268
 
 
-def test_the_record_says_what_was_played(deck: OperatorDeck):
-    operator = deck.add(baseline(), start=False)
-    assert record_words(operator) == "No episode has ended yet."
-    operator.episodes_done = [
-        {"total_reward": 2.0, "length": 10, "invalid_actions": {"agent_0": 1}},
-        {"total_reward": 4.0, "length": 20, "invalid_actions": {}},
-    ]
-    assert record_words(operator) == "Episodes 2 · mean return 3.00 · unusable replies 1 · mean length 15"
+def test_policies_that_came_since_are_offered_when_the_list_opens(
+    config: OperatorConfigWidget, deck: OperatorDeck, context: AppContext, qtbot: Any
+):
+    panel = shown(config, deck, baseline(), qtbot)
+    trained = context.store.runs_dir() / "training" / "policy_of_today"
+    shutil.copytree(bundled_policies()[0] / "ppo_cartpole", trained)
+    assert not any("policy_of_today" in item.label for item in panel.picker.items)
+    form = panel.form
+    panel.picker.open()
+    qtbot.waitUntil(lambda: any("policy_of_today" in i.label for i in panel.picker.items), timeout=WAIT)
+    assert panel.form is form  # what is being edited stays
+    item = next(item for item in panel.picker.items if "policy_of_today" in item.label)
+    assert not item.reason
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        panel.picker.popup.picked.emit(item.value)
+    assert changed.args[0].workers["agent_0"].settings["checkpoint"] == str(trained)
+    panel.picker.popup.hide()
+
+
+def test_the_record_says_what_was_played():
+    tally, config = Tally(), baseline()
+    assert record_words(tally, config) == "No episode has ended yet"
+    agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, invalid=1)
+    tally.look(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
+    tally.look(LiveView(0, 7, 1, (agent,), ("agent_0",)))
+    assert record_words(tally, config) == "No episode has ended yet · unusable replies 1 of 1 · median 1.4 s"
+    row = {"episode_index": 0, "total_reward": 2.0, "length": 10, "invalid_actions": {"agent_0": 3}}
+    tally.end(row, decisions=124)
+    assert record_words(tally, config) == (
+        "Episodes 1 · mean return 2.00 · mean length 10 · unusable replies 3 of 124 · median 1.4 s"
+    )
+
+
+def test_the_record_follows_its_operator(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
+    operator = deck.add(baseline(max_steps=2))
+    config.show_operator(operator, 1, 1)
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: config.record.text().startswith("Episodes "), timeout=WAIT)
+    assert "mean return 2.00 · mean length 2 · median " in config.record.text()
+
+
+def test_times_of_decisions_are_short():
+    words = [seconds_words(seconds) for seconds in (0.0004, 0.035, 1.4, 12.2)]
+    assert words == ["0.4 ms", "35 ms", "1.4 s", "12 s"]

@@ -14,6 +14,7 @@ from PyQt6.QtCore import Qt
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
 
 WAIT = 60_000
@@ -169,3 +170,51 @@ def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
         timeout=WAIT,
     )
     assert operator.last_view.seed == 3
+
+
+def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a", "cycle"), baseline("b", "cycle")], seed=3)
+    page = page_of(window)
+    operator, other = page.deck.operators
+    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: operator.last_view.step == 1 and not operator.stepping, timeout=WAIT)
+    page.manual.select(operator)
+    qtbot.mouseClick(page.config.details, Qt.MouseButton.LeftButton)
+    agents = window.findChild(AgentsPage)
+    assert agents is not None and agents.isVisible() and agents.message.isVisible()
+    qtbot.waitUntil(lambda: agents.model.report is not None, timeout=WAIT)
+    pid = operator.host_pid
+    agents.tab.actor.picker.chosen.emit("noop")
+    qtbot.waitUntil(lambda: operator.config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT)
+    assert operator.host_pid == pid and operator.last_view.step == 1  # it goes on where it stood
+    qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
+    qtbot.mouseClick(agents.apply, Qt.MouseButton.LeftButton)
+    assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
+    assert operator.host_pid == pid and operator.last_view.step == 1
+
+
+def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtbot: Any):
+    window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3, run=True)
+    page = page_of(window)
+    page.deck.set_pace(None, lock_step=False)
+    plots = page.manual.plots
+    assert not plots.isVisible() and not page.controls.plots.isChecked()
+    qtbot.waitUntil(lambda: all(o.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)
+    assert not plots.returns.values("a")  # nothing is fetched while nobody looks
+    qtbot.mouseClick(page.controls.plots, Qt.MouseButton.LeftButton)
+    assert plots.isVisible() and page.controls.plots.isChecked()
+    for plot in (plots.returns, plots.rewards, plots.shares):
+        qtbot.waitUntil(lambda plot=plot: plot.drawn, timeout=WAIT)
+        assert [one.name for one in plot.series] == ["a", "b"]
+    assert plots.returns.values("a")[0] == (1, page.deck.operators[0].tally.returns[0][1])
+    qtbot.waitUntil(lambda: set(plots.shares.shares("b")) == {"left", "right"}, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(plots.rewards.values("a")), timeout=WAIT)
+    assert {reward for _, reward in plots.rewards.values("a")} == {1.0}
+    page.deck.pause()
+    page.manual.remove("b")
+    assert [one.id for one in plots.returns.series] == ["a"]
+    qtbot.mouseClick(plots.close_button, Qt.MouseButton.LeftButton)
+    assert not plots.isVisible() and not page.controls.plots.isChecked()
+    page._on_plots()
+    assert window.context.layout.value("operators/plots", type=bool) is True

@@ -1,0 +1,87 @@
+"""Finds out what the environment of a configuration is, while the window goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.knowledge import Knowledge
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.play.environment_picker import EnvironmentPicker
+
+_HEAD_START_S = 2.0
+
+
+class EnvironmentLook(QObject):
+    """One look at a time; the answer to one that was replaced is not told.
+
+    Args:
+        context: The window's services.
+        knowledge: Environments, workers, policies.
+        picker: Is filled with all environments first.
+        parent: Qt owner.
+    """
+
+    found = pyqtSignal(object, object)
+    """The environment's sheet, and the checks of who may play there."""
+    failed = pyqtSignal(str)
+    """Why there is no such environment, as a sentence."""
+
+    def __init__(
+        self, context: AppContext, knowledge: Knowledge, picker: EnvironmentPicker, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._knowledge, self._picker = context, knowledge, picker
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self, draft: Draft, operator: LiveOperator | None) -> None:
+        """Look at a draft's environment.
+
+        Args:
+            draft: The configuration.
+            operator: Its session begins first where it is about to.
+        """
+        self.stop()
+        self._task = self._context.spawn(self._describe(draft, operator), "Looking at the environment")
+
+    def stop(self) -> None:
+        """Nobody wants to know any more."""
+        task, self._task = self._task, None
+        if task is not None and not task.done():
+            task.cancel()
+
+    async def _describe(self, draft: Draft, operator: LiveOperator | None) -> None:
+        me = asyncio.current_task()
+        if operator is not None:
+            await _head_start(operator)
+        await self._picker.load()
+        checks = await self._knowledge.checks()
+        try:
+            sheet = await self._knowledge.sheet(draft)
+        except MosaicError as error:
+            if self._task is me:
+                self.failed.emit(str(error))
+            return
+        if self._task is me:
+            self.found.emit(sheet, checks)
+
+
+async def _head_start(operator: LiveOperator) -> None:
+    """A session has the processor to itself until its first frame, or for a while."""
+    if operator.last_view is not None or not operator.is_running():
+        return
+    seen = asyncio.Event()
+    heard = operator.viewed.connect(seen.set)
+    try:
+        await asyncio.wait_for(seen.wait(), _HEAD_START_S)
+    except TimeoutError:
+        pass
+    finally:
+        operator.viewed.disconnect(heard)

@@ -1,0 +1,78 @@
+"""What an operator has done since it began, on one line of the inspector."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.tally import Tally
+
+REFRESH_MS = 500
+_MODELS = frozenset({"llm", "vlm"})
+
+
+class OperatorRecord(QLabel):
+    """Follows one operator; says anew at most twice a second."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("operator-record")
+        self.setProperty("role", "muted")
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setToolTip(
+            "Since the last reset. Unusable: replies that could not be played. Median: time of a decision"
+        )
+        self._operator: LiveOperator | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+
+    def follow(self, operator: LiveOperator | None) -> None:
+        """Say what this operator has done; ``None``: nothing."""
+        before, self._operator = self._operator, operator
+        if before is not None:
+            before.viewed.disconnect(self._on_counted)
+            before.episode_over.disconnect(self._on_counted)
+        if operator is not None:
+            operator.viewed.connect(self._on_counted)
+            operator.episode_over.connect(self._on_counted)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say it now."""
+        self._timer.stop()
+        operator = self._operator
+        self.setText(record_words(operator.tally, operator.config) if operator is not None else "")
+
+    def _on_counted(self, _what: object) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+
+def record_words(tally: Tally, config: OperatorConfig) -> str:
+    """What an operator has done, for example ``Episodes 4 · unusable replies 3 of 124 · median 1.4 s``."""
+    parts = [f"Episodes {tally.episodes:,}" if tally.episodes else "No episode has ended yet"]
+    if tally.mean_return is not None:
+        parts.append(f"mean return {tally.mean_return:,.2f}")
+    if tally.mean_length is not None:
+        parts.append(f"mean length {tally.mean_length:,.0f}")
+    replies = any(player.worker_type in _MODELS for player in config.resolved_slots().values())
+    if tally.unusable or (replies and tally.decisions):
+        parts.append(f"unusable replies {tally.unusable:,} of {tally.decisions:,}")
+    if tally.median_s is not None:
+        parts.append(f"median {seconds_words(tally.median_s)}")
+    return " · ".join(parts)
+
+
+def seconds_words(seconds: float) -> str:
+    """A time for a decision: ``0.4 ms``, ``35 ms``, ``1.4 s``, ``12 s``."""
+    if seconds < 0.01:
+        return f"{seconds * 1000:.1f} ms"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
