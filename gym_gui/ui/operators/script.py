@@ -8,31 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFileDialog, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.operators.examples import example_experiment
+from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
     ScriptJob,
     ScriptPlan,
-    Standing,
     is_program,
     plan_experiment,
     read_experiment,
 )
-from gym_gui.ui.operators.script_rows import OperatorRow, count_words, time_words
-from gym_gui.ui.widgets import (
-    Card,
-    Divider,
-    EmptyHint,
-    InlineMessage,
-    PageBar,
-    PrimaryButton,
-    QuietButton,
-    label,
-    muted_label,
-)
+from gym_gui.ui.operators.script_rows import OperatorRow, count_words
+from gym_gui.ui.widgets import EmptyHint, InlineMessage, PageBar, PrimaryButton, QuietButton
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -67,7 +57,6 @@ class ScriptExperimentWidget(QWidget):
         self._plan: ScriptPlan | None = None
         self._job: ScriptJob | None = None
         self._work: asyncio.Task[None] | None = None
-        self._rows: dict[str, OperatorRow] = {}
         self._message: InlineMessage | None = None
         self._stopping = False
         self._build()
@@ -90,40 +79,7 @@ class ScriptExperimentWidget(QWidget):
         self.empty.setObjectName("script-empty")
         if example_experiment() is not None:
             self.empty.add_action("Open the example", self._on_example)
-        self.card = Card(parent=self)
-        self.card.setObjectName("script-card")
-        self.heading = label("", "title", wrap=True)
-        self.heading.setObjectName("script-name")
-        self.about = muted_label("", wrap=True)
-        self.about.setObjectName("script-about")
-        self.card.add(self.heading)
-        self.card.add(self.about)
-        self.card.add(Divider())
-        self._list = QWidget()
-        self._list.setProperty("role", "scrolled")
-        self._list_column = QVBoxLayout(self._list)
-        self._list_column.setContentsMargins(0, 0, theme.ROW, 0)
-        self._list_column.setSpacing(theme.ROW)
-        self._list_column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("script-operators")
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._list)
-        self._list.setAutoFillBackground(False)
-        viewport = scroll.viewport()
-        if viewport is not None:
-            viewport.setAutoFillBackground(False)
-        self._scroll = scroll
-        self.source = QPlainTextEdit()
-        self.source.setObjectName("script-source")
-        self.source.setAccessibleName("Text of the file")
-        self.source.setReadOnly(True)
-        self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.source.setFont(theme.mono_font(theme.SECTION_PX))
-        self.source.hide()
-        self.card.add(scroll, 1)
-        self.card.add(self.source, 1)
+        self.card = ScriptCard(self)
         column.addWidget(self.empty, 1)
         column.addWidget(self.card, 1)
 
@@ -170,7 +126,7 @@ class ScriptExperimentWidget(QWidget):
     @property
     def rows(self) -> Mapping[str, OperatorRow]:
         """The operators' rows."""
-        return dict(self._rows)
+        return dict(self.card.rows)
 
     @property
     def message(self) -> InlineMessage | None:
@@ -204,7 +160,7 @@ class ScriptExperimentWidget(QWidget):
             )
             return
         self._path, self._plan, self._job = path, None, None
-        self._clear_rows()
+        self.card.clear()
         self._start(self._read(path, allow_code=False), "Reading the experiment")
 
     def _on_file(self, path: str) -> None:
@@ -221,12 +177,12 @@ class ScriptExperimentWidget(QWidget):
 
     async def _read(self, path: Path, *, allow_code: bool) -> None:
         self._say(None)
-        self._show_source("")
-        self.about.setText("Reading…")
+        self.card.show_source("")
+        self.card.say("Reading…")
         try:
             if not allow_code and await is_program(path):
-                self.about.setText("It has not been read yet. This is what it says:")
-                self._show_source(await asyncio.to_thread(_head_of, path))
+                self.card.say("It has not been read yet. This is what it says:")
+                self.card.show_source(await asyncio.to_thread(_head_of, path))
                 self._say(
                     InlineMessage(
                         "warning", CONSENT.format(name=path.name), ("Run it to read it", self._on_agreed)
@@ -234,19 +190,13 @@ class ScriptExperimentWidget(QWidget):
                 )
                 return
             experiment = await read_experiment(path, allow_code=allow_code)
-            self.about.setText("Looking at its environments…")
+            self.card.say("Looking at its environments…")
             plan = await plan_experiment(experiment, self._knowledge)
         except MosaicError as error:
-            self.about.setText("It cannot be run as it is.")
+            self.card.say("It cannot be run as it is.")
             self._say(InlineMessage("error", str(error), ("Read it again", self._on_again)))
             return
         self._take(plan)
-
-    def _show_source(self, text: str) -> None:
-        """Have a person see what would be run, before they agree."""
-        self.source.setPlainText(text)
-        self.source.setVisible(bool(text))
-        self._scroll.setVisible(not text)
 
     def _on_agreed(self) -> None:
         if self._path is not None and not self.busy:
@@ -258,11 +208,7 @@ class ScriptExperimentWidget(QWidget):
 
     def _take(self, plan: ScriptPlan) -> None:
         self._plan = plan
-        for operator in plan.operators:
-            row = OperatorRow(operator, self._list)
-            self._rows[operator.config.operator_id] = row
-            self._list_column.insertWidget(self._list_column.count() - 1, row)
-        self.about.setText(plan_words(plan))
+        self.card.show_plan(plan)
         if not plan.playable:
             self._say(
                 InlineMessage(
@@ -273,12 +219,6 @@ class ScriptExperimentWidget(QWidget):
             )
         elif plan.experiment.execution.auto_run:
             self._begin()
-
-    def _clear_rows(self) -> None:
-        for row in self._rows.values():
-            row.hide()
-            row.deleteLater()
-        self._rows.clear()
 
     # -- the run ---------------------------------------------------------------------
 
@@ -301,7 +241,7 @@ class ScriptExperimentWidget(QWidget):
             return
         if self._job is None or self._finished:
             self._job = ScriptJob(self._plan, self._context.store, self)
-            self._job.progressed.connect(self._on_progressed)
+            self._job.progressed.connect(self.card.show_standings)
         self._stopping = False
         self._say(None)
         self._job.begin()
@@ -313,7 +253,7 @@ class ScriptExperimentWidget(QWidget):
         return result is not None and result.status != "stopped"
 
     async def _run(self, job: ScriptJob) -> None:
-        self.about.setText("Starting sessions…")
+        self.card.say("Starting sessions…")
         try:
             result = await job.run()
         except MosaicError as error:
@@ -330,20 +270,6 @@ class ScriptExperimentWidget(QWidget):
         else:
             done = count_words(result.episodes, "episode")
             self._say(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
-
-    def _on_progressed(self, standings: Mapping[str, Standing]) -> None:
-        for operator_id, standing in standings.items():
-            row = self._rows.get(operator_id)
-            if row is not None:
-                row.show_standing(standing)
-        done = sum(s.done for s in standings.values())
-        total = sum(s.total for s in standings.values())
-        left = [s.left_s for s in standings.values() if s.done < s.total]
-        words = f"{done:,} of {count_words(total, 'episode')}"
-        known = [seconds for seconds in left if seconds is not None]
-        if known and len(known) == len(left):
-            words += f", about {time_words(max(known))} left"
-        self.about.setText(words)
 
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:
@@ -380,8 +306,7 @@ class ScriptExperimentWidget(QWidget):
     def _show(self) -> None:
         self.empty.setVisible(self._path is None)
         self.card.setVisible(self._path is not None)
-        self.heading.setText(self._name)
-        self.heading.setToolTip(str(self._path or ""))
+        self.card.show_path(self._path)
         self._show_actions()
 
     def _show_actions(self) -> None:
@@ -415,23 +340,3 @@ def _head_of(path: Path) -> str:
     """The beginning of a file, enough to judge it by."""
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(_SOURCE_LETTERS)
-
-
-def plan_words(plan: ScriptPlan) -> str:
-    """What will be played, in a sentence."""
-    execution = plan.experiment.execution
-    operators, episodes = len(plan.operators), execution.num_episodes
-    seeds = sorted(set(execution.seeds[:episodes]))
-    if len(seeds) == 1:
-        seed_words = f"seed {seeds[0]}"
-    elif seeds == list(range(seeds[0], seeds[-1] + 1)):
-        seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
-    else:
-        seed_words = f"{len(seeds)} seeds"
-    parts = [
-        f"{count_words(operators, 'operator')}, {count_words(episodes, 'episode')} each, {seed_words}",
-        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
-    ]
-    if plan.most_steps is not None:
-        parts.append(f"at most {count_words(plan.most_steps, 'step')} in all")
-    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."

@@ -56,8 +56,8 @@ def test_plain_data_is_read_and_its_plan_shown(script: ScriptExperimentWidget, t
     script.open(experiment(tmp_path))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert script.plan.playable and script.plan.episodes == 6
-    assert "2 operators, 3 episodes each, seeds 7 to 9" in script.about.text()
-    assert "At most 3,000 steps in all" in script.about.text()
+    assert "2 operators, 3 episodes each, seeds 7 to 9" in script.card.about.text()
+    assert "At most 3,000 steps in all" in script.card.about.text()
     assert script.rows["a"].name.text() == "Anna" and script.rows["a"].count.text() == "0 / 3"
     assert script.run_button.isEnabled() and script.run_button.text() == "Run"
 
@@ -109,11 +109,11 @@ def test_a_program_is_run_only_after_the_person_agrees(
     script.open(path)
     qtbot.waitUntil(lambda: script.message is not None and not script.busy, timeout=WAIT)
     assert "is a program" in script.message.text and not witness.exists()
-    assert "operators = [" in script.source.toPlainText()  # what would be run is shown
+    assert "operators = [" in script.card.source.toPlainText()  # what would be run is shown
     assert script.plan is None and not script.run_button.isEnabled()
     qtbot.mouseClick(script.message.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
-    assert witness.exists() and script.plan.playable and not script.source.isVisible()
+    assert witness.exists() and script.plan.playable and not script.card.source.isVisible()
 
 
 @pytest.mark.parametrize(

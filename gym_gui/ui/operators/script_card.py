@@ -1,0 +1,128 @@
+"""What is shown of an experiment file: its name, what it will do, a row per operator, or its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.operators.script_job import ScriptPlan, Standing
+from gym_gui.ui.operators.script_rows import OperatorRow, count_words, time_words
+from gym_gui.ui.widgets import Card, Divider, label, muted_label
+
+
+class ScriptCard(Card):
+    """Shows one experiment; does nothing with it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("script-card")
+        self.rows: dict[str, OperatorRow] = {}
+        self.name = label("", "title", wrap=True)
+        self.name.setObjectName("script-name")
+        self.about = muted_label("", wrap=True)
+        self.about.setObjectName("script-about")
+        self.add(self.name)
+        self.add(self.about)
+        self.add(Divider())
+        self._scroll = self._make_list()
+        self.source = QPlainTextEdit()
+        self.source.setObjectName("script-source")
+        self.source.setAccessibleName("Text of the file")
+        self.source.setReadOnly(True)
+        self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.source.setFont(theme.mono_font(theme.SECTION_PX))
+        self.source.hide()
+        self.add(self._scroll, 1)
+        self.add(self.source, 1)
+
+    def _make_list(self) -> QScrollArea:
+        self._list = QWidget()
+        self._list.setProperty("role", "scrolled")
+        self._column = QVBoxLayout(self._list)
+        self._column.setContentsMargins(0, 0, theme.ROW, 0)
+        self._column.setSpacing(theme.ROW)
+        self._column.addStretch(1)
+        scroll = QScrollArea()
+        scroll.setObjectName("script-operators")
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self._list)
+        self._list.setAutoFillBackground(False)
+        viewport = scroll.viewport()
+        if viewport is not None:
+            viewport.setAutoFillBackground(False)
+        return scroll
+
+    def show_path(self, path: Path | None) -> None:
+        """Name the file."""
+        self.name.setText(path.name if path is not None else "")
+        self.name.setToolTip(str(path or ""))
+
+    def say(self, sentence: str) -> None:
+        """Say something of it below its name."""
+        self.about.setText(sentence)
+
+    def show_source(self, text: str) -> None:
+        """Have a person see what would be run, before they agree; ``""``: the operators again."""
+        self.source.setPlainText(text)
+        self.source.setVisible(bool(text))
+        self._scroll.setVisible(not text)
+
+    def show_plan(self, plan: ScriptPlan) -> None:
+        """Say what it will do, with a row for each operator."""
+        for operator in plan.operators:
+            row = OperatorRow(operator, self._list)
+            self.rows[operator.config.operator_id] = row
+            self._column.insertWidget(self._column.count() - 1, row)
+        self.say(plan_words(plan))
+
+    def show_standings(self, standings: Mapping[str, Standing]) -> None:
+        """Say how far each operator is, and all together."""
+        for operator_id, standing in standings.items():
+            row = self.rows.get(operator_id)
+            if row is not None:
+                row.show_standing(standing)
+        self.say(progress_words(standings))
+
+    def clear(self) -> None:
+        """Show no operators."""
+        for row in self.rows.values():
+            row.hide()
+            row.deleteLater()
+        self.rows.clear()
+
+
+def plan_words(plan: ScriptPlan) -> str:
+    """What will be played, in a sentence."""
+    execution = plan.experiment.execution
+    operators, episodes = len(plan.operators), execution.num_episodes
+    seeds = sorted(set(execution.seeds[:episodes]))
+    if len(seeds) == 1:
+        seed_words = f"seed {seeds[0]}"
+    elif seeds == list(range(seeds[0], seeds[-1] + 1)):
+        seed_words = f"seeds {seeds[0]} to {seeds[-1]}"
+    else:
+        seed_words = f"{len(seeds)} seeds"
+    parts = [
+        f"{count_words(operators, 'operator')}, {count_words(episodes, 'episode')} each, {seed_words}",
+        f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
+    ]
+    if plan.most_steps is not None:
+        parts.append(f"at most {count_words(plan.most_steps, 'step')} in all")
+    return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+
+
+def progress_words(standings: Mapping[str, Standing]) -> str:
+    """How far all operators are together, and the time that is left where it is known of each."""
+    done = sum(s.done for s in standings.values())
+    total = sum(s.total for s in standings.values())
+    left = [s.left_s for s in standings.values() if s.done < s.total]
+    words = f"{done:,} of {count_words(total, 'episode')}"
+    known = [seconds for seconds in left if seconds is not None]
+    if known and len(known) == len(left):
+        words += f", about {time_words(max(known))} left"
+    return words
