@@ -29,7 +29,6 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
-from gym_gui.host.replay_server import serve_replay
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.workers.tree import adopt_orphans
 from mosaic_worker.launch import die_with_parent
@@ -80,6 +79,8 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
                 if session is None:
                     return
             elif body == "replay":
+                from gym_gui.host.replay_server import serve_replay  # sessions that play need none of it
+
                 await serve_replay(command.replay, outbox.put, outbox.waiting)
             elif session is None:
                 raise UsageError("the session has not been launched")

@@ -12,7 +12,6 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from mosaic_worker.link import MAX_FRAME, PROTOCOL
@@ -120,6 +119,8 @@ class _Frames(_Receiver):
 
 class _Lines(_Receiver):
     def _drain(self) -> str:
+        from google.protobuf import json_format  # takes a while, and few workers write JSON
+
         while not self._over:
             end = self._buffer.find(b"\n")
             if end < 0:
@@ -240,6 +241,8 @@ class JsonChannel:
         return cls(writer, reader, lines)
 
     def send(self, message: pb.ToWorker) -> None:
+        from google.protobuf import json_format
+
         text = json_format.MessageToJson(
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )

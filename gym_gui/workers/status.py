@@ -13,19 +13,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Literal, cast
-
-from packaging.markers import UndefinedEnvironmentName
-from packaging.requirements import InvalidRequirement, Requirement
+from typing import TYPE_CHECKING, Literal, cast
 
 from gym_gui.workers.discovery import Found
 from gym_gui.workers.registry import WorkerTypeDefinition
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 State = Literal["installed", "missing", "broken"]
 
 _PROBE_TIMEOUT_S = 30.0
 _SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
 """What ``mosaic_worker`` needs, which the engine puts on the path of a foreign interpreter."""
+_BARE_NAME = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
+"""A requirement that is met by any version, everywhere."""
 # Runs in the worker's own interpreter, which may be an old one.
 _PROBE = """
 import importlib.util, json, sys
@@ -84,14 +86,9 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         reason = f"its interpreter {python} does not exist"
         return WorkerStatus(worker_id, "missing", reason, _environment_line(definition), (str(python),))
     try:
-        requirements = [Requirement(text) for text in _requirements(definition)]
-        versions, importable, environment = _probe(definition, [r.name for r in requirements])
-        wanted = [r for r in requirements if r.marker is None or r.marker.evaluate(environment)]
-    except (InvalidRequirement, UndefinedEnvironmentName) as error:
-        return WorkerStatus(worker_id, "broken", f"requires.pip: {error}", "", ())
+        pip, importable = _look_up(definition)
     except _ProbeError as error:
         return WorkerStatus(worker_id, "broken", str(error), "", ())
-    pip = tuple(str(r) for r in wanted if not _met(r, versions.get(r.name)))
     if pip:
         reason = f"{_and(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
         return WorkerStatus(worker_id, "missing", reason, _pip_line(definition, pip), pip)
@@ -120,7 +117,26 @@ def _requirements(definition: WorkerTypeDefinition) -> list[str]:
 
 
 class _ProbeError(Exception):
-    """The worker's interpreter did not answer."""
+    """What the worker requires cannot be read, or its interpreter did not answer."""
+
+
+def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
+    """Requirements that are not met, and whether the worker's package can be imported."""
+    texts = _requirements(definition)
+    if all(map(_BARE_NAME.fullmatch, texts)):
+        versions, importable, _ = _probe(definition, texts)
+        return tuple(text for text in texts if versions.get(text) is None), importable
+    # Here, so that sessions whose workers require no versions begin sooner.
+    from packaging.markers import UndefinedEnvironmentName
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        requirements = [Requirement(text) for text in texts]
+        versions, importable, environment = _probe(definition, [r.name for r in requirements])
+        wanted = [r for r in requirements if r.marker is None or r.marker.evaluate(environment)]
+    except (InvalidRequirement, UndefinedEnvironmentName) as error:
+        raise _ProbeError(f"requires.pip: {error}") from error
+    return tuple(str(r) for r in wanted if not _met(r, versions.get(r.name))), importable
 
 
 def _probe(
