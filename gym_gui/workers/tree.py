@@ -47,13 +47,27 @@ def adopt_orphans() -> None:
 
 def members(tag: str) -> Iterator[int]:
     """Process ids of all living processes of the tree, this one excepted."""
+    return (pid for pid, belongs in _look(tag) if belongs)
+
+
+def _look(tag: str) -> Iterator[tuple[int, bool]]:
+    """Members of a tree, and (with ``False``) processes that may turn out to be one."""
     needle = tag.encode()
     for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            if needle in (entry / "environ").read_bytes() and not _is_zombie(entry):
-                yield int(entry.name)
+            environment = (entry / "environ").read_bytes()
+            if not environment:
+                # Kernel threads and processes that are being torn down have no program: an OSError.
+                # One that is in the midst of ``exec`` has, and shows its environment in a moment.
+                (entry / "exe").readlink()
+                arguments = (entry / "cmdline").read_bytes()
+                environment = (entry / "environ").read_bytes()
+                if not environment and not arguments:
+                    yield int(entry.name), False
+            if needle in environment and not _is_zombie(entry):
+                yield int(entry.name), True
 
 
 def _is_zombie(entry: Path) -> bool:
@@ -67,20 +81,22 @@ def _is_over(pid: int) -> bool:
         return True
 
 
-def kill_tree(tag: str, *, rounds: int = 20) -> int:
+def kill_tree(tag: str, *, rounds: int = 300) -> int:
     """SIGKILL every member of the tree until none is left.
 
     A process that is being torn down has no environment any more and still runs: what was
-    killed is waited for by its id.
+    killed is waited for by its id. One that is becoming another program shows none yet: it
+    is looked at again.
 
     Returns:
         How many were still there after ``rounds`` rounds of 10 ms (0 unless stuck in the kernel).
     """
     left: set[int] = set()
     for _ in range(rounds):
-        living = set(members(tag))
+        found = dict(_look(tag))
+        living = {pid for pid, belongs in found.items() if belongs}
         left = living | {pid for pid in left if not _is_over(pid)}
-        if not left:
+        if not left and len(living) == len(found):
             return 0
         for pid in living:
             with contextlib.suppress(ProcessLookupError, PermissionError):

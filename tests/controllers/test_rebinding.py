@@ -213,6 +213,8 @@ async def test_a_worker_that_dies_while_it_loads_is_a_reason(
 ) -> None:
     from gym_gui.workers.registry import WorkerTypeRegistry
 
+    for kept in ("_types", "_aliases"):
+        monkeypatch.setattr(WorkerTypeRegistry, kept, dict(getattr(WorkerTypeRegistry, kept)))
     async with session() as (live, watcher):
         WorkerTypeRegistry.register(little_worker(tmp_path, DYING, "dying_worker"))
         live.play(plans(1))

@@ -129,6 +129,7 @@ class Broken(gym.Env[Any, Any]):
         return _seen(0.0), float("nan") if late and self.how == "nan" else 1.0, self.steps % 5 == 0, False, {}
 
 
+NAMES: list[str] = []
 for _name, _make, _more in (
     ("Constant-v0", Constant, {}),
     ("Matching-v0", Matching, {}),
@@ -141,3 +142,4 @@ for _name, _make, _more in (
 ):
     if _name not in gym.registry:
         gym.register(_name, _make, disable_env_checker=True, **_more)
+    NAMES.append(_name)

@@ -18,6 +18,7 @@ from gym_gui.core.errors import MissingDependencyError, UnknownNameError, UsageE
 from gym_gui.services.trainer import TrainingFailedError, TrainProgress, train
 from gym_gui.workers.manifest import parse_manifest, read_manifest
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
+from gym_gui.workers.tree import TAG
 
 REPO = Path(gym_gui.__file__).resolve().parents[1]
 CLEANRL = read_manifest(REPO / "3rd_party" / "cleanrl_worker" / "worker.toml")
@@ -193,7 +194,8 @@ def test_a_training_does_not_outlive_a_killed_host(tmp_path: Path) -> None:
     path = os.pathsep.join([str(REPO), str(REPO / "3rd_party" / "mosaic_worker_sdk")])
     host = subprocess.Popen(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path},
+        # A program of its own, which has a warden.
+        env={**{k: v for k, v in os.environ.items() if k != TAG}, "PYTHONPATH": path},
         stdout=subprocess.PIPE,
         text=True,
     )
