@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import re
-import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.operator import MultiOperatorService
+from gym_gui.ui.live.deck_run import DeckRun
+from gym_gui.ui.live.free_names import with_free_name
+from gym_gui.ui.live.lock_step import LockStep
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import OperatorState
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.live.engine import OpenLiveSession
-
-_log = logging.getLogger(__name__)
 
 MOST = 8
 """Operators side by side."""
@@ -67,15 +65,13 @@ class OperatorDeck(QObject):
         self.service.operators.seed(seed)
         self._seed = seed
         self._held: Removed | None = None
-        self._run: LiveRun | None = None
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._run = DeckRun(context, self.run_changed.emit)
         self._running, self._lock_step = False, True
         self._rate: float | None = 15.0
         self._look: tuple[str, float] = ("rgb_array", 30.0)
-        self._due = 0.0
-        self._beat = QTimer(self)
-        self._beat.setSingleShot(True)
-        self._beat.timeout.connect(self._on_beat)
+        self._common = LockStep(self._everybody, self)
+        self._common.rate = self._rate
+        self._common.exhausted.connect(self.pause)
 
     # -- what there is ---------------------------------------------------------------
 
@@ -83,6 +79,9 @@ class OperatorDeck(QObject):
     def operators(self) -> Sequence[LiveOperator]:
         """The operators, in order."""
         return tuple(self._operators)
+
+    def _everybody(self) -> Sequence[LiveOperator]:
+        return self._operators
 
     @property
     def full(self) -> bool:
@@ -112,7 +111,7 @@ class OperatorDeck(QObject):
     @property
     def recording(self) -> LiveRun | None:
         """The run folder that finished episodes go to."""
-        return self._run
+        return self._run.recording
 
     @property
     def active(self) -> bool:
@@ -143,7 +142,8 @@ class OperatorDeck(QObject):
         """
         if self.full:
             raise UsageError(f"There is room for {MOST} operators", fix="Remove one first")
-        config = self._with_free_name(config)
+        others = [*self._operators, *([self._held.operator] if self._held else [])]
+        config = with_free_name(config, [other.config for other in others])
         operator = LiveOperator(self._context, config, open_session=self._open_session, parent=self)
         operator.stepped.connect(self._on_stepped)
         operator.state_changed.connect(self._on_state)
@@ -151,8 +151,8 @@ class OperatorDeck(QObject):
         self.service.add_operator(config)
         self._operators.append(operator)
         self.added.emit(operator, len(self._operators) - 1)
-        if self._run is not None:
-            self._run.admit(config)
+        if self._run.recording is not None:
+            self._run.recording.admit(config)
         if start:
             self.reset_all() if again else self._prepare()
         self.changed.emit()
@@ -172,8 +172,8 @@ class OperatorDeck(QObject):
         again = self.touched
         renamed = operator.config == replace(config, display_name=operator.config.display_name, seats="fixed")
         operator.configure(config)
-        if self._run is not None:
-            self._run.describe(config)
+        if self._run.recording is not None:
+            self._run.recording.describe(config)
         if not renamed:
             self.reset_all() if again else self._start(operator)
         self.changed.emit()
@@ -210,7 +210,7 @@ class OperatorDeck(QObject):
         if held is None:
             return
         self.service.remove_operator(held.operator.config.operator_id)
-        self._retire(self._close_one(held.operator))
+        self._run.retire(self._close_one(held.operator))
 
     async def _close_one(self, operator: LiveOperator) -> None:
         await operator.close()
@@ -221,17 +221,6 @@ class OperatorDeck(QObject):
         if operator is None:
             raise UsageError(f"There is no operator {operator_id!r}")
         return operator
-
-    def _with_free_name(self, config: OperatorConfig) -> OperatorConfig:
-        """``random`` becomes ``random_2`` where there is one; the same for the name people read."""
-        others = [*self._operators, *([self._held.operator] if self._held else [])]
-        ids = {o.config.operator_id.casefold() for o in others}
-        names = {o.config.display_name for o in others}
-        return replace(
-            config,
-            operator_id=_free(config.operator_id, ids, "_", str.casefold),
-            display_name=_free(config.display_name, names, " ", str),
-        )
 
     # -- play ------------------------------------------------------------------------
 
@@ -256,6 +245,7 @@ class OperatorDeck(QObject):
         """
         again = self._running and lock_step != self._lock_step
         self._rate, self._lock_step = rate, lock_step
+        self._common.rate = rate
         if again:
             self.pause()
             self.run()
@@ -275,8 +265,8 @@ class OperatorDeck(QObject):
         self._prepare()
         for operator in self._operators:
             self._set_off(operator)
-        self._due = time.monotonic()
-        self._next_beat()
+        if self._lock_step:
+            self._common.start()
         self.changed.emit()
 
     def _set_off(self, operator: LiveOperator) -> None:
@@ -288,7 +278,7 @@ class OperatorDeck(QObject):
     def pause(self) -> None:
         """Hold everybody before the next step."""
         self._running = False
-        self._beat.stop()
+        self._common.stop()
         for operator in self._operators:
             operator.drive(False)
             operator.pause()
@@ -314,23 +304,23 @@ class OperatorDeck(QObject):
 
     def reset_all(self) -> None:
         """Everybody plays from the seed on again, paused or running as they are; a new run begins."""
-        self._begin_run()
+        self._run.begin(self._operators, self._seed)
         for operator in self._operators:
             if operator.is_running() or operator.trouble or operator.episodes_done:
                 self._start(operator)
         self._prepare()
-        self._due = time.monotonic()
-        self._next_beat()
+        if self._running and self._lock_step:
+            self._common.start()
         self.changed.emit()
 
     def stop_all(self) -> None:
         """End every session and the run."""
         self._running = False
-        self._beat.stop()
+        self._common.stop()
         for operator in self._operators:
             operator.drive(False)
         self._stop_each()
-        self._end_run()
+        self._run.end(self._operators)
         self.changed.emit()
 
     def restart(self, operator_id: str) -> None:
@@ -339,17 +329,16 @@ class OperatorDeck(QObject):
         operator.restart()
         if self._running:
             self._set_off(operator)
-        self._next_beat()
+        self._common.nudge()
 
     async def close(self) -> None:
         """End everything; nothing that was started is left."""
         self._running = False
-        self._beat.stop()
+        self._common.stop()
         self.forget_removed()
         await asyncio.gather(*(operator.close() for operator in self._operators))
-        self._end_run()
-        while self._retiring:
-            await asyncio.gather(*self._retiring, return_exceptions=True)
+        self._run.end(self._operators)
+        await self._run.ended()
 
     def _launch(self, config: OperatorConfig) -> LiveOperator:
         """Start an operator (the launcher of :class:`MultiOperatorService`)."""
@@ -359,15 +348,15 @@ class OperatorDeck(QObject):
         return operator
 
     def _start(self, operator: LiveOperator) -> None:
-        operator.record_into(self._run)
+        operator.record_into(self._run.recording)
         (seed,) = self.service.operators.schedule(operator.config.operator_id, 1)
         render, fps = self._look
         operator.start(seed, render=render, fps=fps, paused=self._lock_step or not self._running)
 
     def _prepare(self) -> None:
         """Start those that have no session."""
-        if self._run is None:
-            self._begin_run()
+        if self._run.recording is None:
+            self._run.begin(self._operators, self._seed)
         try:
             self.service.start_all()
         except MosaicError as exc:
@@ -379,80 +368,15 @@ class OperatorDeck(QObject):
         except MosaicError as exc:
             self._context.notify(str(exc), kind="error")
 
-    # -- lock-step -------------------------------------------------------------------
+    # -- what they say ---------------------------------------------------------------
 
     def _on_stepped(self) -> None:
-        self._next_beat()
+        self._common.nudge()
 
     def _on_state(self, state: object) -> None:
         if state is not OperatorState.THINKING:  # said again and again, for its seconds
-            self._next_beat()
-            self.changed.emit()
-
-    def _next_beat(self) -> None:
-        """Have the next common step taken when it is due and everybody has taken the last."""
-        if not (self._running and self._lock_step) or self._beat.isActive() or self._waited_for():
-            return
-        wait = self._due - time.monotonic()
-        self._beat.start(max(0, round(wait * 1000)))
-
-    def _waited_for(self) -> bool:
-        return any(o.stepping or o.busy for o in self._operators)
-
-    def _on_beat(self) -> None:
-        if not (self._running and self._lock_step) or self._waited_for():
-            return
-        now = time.monotonic()
-        self._due = max(self._due + (1.0 / self._rate if self._rate else 0.0), now)
-        for operator in self._operators:
-            operator.step()
-        if not any(operator.stepping for operator in self._operators) and not self._hopeful():
-            self.pause()
-
-    def _hopeful(self) -> bool:
-        """Whether anybody may still take a step by itself."""
-        return any(o.is_running() and not o.done for o in self._operators)
-
-    # -- the run folder --------------------------------------------------------------
-
-    def _begin_run(self) -> None:
-        from gym_gui.controllers.live_run import LiveRun
-
-        self._end_run()
-        if self._operators:
-            configs = [operator.config for operator in self._operators]
-            self._run = LiveRun(
-                self._context.store.runs_dir(), configs, self._seed, changed=self.run_changed.emit
-            )
-
-    def _end_run(self) -> None:
-        run, self._run = self._run, None
-        if run is not None:
-            self._retire(self._close_run(run, list(self._operators)))
-
-    async def _close_run(self, run: LiveRun, operators: Sequence[LiveOperator]) -> None:
-        """What they were playing is written as aborted first."""
-        await asyncio.gather(*(operator.settled() for operator in operators))
-        await run.close()
-        self.run_changed.emit()
-
-    def _retire(self, job: Coroutine[Any, Any, None]) -> None:
-        task = self._context.spawn(job, "ending what is not needed any more")
-        self._retiring.add(task)
-        task.add_done_callback(self._retiring.discard)
+            self._after_change()
 
     def _after_change(self) -> None:
-        self._next_beat()
+        self._common.nudge()
         self.changed.emit()
-
-
-def _free(wanted: str, taken: set[str], joint: str, fold: object) -> str:
-    """``wanted``, or with the lowest number behind it that makes it nobody else's."""
-    same = fold if callable(fold) else str
-    if same(wanted) not in taken:
-        return wanted
-    stem = re.sub(rf"{re.escape(joint)}\d+$", "", wanted)
-    number = 2
-    while same(f"{stem}{joint}{number}") in taken:
-        number += 1
-    return f"{stem}{joint}{number}"
