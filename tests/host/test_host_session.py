@@ -246,7 +246,7 @@ async def test_a_slow_environment_is_no_silence_while_it_is_within_patience(tmp_
     played = casting(task=GATED, env_kwargs=gate.kwargs(at=100))
     async with session(played, patience_s=30.0) as (host, notes):
         host.play(plans(0))
-        await in_time(lambda: gate.marks(), "the gate")
+        await in_time(lambda: gate.marks() and notes.started, "the gate")
         assert notes.started == [0]
         gate.open()
         await in_time(lambda: notes.episodes, "the episode")
@@ -272,6 +272,36 @@ async def test_closed_while_its_environment_blocks(tmp_path: Path, offspring: Of
         await host.close()
         assert offspring.pids() == []
         assert notes.ends == []
+
+
+async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
+    offspring: Offspring, caplog: pytest.LogCaptureFixture
+):
+    class Full(Notes):
+        def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
+            raise OSError("no space left")
+
+    notes = Full()
+    host = HostSession(casting(), SessionSettings(1), notes)
+    await host.start()
+    host.play(plans(0))
+    await in_time(lambda: notes.ends, "its end", 20.0)
+    assert notes.ends == ["was ended, as what it said could not be taken: no space left"]
+    assert offspring.pids() == [] and "no space left" in caplog.text
+    await host.close()
+
+
+async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspring):
+    for moment in (0, 1, 30, 90):
+        host = HostSession(casting(), SessionSettings(1), Notes())
+        task = asyncio.ensure_future(host.start())
+        for _ in range(moment):
+            await asyncio.sleep(0.005)
+        await host.close()
+        async with asyncio.timeout(20):
+            with pytest.raises(MosaicError, match="session process of op"):
+                await task
+        assert offspring.pids() == []
 
 
 async def test_closed_twice_and_before_the_start():
