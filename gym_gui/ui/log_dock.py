@@ -258,8 +258,8 @@ class LogDock(QFrame):
             rows.setDefaultSectionSize(24)
             columns.hide()
             columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-            columns.resizeSection(0, 80)
-            columns.resizeSection(1, 110)
+            columns.resizeSection(0, 92)
+            columns.resizeSection(1, 116)
 
     def _on_arrived(self, line: LogLine) -> None:
         bar = self.table.verticalScrollBar()

@@ -37,6 +37,9 @@ MOST_ROWS = 8
 _SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
 _SHARES = {_POLICY: 0.36, _WORKER: 0.37, _FILE: 0.27}
 """How the three wide columns share the room."""
+_LEAST_ROOM = 360
+"""With less than this for the three, the file and the link are left to the inspector."""
+_WIDTHS = {_SLOT: 104, _TEAM: 84, _KIND: 92, _LINK: 60, _MORE: 48}
 _COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
 _GROUPS = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 
@@ -176,7 +179,7 @@ class AgentConfigTable(QTableWidget):
         header.setSectionsClickable(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(44)
-        for column, width in ((_SLOT, 104), (_TEAM, 84), (_KIND, 92), (_LINK, 60), (_MORE, 48)):
+        for column, width in _WIDTHS.items():
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             self.setColumnWidth(column, width)
         for column in _SHARES:
@@ -189,9 +192,14 @@ class AgentConfigTable(QTableWidget):
 
     def _share_width(self) -> None:
         viewport = self.viewport()
-        taken = sum(self.columnWidth(c) for c in range(self.columnCount()) if c not in _SHARES)
-        room = (viewport.width() if viewport is not None else 0) - taken
-        for column, share in _SHARES.items():
+        width = viewport.width() if viewport is not None else 0
+        fixed = sum(w for column, w in _WIDTHS.items() if column != _TEAM or not self.isColumnHidden(_TEAM))
+        narrow = width - fixed < _LEAST_ROOM
+        for column in (_FILE, _LINK):
+            self.setColumnHidden(column, narrow)
+        shares = {c: share for c, share in _SHARES.items() if not self.isColumnHidden(c)}
+        room = (width - fixed + (_WIDTHS[_LINK] if narrow else 0)) / sum(shares.values())
+        for column, share in shares.items():
             self.setColumnWidth(column, max(60, int(room * share)))
 
     def sizeHint(self) -> QSize:

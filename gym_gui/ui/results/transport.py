@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.results.scrub_bar import ScrubBar
-from gym_gui.ui.widgets import Card, IconButton, PrimaryButton, SegmentedControl, muted_label
+from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, PrimaryButton, SegmentedControl, muted_label
 
 SPEEDS: Final = ("2", "5", "10", "30", "60")
 """Steps per second to choose from."""
@@ -48,7 +48,7 @@ class Transport(Card):
         self.play.setFixedWidth(92)
         self.on = IconButton("caret-right", "One step on (Right)", name="replay-on", on_click=self.step_on)
         self.last = IconButton("skip-forward", "To the end (End)", name="replay-last", on_click=self.to_last)
-        self.where = muted_label()
+        self.where = ElidedLabel("", "muted")
         self.where.setObjectName("replay-where")
         self.speed = SegmentedControl(SPEEDS, USUAL, name="replay-speed")
         self.speed.setToolTip("Steps per second")
@@ -59,8 +59,7 @@ class Transport(Card):
         for widget in (self.first, self.back, self.play, self.on, self.last):
             row.addWidget(widget)
         row.addSpacing(theme.ROW)
-        row.addWidget(self.where)
-        row.addStretch(1)
+        row.addWidget(self.where, 1)
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
         row.addWidget(muted_label("steps/s"))

@@ -104,8 +104,8 @@ class InlineMessage(QFrame):
         self.dismissed.emit()
 
 
-_LINE = 420
-"""Longest line of a hint."""
+_LINE, _NARROWEST = 420, 160
+"""Longest line of a hint, and the least width it can be read at."""
 
 
 class EmptyHint(QWidget):
@@ -166,6 +166,10 @@ class EmptyHint(QWidget):
         self.text.setVisible(bool(text))
         self._fit()
 
+    def minimumSizeHint(self) -> QSize:
+        """Lines are broken anew where there is less room than they take now."""
+        return QSize(_NARROWEST, super().minimumSizeHint().height())
+
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """Break the lines anew."""
         super().resizeEvent(a0)
@@ -182,6 +186,7 @@ class EmptyHint(QWidget):
         # A centred label does not get the height its lines need, unless it is told.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
         width = min(room, self.text.fontMetrics().horizontalAdvance(self.text.text()) + 8)
+        self.text.setMinimumSize(0, 0)  # heightForWidth() answers for no width below the minimum
         height = max(self.text.heightForWidth(width), 0)
         # Lines of about one length: no word stands alone in the last one.
         while width > room // 2 and self.text.heightForWidth(width - theme.STEP) == height:

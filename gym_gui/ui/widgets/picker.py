@@ -17,7 +17,7 @@ from PyQt6.QtCore import (
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QFont, QKeyEvent, QPainter, QPaintEvent
+from PyQt6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -37,6 +37,11 @@ from gym_gui.ui import matching, theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets.buttons import BUTTON_ICON, paint_caret
 from gym_gui.ui.widgets.labels import muted_label
+
+_NARROWEST, _WIDEST = 320, 520
+"""Of the list, where the button is not wider."""
+_AROUND = 72
+"""Beside the words of an item: margins, the gap between them, the scroll bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +237,8 @@ class PickerPopup(QFrame):
         self.search.clear()
         self._filter()
         rows = min(max(self.model.rowCount(), 4), 12)
-        size = QSize(max(button.width(), 320), 60 + rows * ItemDelegate.HEIGHT)
+        width = max(button.width(), min(max(self._widest(), _NARROWEST), _WIDEST))
+        size = QSize(width, 60 + rows * ItemDelegate.HEIGHT)
         place = button.mapToGlobal(QPoint(0, button.height() + 4))
         screen = button.screen()
         if screen is not None:
@@ -245,6 +251,12 @@ class PickerPopup(QFrame):
         self.show()
         self.search.setFocus()
         self._select(self.model.row_of(value))
+
+    def _widest(self) -> int:
+        """Room for every item with what is said beside it."""
+        metrics = QFontMetrics(theme.font())
+        items = (metrics.horizontalAdvance(f"{i.label}{i.reason or i.detail}") for i in self._items)
+        return max(items, default=0) + _AROUND
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
         """Arrows, Enter and Escape in the search field act on the list."""

@@ -39,6 +39,7 @@ class SegmentedControl(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(1, 1, 1, 1)
         layout.setSpacing(0)
+        layout.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinimumSize)  # words are not cut
         for option in options:
             key, text = (option, option) if isinstance(option, str) else option
             button = QPushButton(text, self)

@@ -194,6 +194,27 @@ class TestMessages:
         assert text.height() >= text.heightForWidth(text.width())
         assert text.geometry().right() <= hint.rect().right()
 
+    def test_a_hint_is_not_cut_when_its_room_changes(self, qtbot: QtBot) -> None:
+        hint = EmptyHint("Reading the run…", "Its verdict, table and plots come in a moment.")
+        qtbot.addWidget(hint)
+        hint.show()
+        for width in (952, 1208, 300, 1208, 220):
+            hint.resize(width, 300)
+            asked = hint.text.fontMetrics().boundingRect(
+                0, 0, hint.text.width(), 1000, int(Qt.TextFlag.TextWordWrap), hint.text.text()
+            )
+            assert hint.text.height() >= asked.height()
+
+    def test_the_lines_of_a_hint_are_of_about_one_length(self, qtbot: QtBot) -> None:
+        hint = EmptyHint(
+            "No operator", "An environment, and who plays in it. Up to eight run on the same seeds."
+        )
+        qtbot.addWidget(hint)
+        hint.resize(1200, 300)
+        hint.show()
+        whole = hint.text.fontMetrics().horizontalAdvance(text)
+        assert whole / 2 <= hint.text.width() < 0.65 * whole
+
     def test_a_hint_offers_ways(self, qtbot: QtBot) -> None:
         done: list[str] = []
         hint = EmptyHint("Nothing", "Do this.", ("First", lambda: done.append("1")))
