@@ -52,7 +52,7 @@ def test_past_returns_become_a_line(card: OperatorRenderContainer, deck: Operato
 def test_trouble_has_a_sentence_and_a_way_out(card: OperatorRenderContainer, qtbot: Any):
     operator = card.operator
     qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
-    operator._break("was killed (signal 9, SIGKILL)")
+    operator.player._break("was killed (signal 9, SIGKILL)")
     assert card.trouble.isVisible() and card.trouble.text() == "Session ended: killed (signal 9)"
     assert card.status.text == "Stopped" and "killed" in card.accessibleName()
     with qtbot.waitSignal(card.restart_requested) as asked:
@@ -85,7 +85,7 @@ def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck
         AgentView("player_1", "player_1", "4", 4, "policy", 0.0, 0.0, 0.25),
         AgentView("player_2", "player_2"),
     )
-    operator.on_view(LiveView(2, 7, 1, agents, ("player_2",)))
+    operator.player.on_view(LiveView(2, 7, 1, agents, ("player_2",)))
     texts = " | ".join(card.stage.overlay.chip_texts())
     assert "player_1" in texts and "0.25" in texts and "player_2" in texts
     assert card.facts.facts["Episode"] == "3"

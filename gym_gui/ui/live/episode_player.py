@@ -1,0 +1,399 @@
+"""Plays one operator's episodes in sessions, one after the other; knows nothing of Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.ui.live.engine import with_player
+from gym_gui.ui.live.episode_feed import EpisodeFeed
+from gym_gui.ui.live.session_link import Look, SessionLink
+from gym_gui.ui.live.state import trouble_sentence
+from gym_gui.ui.live.tally import Tally
+from gym_gui.ui.live.told import Told
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_run import LiveRun
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.live.engine import OpenLiveSession
+    from gym_gui.ui.live.listener import LiveListener
+
+KEPT_EPISODES: Final = 1000
+
+
+class EpisodePlayer:
+    """What was asked for last counts: opening, beginning anew and ending follow one another.
+
+    Args:
+        context: The window's services; ``store`` and ``spawn`` are used.
+        config: Who plays.
+        told: Hears what happens.
+        seeds: As for :class:`EpisodeFeed`.
+        run: Where finished episodes are written.
+        open_session: Makes the session; a host process by default.
+
+    Attributes:
+        config: Who plays, as it is now.
+        run: Where episodes that end are written, or ``None``.
+        trouble: Why it is broken, as a sentence; ``""`` while it is not.
+        last_view: The newest look, or ``None``.
+        last_frame: The newest picture, or ``None``.
+        episodes_done: Lines of the last 1,000 episodes that ended by themselves.
+        tally: What has come together since the last start or reset.
+        questions: What people have not answered yet, by id.
+        paused: Whether it waits to be resumed or stepped.
+        stepping: Whether a step that was asked for has not been taken yet.
+        rate: Most steps a second, or ``None``.
+        closed: Whether it has ended for good.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        config: OperatorConfig,
+        told: Told,
+        *,
+        seeds: Sequence[int] | None = None,
+        run: LiveRun | None = None,
+        open_session: OpenLiveSession | None = None,
+    ) -> None:
+        self._context, self._told = context, told
+        self.config, self.run = config, run
+        self.link = SessionLink(context, self, open_session)
+        self.feed = EpisodeFeed(seeds)
+        self.trouble = ""
+        self.last_view: LiveView | None = None
+        self.last_frame: Any = None
+        self.episodes_done: list[dict[str, Any]] = []
+        self.tally = Tally()
+        self.questions: dict[int, HumanQuestion] = {}
+        self.paused = self.stepping = self.closed = False
+        self.rate: float | None = None
+        self._onwards = False
+        self._blind = False  # what the session before still shows is of another configuration
+        self._look: Look = ("rgb_array", 30.0)
+        self._work: asyncio.Task[Any] | None = None
+        self._lock = asyncio.Lock()
+        self._since = time.monotonic()
+
+    @property
+    def waiting_s(self) -> float:
+        """Seconds since something last happened."""
+        return time.monotonic() - self._since
+
+    @property
+    def busy(self) -> bool:
+        """Whether a session is being opened, ended, or told to begin anew."""
+        return self._work is not None and not self._work.done()
+
+    def touch(self) -> None:
+        """Something happens now."""
+        self._since = time.monotonic()
+
+    # -- what is asked for -------------------------------------------------------------
+
+    def begin(self, seed: int, episodes: int | None, look: Look | None = None) -> None:
+        """Play from this seed on, with the session that is open where it suits."""
+        self.trouble = ""
+        self.feed.begin(seed, episodes)
+        self.episodes_done, self.tally = [], Tally()
+        self._look = look or self._look
+        suits = self.link.suits(self.config, self._look)
+        self._spawn(self._play_afresh() if suits else self._open())
+
+    def begin_again(self) -> None:
+        """After trouble: another session goes on where the last one stood."""
+        self.trouble = ""
+        self._spawn(self._open())
+
+    def become(self, config: OperatorConfig, *, same: bool) -> None:
+        """Be another operator from the next start on; the ``same`` in all that a session asks for."""
+        before, self.config = self.config, config
+        if same:
+            self.link.adopt(before, config)
+        else:
+            self.last_view = self.last_frame = None
+            if not self.closed:
+                self.stop()
+            self._blind = True
+
+    def resume(self) -> None:
+        """Play on without waiting."""
+        self.paused = False
+        self.touch()
+        if self.link.playing is not None:
+            self.link.playing.resume()
+            self._play_next()
+
+    def pause(self) -> None:
+        """Hold before the next step."""
+        self.paused = True
+        if self.link.playing is not None:
+            self.link.playing.pause()
+
+    def step(self, *, by_agent: bool) -> None:
+        """One step; at the end of an episode, the beginning of the next one."""
+        session = self.link.playing
+        if session is None or self.stepping:
+            return
+        if not self.paused:
+            self.pause()
+        if self.feed.done:
+            return
+        self.stepping = True
+        self.touch()
+        if self.feed.flight is None:
+            self._play_next()
+        elif self._shown_to_its_end:
+            self._onwards = True  # its line is still on its way
+        else:
+            (session.step_agent if by_agent else session.step)()
+
+    @property
+    def _shown_to_its_end(self) -> bool:
+        """Whether the last look was the last one of the episode in flight."""
+        flight, view = self.feed.flight, self.last_view
+        return (
+            flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
+        )
+
+    def set_rate(self, steps_per_s: float | None) -> None:
+        """At most so many steps a second."""
+        self.rate = steps_per_s
+        if self.link.playing is not None:
+            self.link.playing.pace(steps_per_s)
+
+    def record_into(self, run: LiveRun | None) -> None:
+        """Write episodes that end from now on into ``run``."""
+        self.run, ready = run, self.link.ready
+        if run is not None and ready is not None:
+            run.introduce(self.config.operator_id, ready.players, ready.versions)
+
+    def answer(self, question_id: int, action: Any) -> None:
+        """What a person chose; an answer that comes too late changes nothing."""
+        session = self.link.session
+        if self.questions.pop(question_id, None) is not None and session is not None:
+            self.touch()
+            session.answer(question_id, action)
+
+    async def rebind(self, agent: str, assignment: WorkerAssignment) -> None:
+        """Have somebody else play a slot from its next decision on.
+
+        Raises:
+            UsageError: Why they cannot; nothing has changed.
+        """
+        if self.link.session is not None and self.link.playing is None:
+            await self.settled()
+        if self.link.playing is not None:
+            await self.link.playing.rebind(agent, assignment)
+        before, self.config = self.config, with_player(self.config, agent, assignment)
+        self.link.adopt(before, self.config)
+        if self.run is not None:
+            self.run.describe(self.config)
+
+    def stop(self) -> None:
+        """End the session; what was played stays on show."""
+        self.trouble = ""
+        self.feed.limit = 0
+        self._spawn(self._shut())
+
+    async def settled(self) -> None:
+        """Wait until what was asked for last has been done."""
+        if self._work is not None:
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    async def close(self) -> None:
+        """End for good; nothing that was started is left."""
+        self.closed = True
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        await self._shut()
+        await self.link.ended()
+        self._work = None  # its traceback would hold the session
+
+    # -- sessions ----------------------------------------------------------------------
+
+    def _spawn(self, job: Coroutine[Any, Any, None]) -> None:
+        """One piece of work at a time: what was asked last counts."""
+        before, self._work = self._work, None
+        if before is not None:
+            before.cancel()
+        self._work = self._context.spawn(job, f"playing {self.config.display_name}")
+        self._work.add_done_callback(self._on_work_done)
+
+    def _on_work_done(self, task: object) -> None:
+        if not self.closed and task is self._work:
+            self._told.on_worked()
+
+    async def _open(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+            self.trouble = ""
+            self.touch()
+            upcoming = self.feed.upcoming(self.config.operator_id, self.run) if self.feed.left != 0 else None
+            session = await self.link.make(self.config, self._look, upcoming)
+            self._blind = False
+            self._told.on_changed()
+            try:
+                if not await self.link.start(session):
+                    return
+            except BaseException as exc:
+                if self.link.session is session:
+                    self._forget()
+                if not isinstance(exc, MosaicError):
+                    raise
+                self._break(str(exc))
+                return
+            self.record_into(self.run)
+            if self.paused:
+                session.pause()
+            if self.rate is not None:
+                session.pace(self.rate)
+            self._play_next()
+            self._told.on_changed()
+
+    async def _play_afresh(self) -> None:
+        """Abort what is being played, wait until that is over, play from the beginning."""
+        async with self._lock:
+            session = self.link.session
+            if session is not None and await self._abort():
+                (session.pause if self.paused else session.resume)()
+                self._play_next()
+                return
+        await self._open()
+
+    async def _abort(self) -> bool:
+        """End the episode in flight; ``False`` when the session does not do it in time."""
+        session = self.link.session
+        assert session is not None
+        self._questions_gone()
+        self.stepping = self._onwards = False
+        return await self.feed.abort(session) and self.link.session is session
+
+    async def _shut(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=True)
+        self._told.on_changed()
+
+    async def _end_session(self, *, farewell: bool) -> None:
+        """End the session; with ``farewell`` the episode in flight is recorded as aborted first."""
+        session = self.link.session
+        if session is None:
+            return
+        if farewell and self.link.playing is not None:
+            await self._abort()
+        if self.link.session is session:
+            self._forget()
+            await asyncio.shield(self.link.dispose(session))
+
+    def _forget(self) -> None:
+        self.link.let_go()
+        self.stepping = self._onwards = False
+        self.feed.lost()
+        self._questions_gone()
+
+    def _questions_gone(self) -> None:
+        gone, self.questions = list(self.questions), {}
+        for question_id in gone:
+            self._told.on_lapsed(question_id)
+
+    def _break(self, sentence: str) -> None:
+        if not self.closed:
+            self.trouble = trouble_sentence(sentence)
+            self._told.on_broke(self.trouble)
+
+    async def _give_up(self, reason: str) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+        self._break(reason)
+
+    def _play_next(self) -> None:
+        session = self.link.session
+        if session is not None and self.feed.give(session, self.config.operator_id, self.run):
+            self._onwards = False
+            self.touch()
+
+    # -- what the session says (see LiveListener) --------------------------------------
+
+    def hears(self, listener: LiveListener) -> bool:
+        """Whether that session is still the one that plays."""
+        return self.link.hears(listener)
+
+    def log_name(self) -> str:
+        """What the log calls it."""
+        return self.config.display_name
+
+    def on_started(self, index: int) -> None:
+        self.feed.begun(index)
+
+    def on_finished(self, index: int, steps: bytes, line: bytes) -> None:
+        flight = self.feed.over(index)
+        if flight is None:
+            return
+        self.touch()
+        row: dict[str, Any] = orjson.loads(line)
+        if flight.run is not None:
+            flight.run.episode(self.config.operator_id, row, steps, line)
+        if not self.feed.is_of_this_round(flight) or row["status"] == EpisodeStatus.ABORTED:
+            return  # somebody has asked for something else meanwhile
+        self.tally.end(row, decisions=steps.count(b"\n"))
+        self.episodes_done.append(row)
+        del self.episodes_done[:-KEPT_EPISODES]
+        self._told.on_episode_over(row)
+        if row["status"] == EpisodeStatus.FAILED:
+            # Another one would most likely fail as fast as this one: have a person look first.
+            reason = str(row.get("error") or "the episode failed")
+            self._context.spawn(self._give_up(reason), "ending a session")
+        elif not self.paused or self._onwards:
+            self._play_next()
+        self._told.on_changed()
+
+    def on_view(self, view: LiveView) -> None:
+        if self._blind:
+            return
+        last, self.last_view = self.last_view, view
+        moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
+        if moved:
+            self.touch()
+        flight = self.feed.flight
+        if flight is not None and flight.plan.index == view.episode and self.feed.is_of_this_round(flight):
+            self.tally.look(view)
+        self._told.on_viewed(view)
+        if self.stepping and moved:
+            self.stepping = False
+            self._told.on_stepped()
+        self._told.on_changed()
+
+    def on_frame(self, frame: Any) -> None:
+        if not self._blind:
+            self.last_frame = frame
+            self._told.on_framed(frame)
+
+    def on_question(self, question: HumanQuestion) -> None:
+        self.questions[question.id] = question
+        self._told.on_asked(question)
+
+    def on_withdrawn(self, question_id: int) -> None:
+        if self.questions.pop(question_id, None) is not None:
+            self._told.on_lapsed(question_id)
+            self._told.on_changed()
+
+    def on_call(self, line: bytes) -> None:
+        if self.run is not None:
+            self.run.call(self.config.operator_id, line)
+
+    def on_ended(self, listener: LiveListener, reason: str) -> None:
+        session = self.link.session
+        self._forget()
+        if session is not None:
+            self.link.dispose(session)
+        self._break(reason)
