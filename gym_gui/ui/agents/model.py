@@ -95,6 +95,7 @@ class ConfigurationModel(QObject):
         self.sheet: EnvironmentSheet | None = None
         self.report: Report | None = None
         self.checks: ConfigurationChecks | None = None
+        self._checked: Draft | None = None
         self._engine: Finding | None = None
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(200)
@@ -197,6 +198,24 @@ class ConfigurationModel(QObject):
         return None if self.report is None or refused or self.looking else self.report.config
 
     @property
+    def settled(self) -> bool:
+        """Whether the report is about the draft as it is now, and not as it was a moment ago."""
+        return self._checked is self.draft
+
+    async def checked_config(self) -> OperatorConfig | None:
+        """The configuration as it stands now; what was changed a moment ago is checked first."""
+        while not self.settled:
+            draft = self.draft
+            self._check_timer.stop()
+            self._on_check_due()
+            if self._checking is None or self._checking.done():
+                return None  # there is no environment yet to check it against
+            await asyncio.wait([self._checking])
+            if draft is self.draft and not self.settled:
+                return None
+        return self.config
+
+    @property
     def looking(self) -> bool:
         """Whether the environment is being looked at."""
         return self._look is not None
@@ -279,15 +298,15 @@ class ConfigurationModel(QObject):
         report = await asyncio.to_thread(checks.check, draft, sheet)
         if draft is not self.draft or sheet is not self.sheet:
             return
-        self.report = report
+        self.report, self._checked = report, draft
         self._tell_bindings(policies_only=False)
         self.report_changed.emit()
         if report.config is not None:
             self._engine_timer.start()
 
     def _on_engine_due(self) -> None:
-        if self.report is None or self.report.config is None or self._closed:
-            return
+        if self.report is None or self.report.config is None or self._closed or not self.settled:
+            return  # the check that is under way asks again
         if self._verdict is not None and not self._verdict.done():
             self._engine_timer.start()  # cancelling it would cost the process that answers
             return

@@ -146,13 +146,30 @@ class AgentsPage(Page):
 
     def apply_config(self) -> None:
         """Show the configuration as an operator."""
-        if self.model.config is not None:
-            self.context.go("operators", operators=[self.model.config], seed=self.tab.preview.seed.seed)
+        self._hand_on("operators")
 
     def play(self) -> None:
         """Play the configuration."""
-        if self.model.config is not None:
-            self.context.go("play", operator=self.model.config, seed=self.tab.preview.seed.seed)
+        self._hand_on("play")
+
+    def _hand_on(self, page: str) -> None:
+        if self.model.settled:
+            self._open_in(page, self.model.config)
+        else:
+            # A preset was loaded, a policy chosen, a moment ago: what is handed on is what is seen.
+            self.context.spawn(self._hand_on_checked(page), "Checking the configuration")
+
+    async def _hand_on_checked(self, page: str) -> None:
+        self._open_in(page, await self.model.checked_config())
+
+    def _open_in(self, page: str, config: OperatorConfig | None) -> None:
+        seed = self.tab.preview.seed.seed
+        if config is None:
+            return  # the checks say why
+        if page == "play":
+            self.context.go("play", operator=config, seed=seed)
+        else:
+            self.context.go("operators", operators=[config], seed=seed)
 
     def ask_export(self) -> None:
         """Write it as an experiment."""

@@ -128,6 +128,33 @@ def test_a_mixed_team_is_built_saved_reloaded_and_applied(
     assert requests == [("operators", {"operators": [built], "seed": 42})]
 
 
+def test_apply_hands_on_what_is_seen_though_it_is_not_checked_yet(
+    window: MainWindow, context: AppContext, qtbot: Any
+) -> None:
+    context.go("agents", task=FOUR)
+    page = window.findChild(AgentsPage)
+    assert page is not None
+    ready(page, qtbot)
+    before = page.model.config
+    requests: list[tuple[str, Any]] = []
+    context.requested.disconnect(window._on_requested)
+    context.requested.connect(lambda name, request: requests.append((name, request)))
+
+    pick(qtbot, page, "policy_player_0", "does nothing")
+    assert page.model.config == before and not page.model.settled
+    qtbot.mouseClick(page.apply, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(requests), timeout=PATIENCE_MS)
+    (config,) = requests[0][1]["operators"]
+    assert config.workers["player_0"].settings == {"behavior": "noop"}
+
+    broken = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such/policy"})
+    page.model.set_row("player_0", broken, "choose a policy")
+    page.play()
+    qtbot.waitUntil(lambda: page.model.settled, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.apply.isEnabled(), timeout=PATIENCE_MS)
+    assert len(requests) == 1
+
+
 def test_undo_and_redo_are_keys(window: MainWindow, context: AppContext, qtbot: Any) -> None:
     context.go("agents", task=FOUR)
     page = window.findChild(AgentsPage)
