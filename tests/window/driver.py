@@ -71,7 +71,7 @@ class Probe(QObject):
             "active": window.isActiveWindow(),
             "focus": _names(focus) if focus is not None else [],
             "popup": popup.objectName() if popup is not None else "",
-            "dialog": dialog.objectName() if dialog is not None else "",
+            "dialog": (dialog.objectName() or type(dialog).__name__) if dialog is not None else "",
             "notices": window.notices.texts,
             "size": [window.width(), window.height()],
         }

@@ -39,7 +39,8 @@ def test_a_mixed_team_is_kept_and_plays(window: Program) -> None:
     until_table(window, TEAM)
 
     window.press("ctrl+s")
-    window.until("it asks for a name", lambda state: state["dialog"] == "preset_name_dialog")
+    asked = "preset_name_dialog"
+    window.until("it asks for a name", lambda s: s["dialog"] == asked and s["focus"][1:2] == [asked])
     window.press("ctrl+a")
     window.type("My team")
     window.press("Return")
