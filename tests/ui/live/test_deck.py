@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,22 +10,12 @@ import pytest
 from gym_gui.analysis import open_run
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import MOST, OperatorDeck
 from gym_gui.ui.live.operator import OperatorState
 
 from .conftest import baseline, person
 
 WAIT = 30_000
-
-
-@pytest.fixture
-def hosted(context: AppContext, finish: Any) -> Iterator[OperatorDeck]:
-    """A deck over host processes."""
-    result = OperatorDeck(context, seed=42)
-    yield result
-    finish(result.close())
-    result.deleteLater()
 
 
 def ready(deck: OperatorDeck) -> bool:
@@ -165,24 +152,6 @@ def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorD
     deck.change(replace(other.config, workers=baseline(behavior="noop").workers))
     qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0, 0], timeout=WAIT)
     assert other.config.workers["agent_0"].settings["behavior"] == "noop"
-
-
-def test_a_host_that_is_killed_stops_one_operator_only(hosted: OperatorDeck, qtbot: Any):
-    deck = hosted
-    for name in ("a", "b"):
-        deck.add(baseline(name, "cycle", "MiniGrid-Empty-5x5-v0"))
-    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.set_pace(50, lock_step=True)
-    deck.run()
-    qtbot.waitUntil(lambda: min(steps(deck)) >= 3, timeout=WAIT)
-    victim, other = deck.operators
-    with qtbot.waitSignal(victim.broke, timeout=WAIT):
-        os.kill(victim.host_pid, signal.SIGKILL)
-    at = other.last_view.step
-    qtbot.waitUntil(lambda: other.last_view.step > at + 3, timeout=WAIT)
-    assert victim.state is OperatorState.BROKEN and other.alive
-    deck.restart("a")
-    qtbot.waitUntil(lambda: victim.alive and victim.last_view.step >= 2, timeout=WAIT)
 
 
 def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: Any):

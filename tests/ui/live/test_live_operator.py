@@ -197,7 +197,7 @@ def test_a_binding_that_does_not_fit_changes_nothing(live: Live, qtbot: Any):
     operator.start(0, paused=True)
     qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
     before = operator.config
-    task = operator.rebind("agent_0", WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/nowhere"}))
+    task = operator.rebind("agent_0", WorkerAssignment("operators_worker", "baseline", {"behavior": "?"}))
     qtbot.waitUntil(task.done, timeout=WAIT)
     with pytest.raises(UsageError):
         task.result()

@@ -36,14 +36,13 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     finish(knowledge.close())
 
 
-def experiment(folder: Path, *, episodes: int = 3, **operator: Any) -> Path:
+def experiment(folder: Path, *, episodes: int = 3, concurrency: int = 64, **operator: Any) -> Path:
     """Two operators on CartPole, as JSON."""
     one = {"id": "a", "name": "Anna", "task": "CartPole-v1", "workers": RANDOM, **operator}
     two = {"id": "b", "name": "Bert", "task": "CartPole-v1", "workers": {"agent": {"type": "passive"}}}
     path = folder / "experiment.json"
-    path.write_text(
-        json.dumps({"operators": [one, two], "execution": {"num_episodes": episodes, "seeds": 7}})
-    )
+    execution = {"num_episodes": episodes, "seeds": 7, "concurrency": concurrency}
+    path.write_text(json.dumps({"operators": [one, two], "execution": execution}))
     return path
 
 
@@ -81,7 +80,7 @@ def test_runs_and_its_results_are_offered(
 
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 60}
-    script.open(experiment(tmp_path, episodes=100, **slow))
+    script.open(experiment(tmp_path, episodes=30, concurrency=2, **slow))
     qtbot.waitUntil(lambda: script.run_button.isEnabled(), timeout=WAIT)
     script.toggle()
     qtbot.waitUntil(lambda: script.rows["a"].bar.value() > 0, timeout=WAIT)
@@ -89,11 +88,11 @@ def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_p
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
     folder = script.job.folder
     done = script.job.result.episodes
-    assert script.job.result.status == "stopped" and 0 < done < 200
+    assert script.job.result.status == "stopped" and 0 < done < 60
     assert script.run_button.text() == "Resume"
     script.toggle()
     qtbot.waitUntil(lambda: not script.busy, timeout=90_000)
-    assert script.job.folder == folder and script.job.result.episodes == 200
+    assert script.job.folder == folder and script.job.result.episodes == 60
     assert script.run_button.text() == "Run again"
 
 

@@ -83,9 +83,10 @@ def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
 
 
 def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
-    window.context.go("operators", operators=[baseline("a"), baseline("b")], seed=3)
+    window.context.go("operators")
     page = page_of(window)
-    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
+    for name in ("a", "b"):
+        page.deck.add(baseline(name), start=False)
     page.manual.select(page.deck.operators[0])
     qtbot.mouseClick(page.config.remove, Qt.MouseButton.LeftButton)
     assert [o.config.operator_id for o in page.deck.operators] == ["b"]
@@ -95,12 +96,13 @@ def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
     assert page.manual.current is page.deck.operators[0]
     qtbot.mouseClick(page.config.duplicate, Qt.MouseButton.LeftButton)
     assert [o.config.operator_id for o in page.deck.operators] == ["a", "b", "a_2"]
-    qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
 
 
 def test_a_card_is_selected_enlarged_and_escaped(window: MainWindow, qtbot: Any):
-    window.context.go("operators", operators=[baseline("a"), baseline("b")], seed=3)
+    window.context.go("operators")
     page = page_of(window)
+    for name in ("a", "b"):
+        page.deck.add(baseline(name), start=False)
     first, second = (page.manual.card(o) for o in page.deck.operators)
     qtbot.mouseClick(second, Qt.MouseButton.LeftButton)
     assert second.selected and not first.selected and page.config.operator is second.operator
@@ -126,7 +128,10 @@ def test_a_killed_host_turns_its_card_red_and_restart_brings_it_back(window: Mai
     os.kill(victim.host_pid, signal.SIGKILL)
     card = page.manual.card(victim)
     qtbot.waitUntil(lambda: card.trouble.isVisible(), timeout=WAIT)
-    assert card.trouble.text() == "Session ended: killed (signal 9)" and other.alive
+    assert card.trouble.text() == "Session ended: killed (signal 9)"
+    at = (other.last_view.episode, other.last_view.step)
+    qtbot.waitUntil(lambda: (other.last_view.episode, other.last_view.step) > at, timeout=WAIT)
+    assert victim.state is OperatorState.BROKEN and other.alive  # nobody else is held up
     qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: victim.alive and not card.trouble.isVisible(), timeout=WAIT)
 
@@ -149,7 +154,7 @@ def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: P
 def test_every_control_has_a_name_and_says_what_it_does(page: OperatorsTab, qtbot: Any):
     from PyQt6.QtWidgets import QAbstractButton
 
-    page.add_operator()
+    page.deck.add(baseline("a"), start=False)
     qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
     for button in page.findChildren(QAbstractButton):
         if button.isVisible():
