@@ -40,7 +40,7 @@ def test_a_mixed_team_is_kept_and_plays(window: Program) -> None:
 
     window.press("ctrl+s")
     asked = "preset_name_dialog"
-    window.until("it asks for a name", lambda s: s["dialog"] == asked and s["focus"][1:2] == [asked])
+    window.until("it asks for a name", lambda s: s["dialog"] == asked and s["focus"][:1] == [asked])
     window.press("ctrl+a")
     window.type("My team")
     window.press("Return")
