@@ -79,7 +79,7 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QText
     background: {raised}; border: 1px solid {line}; border-radius: 7px;
     selection-background-color: {accent}; selection-color: {on_accent}; }}
 QLineEdit, QSpinBox, QDoubleSpinBox {{ min-height: 28px; max-height: 28px; padding: 0 6px; }}
-QComboBox {{ min-height: 28px; padding: 0 8px; }}
+QComboBox {{ min-height: 28px; padding: 0 8px; combobox-popup: 0; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ min-height: 0; padding: 0; border: none;
     background: transparent; }}
 QPlainTextEdit, QTextEdit, QTextBrowser {{ padding: 4px; }}
@@ -101,8 +101,9 @@ QAbstractSpinBox::down-arrow {{ image: url("{caret_down}"); width: 10px; height:
 QComboBox::drop-down {{ border: none; width: 28px; }}
 QComboBox::down-arrow {{ image: url("{caret_down}"); width: 12px; height: 12px; }}
 QComboBox:hover:!focus {{ background: {panel}; }}
-QComboBox QAbstractItemView {{ background: {panel}; border: 1px solid {line}; border-radius: 7px;
-    padding: 4px; selection-background-color: {wash}; selection-color: {text}; }}
+QComboBox QAbstractItemView {{ background: {panel}; border: 1px solid {line}; padding: 4px; }}
+QComboBox QAbstractItemView::item {{ min-height: 22px; }}
+QComboBox QAbstractItemView::item:disabled {{ color: {faint}; }}
 QCheckBox, QRadioButton {{ spacing: 8px; background: transparent; min-height: 20px; }}
 QCheckBox[role="alone"] {{ spacing: 0; }}
 QCheckBox::indicator {{ width: 16px; height: 16px; border: 1px solid {muted}; border-radius: 4px;

@@ -16,6 +16,7 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
+    QStyledItemDelegate,
     QWidget,
 )
 
@@ -23,6 +24,8 @@ from gym_gui.ui.widgets import IconButton
 from gym_gui.workers.settings_schema import Setting
 
 _NARROW = 80
+_POPUP_EDGE = 12
+"""Border and padding of a list, both sides."""
 _WHOLE = 2.0**53
 """Beyond this a spin box no longer counts in ones."""
 
@@ -190,10 +193,18 @@ class SteadyComboBox(QComboBox):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setItemDelegate(QStyledItemDelegate(self))  # its own one draws no item of the style sheet
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def showPopup(self) -> None:
+        """The list has room for its words, however narrow the form is."""
+        view = self.view()
+        if view is not None:
+            view.setMinimumWidth(view.sizeHintForColumn(0) + _POPUP_EDGE)
+        super().showPopup()
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():

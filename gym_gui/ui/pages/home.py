@@ -43,6 +43,8 @@ WIDEST: Final = 1320
 """Content of the page is not wider: lines would become too long to read."""
 _EPISODES_WIDTH, _WHEN_WIDTH = 96, 84
 """Columns of the recent runs that need no more: "1,260 episodes", "21 Nov 2026"."""
+_ROOMY_ROW: Final = 560
+"""Pixels in which a recent run has room for all its columns."""
 _PICTURE_RATIO: Final = 400 / 616
 _WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results")
 """Commands of the Start list, as far as they are there."""
@@ -124,7 +126,7 @@ class RunRow(QPushButton):
         self.setFixedHeight(34)
         words = ", ".join(part for part in (run.title, run.environment, run.episodes, run.verdict) if part)
         self.setAccessibleName(f"Run {words}")
-        self.setToolTip(run.detail or "Open in Results")
+        self.setToolTip("\n".join(part for part in (words, run.detail) if part))
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 0, 8, 0)
         row.setSpacing(theme.GAP)
@@ -144,6 +146,13 @@ class RunRow(QPushButton):
             cell.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             row.addWidget(cell, stretch)
         cells[-1][0].setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._less = (cells[1][0], cells[2][0])
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """In a narrow list who played and what came out are left; the tooltip has the rest."""
+        super().resizeEvent(a0)
+        for cell in self._less:
+            cell.setVisible(self.width() >= _ROOMY_ROW)
 
 
 class WayRow(QPushButton):

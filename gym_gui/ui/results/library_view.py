@@ -28,7 +28,6 @@ from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PickerItem, muted_
 _ANY = ""
 _WIDTHS = {
     Column.KINDS: 150,
-    Column.ENVIRONMENT: 240,
     Column.EPISODES: 110,
     Column.STATUS: 120,
     Column.STARTED: 140,
@@ -137,7 +136,8 @@ class LibraryView(QWidget):
         side.hide()
         side.setDefaultSectionSize(_ROW)
         head.setHighlightSections(False)
-        head.setSectionResizeMode(Column.NAME, QHeaderView.ResizeMode.Stretch)
+        for wide in (Column.NAME, Column.ENVIRONMENT):
+            head.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
         for column, width in _WIDTHS.items():
             head.resizeSection(column, width)
         selection.currentRowChanged.connect(self._on_current_changed)

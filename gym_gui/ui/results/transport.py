@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui import theme
@@ -16,6 +17,8 @@ SPEEDS: Final = ("2", "5", "10", "30", "60")
 USUAL: Final = "10"
 FAR: Final = 10
 """Steps of a Page key."""
+_ROOMY: Final = 620
+"""Pixels in which everything can be said."""
 
 
 class Transport(Card):
@@ -62,9 +65,15 @@ class Transport(Card):
         row.addWidget(self.where, 1)
         row.addWidget(self.speed)
         row.addSpacing(theme.STEP)
-        row.addWidget(muted_label("steps/s"))
+        self._unit = muted_label("steps/s")
+        row.addWidget(self._unit)
         self.add(self.scrub)
         self.body.addLayout(row)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Where there is little room it goes to the step; the speed's tooltip says its unit."""
+        super().resizeEvent(a0)
+        self._unit.setVisible(self.width() >= _ROOMY)
 
     @property
     def position(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,26 @@ def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab,
     assert errors(tab) == [] and tab.model.config is not None
     assert "The engine accepts the configuration as it stands" in tab.checks.sentences
     assert tab.model.config.resolved_slots() == tab.model.draft.rows
+
+
+def test_in_a_small_window_policies_can_still_be_read(tab: AdvancedConfigTab, choose: Choose) -> None:
+    choose(FOUR)
+    tab.resize(1000, 600)
+    assert not tab.table.isColumnHidden(5) and not tab.table.isColumnHidden(6)
+    tab.resize(580, 600)
+    assert tab.table.isColumnHidden(5) and tab.table.isColumnHidden(6)
+    pickers = [p for p in tab.table.findChildren(PickerButton) if p.isVisible()]
+    assert len(pickers) == 4
+    assert all(picker.width() >= 100 for picker in pickers)
+    assert sum(tab.table.columnWidth(c) for c in range(8) if not tab.table.isColumnHidden(c)) <= 580
+
+
+def test_a_long_name_shows_its_beginning(tab: AdvancedConfigTab, choose: Choose) -> None:
+    choose(FOUR)
+    name = "A name that is far longer than the field it stands in can show at once"
+    tab.model.edit(replace(tab.model.draft, name=name), "name it")
+    assert tab.operator.name.cursorPosition() == 0
+    assert tab.operator.name.toolTip() == name
 
 
 def test_choosing_a_policy_changes_the_row_and_is_told(

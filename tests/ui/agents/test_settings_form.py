@@ -62,6 +62,20 @@ def test_values_come_back_as_they_went_in(qtbot: Any) -> None:
     assert form.values() == {"file": "/b"}
 
 
+def test_a_list_has_room_for_its_words_however_narrow_the_form(qtbot: Any) -> None:
+    words = "asks twice more, and then takes any action that is legal"
+    form = SettingsForm([Setting("then", "choice", options=(SettingOption("a", words),))])
+    qtbot.addWidget(form)
+    form.setFixedWidth(220)
+    form.show()
+    box: QComboBox = child(form, QComboBox, "then")
+    box.showPopup()
+    view = box.view()
+    assert view is not None
+    assert view.width() >= view.fontMetrics().horizontalAdvance(words) > box.width()
+    box.hidePopup()
+
+
 def test_what_nobody_set_is_left_out(qtbot: Any) -> None:
     assert make(qtbot).values() == {}
 

@@ -21,8 +21,9 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
-from gym_gui.ui.recent_runs import RecentRuns
+from gym_gui.ui.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui.starters import STARTERS
+from gym_gui.ui.widgets import ElidedLabel
 
 LEFT = Qt.MouseButton.LeftButton
 EXPERIMENT = {
@@ -148,6 +149,22 @@ class TestRuns:
         with qtbot.waitSignal(context.requested) as told:
             qtbot.mouseClick(row, LEFT)
         assert told.args == ["results", {"run": run_folder}]
+
+    def test_a_narrow_row_keeps_who_played_and_what_came_out(self, qtbot: QtBot) -> None:
+        run = RecentRun(
+            Path("x"), "PPO, Random", "CartPole-v1", "80 episodes", "PPO ahead", "A sentence.", "today"
+        )
+        row = RunRow(run)
+        qtbot.addWidget(row)
+        row.resize(700, 34)
+        row.show()
+        cells = row.findChildren(ElidedLabel)
+        assert [c.text() for c in cells if c.isVisible()] == [
+            "PPO, Random", "CartPole-v1", "80 episodes", "PPO ahead", "today"
+        ]  # fmt: skip
+        row.resize(400, 34)
+        assert [c.text() for c in cells if c.isVisible()] == ["PPO, Random", "PPO ahead", "today"]
+        assert "CartPole-v1" in row.toolTip() and "A sentence." in row.toolTip()
 
     def test_the_verdict_is_kept_until_the_run_changes(
         self, store: Store, run_folder: Path, finish: Callable[[object], object]

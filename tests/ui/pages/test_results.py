@@ -92,6 +92,21 @@ def test_verdict_table_and_plots(opened_run: ResultsPage) -> None:
     assert view.outcome_card.isVisible() and view.outcomes.has_values()
 
 
+@pytest.mark.parametrize("width", [1024, 1920])
+def test_the_table_fills_its_width_and_badges_stay_by_the_names(
+    opened_run: ResultsPage, window: MainWindow, qtbot: QtBot, width: int
+) -> None:
+    window.resize(width, 800)
+    table = opened_run.comparison.table
+    port, head = table.viewport(), table.horizontalHeader()
+    assert port is not None and head is not None
+    columns = range(table.comparison.columnCount())
+    qtbot.waitUntil(lambda: sum(table.columnWidth(c) for c in columns) == port.width())
+    assert table.columnWidth(0) <= max(table.sizeHintForColumn(0), head.sectionSizeHint(0)) + 10
+    figures = [table.columnWidth(c) - table.sizeHintForColumn(c) for c in columns[2:]]
+    assert min(figures) >= 0
+
+
 def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot) -> None:
     plot = opened_run.comparison.paired
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.bar_rect(1).center().toPoint())

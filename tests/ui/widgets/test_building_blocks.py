@@ -212,7 +212,7 @@ class TestMessages:
         qtbot.addWidget(hint)
         hint.resize(1200, 300)
         hint.show()
-        whole = hint.text.fontMetrics().horizontalAdvance(text)
+        whole = hint.text.fontMetrics().horizontalAdvance(hint.text.text())
         assert whole / 2 <= hint.text.width() < 0.65 * whole
 
     def test_a_hint_offers_ways(self, qtbot: QtBot) -> None:
