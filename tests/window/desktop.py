@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -30,6 +32,15 @@ _OPENBOX = """<?xml version="1.0" encoding="UTF-8"?>
 def missing() -> list[str]:
     """Programs that are not installed here."""
     return [name for name in NEEDED if shutil.which(name) is None]
+
+
+_libc = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """``preexec_fn`` of what must not outlive the tests, however they end (Linux)."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 class Desktop:
@@ -141,6 +152,7 @@ class Desktop:
                 command,
                 env=environment,
                 pass_fds=pass_fds,
+                preexec_fn=end_with_parent,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

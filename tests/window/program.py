@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from gym_gui.workers.tree import TAG
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S, eventually
-from tests.window.desktop import Desktop
+from tests.window.desktop import Desktop, end_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
 T = TypeVar("T")
@@ -111,6 +111,7 @@ class Program:
                 [sys.executable, "-m", "tests.window.driver", str(self._probe), *arguments],
                 cwd=ROOT,
                 env=environment,
+                preexec_fn=end_with_parent,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
