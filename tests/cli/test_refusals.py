@@ -201,7 +201,6 @@ def test_an_out_folder_that_may_not_be_written(mosaic: Mosaic) -> None:
         (["train", "--env", "CartPole-v1", "--algo", "pppo"], "pppo"),
         (["train", "--env", "chess_v6"], "SEQUENTIAL"),
         (["train", "--env", "CartPole-v1", "--seed", "-1"], "--seed"),
-        (["gui"], "mosaic --help"),
     ],
 )
 def test_a_wrong_command(mosaic: Mosaic, arguments: list[str], says: str) -> None:

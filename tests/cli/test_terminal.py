@@ -101,12 +101,11 @@ def test_json_is_one_object_and_progress_in_lines(mosaic: Mosaic) -> None:
 
 
 def test_help_is_there_for_every_command(mosaic: Mosaic) -> None:
-    top = mosaic()
+    top = mosaic("--help")
     assert top.status == 0
     assert top.err == ""
     commands = ["run", "verify", "report", "train", "gui", "workers", "envs", "runs"]
     assert all(f"\n  {command} " in top.out for command in commands)
-    assert mosaic("--help").out == top.out
     for group in ("workers", "envs", "runs"):
         assert mosaic(group).out == mosaic(group, "-h").out != ""
     assert mosaic("--version").out == "mosaic 0.1.0\n"
