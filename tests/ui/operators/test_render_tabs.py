@@ -24,6 +24,11 @@ def test_shapes_of_narrow_windows():
     assert grid_shape(3, 700, 700) == (2, 2)
 
 
+def test_low_rows_become_one_row():
+    assert grid_shape(4, 876, 412) == (4, 1)  # plots stand below
+    assert grid_shape(4, 700, 412) == (2, 2)  # there each would be too slim
+
+
 def test_cards_fill_the_space_without_overlapping(qtbot: Any):
     tabs = RenderTabs()
     qtbot.addWidget(tabs)

@@ -155,6 +155,21 @@ def test_actions_have_their_share(theme: Theme, shown: Show, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: [t.toPlainText() for t in plot.figures("a")][-1] == "50 %")
 
 
+def test_a_low_compact_plot_leaves_out_what_would_overlap(theme: Theme, shown: Show, qtbot: QtBot) -> None:
+    plot = ActionPlot(theme)
+    plot.set_compact()
+    plot.set_series([PPO, RANDOM])
+    shown(plot, 280, 120)
+    for one in plot.series:
+        plot.set_counts(one.id, {f"action {i}": i + 1 for i in range(12)})
+    qtbot.waitUntil(lambda: plot.drawn)
+    assert len(plot.shares("a")) == 8 and not any(text.isVisible() for text in plot.figures("a"))
+    assert plot.text_at(0.2).splitlines()[1:] == ["PPO  8 %", "Random  8 %"]
+    assert plot.text_at(99) == ""
+    plot.resize(280, 600)
+    qtbot.waitUntil(lambda: len(plot.figures("a")) == 12 and plot.figures("a")[0].isVisible())
+
+
 def test_many_actions_are_gathered(theme: Theme, qtbot: QtBot) -> None:
     plot = ActionPlot(theme)
     qtbot.addWidget(plot)
