@@ -235,10 +235,12 @@ class HostSession:
         self._closing = True
         if self._started and not self._ended:
             self._send(pb.Command(stop=pb.Stop()))
-        # While it starts its workers it reads no commands.
-        await self._host.close(hang_up=not self._started)
-        if self._frames is not None:
-            self._frames.close()
-            self._frames = None
-        self._refuse_rebinds("the session was closed")
-        self._not_ready(WorkerLaunchError(f"the {self._name} was closed before it was ready"))
+        try:
+            # While it starts its workers it reads no commands.
+            await self._host.close(hang_up=not self._started)
+        finally:
+            if self._frames is not None:
+                self._frames.close()
+                self._frames = None
+            self._refuse_rebinds("the session was closed")
+            self._not_ready(WorkerLaunchError(f"the {self._name} was closed before it was ready"))

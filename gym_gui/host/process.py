@@ -21,6 +21,7 @@ import grpc
 import grpc.aio
 from ulid import ULID
 
+from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import WorkerLaunchError
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.services.store import Store
@@ -259,6 +260,9 @@ class HostProcess:
         Args:
             hang_up: Do not wait for what it is at: it reads no commands now.
         """
+        await carried_through(self._close(hang_up))
+
+    async def _close(self, hang_up: bool) -> None:
         self._closing = True
         self._commands.put_nowait(None)  # the end of its commands is the end of a host
         process = self._process

@@ -69,12 +69,7 @@ class ReplaySession:
             await self._played
         finally:
             self._played = None  # it holds its exception, whose traceback holds this session
-            closing = asyncio.ensure_future(self._host.close(hang_up=True))
-            try:
-                await asyncio.shield(closing)
-            except asyncio.CancelledError:
-                await closing  # a second thought must not leave a process behind
-                raise
+            await self._host.close(hang_up=True)
 
     def _fail(self, error: MosaicError) -> None:
         if self._played is not None and not self._played.done():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from asyncio.subprocess import Process, SubprocessStreamProtocol
 from typing import Any
 
+from gym_gui.core.clean_up import carried_through
 from gym_gui.workers.warden import guard
 
 _LINE_LIMIT = 1 << 16
@@ -56,6 +58,8 @@ async def spawn(*command: str, **options: Any) -> Child:
     and children that it forked hold them open when it is killed
     (https://github.com/python/cpython/issues/119710): use ``exited``.
 
+    Cancelled meanwhile, it ends what it has started: asyncio would leave pipes open.
+
     Args:
         command: Program and arguments.
         options: As for :func:`asyncio.create_subprocess_exec`; ``env`` must be among them.
@@ -65,8 +69,21 @@ async def spawn(*command: str, **options: Any) -> Child:
     """
     guard(options["env"])
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(lambda: _Protocol(loop), *command, **options)
-    return Child(transport, protocol, loop)
+    started: list[Child] = []
+
+    async def start() -> None:
+        transport, protocol = await loop.subprocess_exec(lambda: _Protocol(loop), *command, **options)
+        started.append(Child(transport, protocol, loop))
+
+    try:
+        await carried_through(start())
+    except asyncio.CancelledError:
+        for child in started:
+            with contextlib.suppress(ProcessLookupError):
+                child.kill()
+            await carried_through(child.parted())
+        raise
+    return started[0]
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:

@@ -291,6 +291,19 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     await host.close()
 
 
+async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
+    host = HostSession(casting(), SessionSettings(1), Notes())
+    await host.start()
+    os.kill(host.pid, signal.SIGSTOP)  # it does not end when it is asked to
+    task = asyncio.ensure_future(host.close())
+    for _ in range(3):
+        await asyncio.sleep(0.05)
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert offspring.pids() == []
+
+
 async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspring):
     for moment in (0, 1, 30, 90):
         host = HostSession(casting(), SessionSettings(1), Notes())

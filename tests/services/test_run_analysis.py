@@ -58,12 +58,16 @@ async def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None
         await analyse(tmp_path)
 
 
-async def test_cancelling_ends_the_process(offspring: Offspring) -> None:
+@pytest.mark.parametrize("times", [1, 3])
+async def test_cancelling_ends_the_process(offspring: Offspring, times: int) -> None:
     task = asyncio.create_task(run_apart("http.server", "0"))
     await asyncio.sleep(0)
     while not offspring.pids():
         await asyncio.sleep(0.01)
-    task.cancel()
+    for _ in range(times):
+        task.cancel()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
     with pytest.raises(asyncio.CancelledError):
         await task
     offspring.assert_none()

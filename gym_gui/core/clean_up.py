@@ -1,0 +1,32 @@
+"""Clean-up that is carried through, whoever loses patience meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
+
+
+async def carried_through(work: Coroutine[Any, Any, _T]) -> _T:
+    """Wait for work that must not be left half done.
+
+    A cancellation that comes meanwhile, be it the second one, is passed on once it is done.
+
+    Args:
+        work: Ends by itself within seconds.
+    """
+    task, cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    try:
+        result = task.result()
+    finally:
+        del task  # it holds its error, whose traceback holds this frame
+    if cancelled:
+        raise asyncio.CancelledError
+    return result
