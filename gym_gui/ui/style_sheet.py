@@ -23,9 +23,9 @@ QWidget[role="bar"] {{ background: {panel}; border: none; border-bottom: 1px sol
 QWidget[role="status"] {{ background: {panel}; border: none; border-top: 1px solid {line}; }}
 QWidget[role="inspector"] {{ background: {panel}; border: none; border-left: 1px solid {line}; }}
 QWidget[role="panel"] {{ background: {panel}; border: 1px solid {line}; border-radius: 10px; }}
-QWidget[role="panel"][selected="true"] {{ border: 2px solid {accent}; }}
+QWidget[role="panel"][selected="true"] {{ border-color: {accent}; }}
 QWidget[role="panel"][clickable="true"]:hover {{ border-color: {accent}; }}
-QWidget[role="panel"][clickable="true"]:focus {{ border: 2px solid {accent}; }}
+QWidget[role="panel"][clickable="true"]:focus {{ border-color: {accent}; }}
 QWidget[role="wash"] {{ background: {wash}; border: none; border-radius: 7px; }}
 QWidget[role="box"] {{ background: {panel}; border: 1px solid {line}; border-radius: 7px; }}
 QWidget[role="divider"] {{ background: {line}; border: none; }}
@@ -53,7 +53,7 @@ QPushButton[role="primary"] {{ background: {accent}; border-color: {accent}; col
 QPushButton[role="primary"]:hover {{ background: {accent_hover}; border-color: {accent_hover}; }}
 QPushButton[role="primary"]:focus {{ border: 2px solid {text}; }}
 QPushButton[role="primary"]:disabled {{ background: {raised}; border-color: {line}; color: {faint}; }}
-QPushButton[role="link"] {{ background: transparent; border: none; color: {accent_text}; padding: 0 2px;
+QPushButton[role="link"] {{ background: transparent; border: none; color: {accent_text}; padding: 0;
     min-height: 20px; text-align: left; }}
 QPushButton[role="link"]:hover, QPushButton[role="link"]:focus {{ text-decoration: underline; }}
 QPushButton[role="bare"], QToolButton[role="bare"] {{ background: transparent;

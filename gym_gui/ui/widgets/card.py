@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtGui import QKeyEvent, QMouseEvent
+from PyQt6.QtCore import QRectF, Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
@@ -63,6 +63,21 @@ class Card(QFrame):
         if selected != self.selected:
             self.setProperty("selected", "true" if selected else "false")
             restyle(self)
+
+    @property
+    def outlined(self) -> bool:
+        """Whether its edge is drawn two pixels wide: it is selected, or has the focus."""
+        return self.selected or (self._clickable and self.hasFocus())
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Paint the outline's second pixel inside the first: a wider border would move the content."""
+        super().paintEvent(a0)
+        if self.outlined:
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(theme.current().colour("accent"))
+            inner = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
+            painter.drawRoundedRect(inner, theme.RADIUS_PANEL - 1.5, theme.RADIUS_PANEL - 1.5)
 
     def add(self, widget: QWidget, stretch: int = 0) -> None:
         """Put a widget below the others."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QIcon, QImage
-from PyQt6.QtWidgets import QLineEdit, QMenu, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import icons, theme
@@ -166,6 +166,25 @@ class TestMarks:
         assert "#8b5cf6" in colours(picture(line))
         line.set_values([])
         assert line.accessibleName() == "Past returns: none yet"
+
+
+class TestSelectedCards:
+    def test_what_is_in_a_card_stays_where_it_is_when_it_is_outlined(self, qtbot: QtBot) -> None:
+        theme.Theme("light").apply()
+        card, inside = Card(clickable=True), QLabel("Inside")
+        card.add(inside)
+        qtbot.addWidget(card)
+        card.resize(200, 120)
+        card.show()
+        before, plain = inside.geometry(), card.grab().toImage()
+        accent = theme.current().colour("accent")
+        card.set_selected(True)
+        outlined = card.grab().toImage()
+        assert inside.geometry() == before
+        assert [outlined.pixelColor(x, 60) == accent for x in range(4)] == [True, True, False, False]
+        card.set_selected(False)
+        assert card.grab().toImage() == plain
+        assert inside.geometry() == before
 
 
 class TestMessages:
