@@ -134,14 +134,15 @@ async def test_what_is_drawn_is_the_same_either_way():
 
 
 async def test_a_reader_that_is_slow_sees_the_newest():
-    async with session(casting(task="CartPole-v1"), LiveSettings(fps=200)) as (host, watcher):
-        host.play(plans(*range(300)))
+    # Long episodes: the end of each is told in any case, however many there are.
+    async with session(casting(task="MiniGrid-Empty-16x16-v0"), LiveSettings(fps=200)) as (host, watcher):
+        host.play(plans(*range(20)))
         await in_time(lambda: len(watcher.views) > 5, "it is shown")
         time.sleep(0.5)  # the window is busy: nothing of this process runs
-        before = len(watcher.views)
-        await in_time(lambda: len(watcher.views) > before + 3, "it goes on")
-        late = [(time.monotonic_ns() - v.sent_ns) / 1e9 for v in watcher.views[-2:]]
-        assert min(late) < 0.4, "what was missed is not made up for"
+        woke, before = time.monotonic_ns(), len(watcher.views)
+        await in_time(lambda: any(v.sent_ns > woke for v in watcher.views[before:]), "it goes on")
+        missed = [v for v in watcher.views[before:] if v.sent_ns < woke and not v.over]
+        assert len(missed) <= 5, "what was missed is not made up for"
 
 
 async def test_a_watched_session_is_recorded_like_one_that_is_not():

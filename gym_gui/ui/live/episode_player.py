@@ -78,6 +78,7 @@ class EpisodePlayer:
         self.paused = self.stepping = self.closed = False
         self.rate: float | None = None
         self._onwards = False
+        self._early: bool | None = None  # a step that was asked for before there was anything to step
         self._blind = False  # what the session before still shows is of another configuration
         self._look: Look = ("rgb_array", 30.0)
         self._work: asyncio.Task[Any] | None = None
@@ -103,6 +104,7 @@ class EpisodePlayer:
     def begin(self, seed: int, episodes: int | None, look: Look | None = None) -> None:
         """Play from this seed on, with the session that is open where it suits."""
         self.trouble = ""
+        self._early = None
         self.feed.begin(seed, episodes)
         self.episodes_done, self.tally = [], Tally()
         self._look = look or self._look
@@ -128,6 +130,7 @@ class EpisodePlayer:
     def resume(self) -> None:
         """Play on without waiting."""
         self.paused = False
+        self._early = None
         self.touch()
         if self.link.playing is not None:
             self.link.playing.resume()
@@ -142,10 +145,13 @@ class EpisodePlayer:
     def step(self, *, by_agent: bool) -> None:
         """One step; at the end of an episode, the beginning of the next one."""
         session = self.link.playing
-        if session is None or self.stepping:
+        if self.stepping or (session is None and not self.busy):
             return
         if not self.paused:
             self.pause()
+        if session is None:
+            self._early = by_agent
+            return
         if self.feed.done:
             return
         self.stepping = True
@@ -371,6 +377,9 @@ class EpisodePlayer:
         if self.stepping and moved:
             self.stepping = False
             self._told.on_stepped()
+        if self._early is not None and flight is not None and flight.plan.index == view.episode:
+            by_agent, self._early = self._early, None
+            self.step(by_agent=by_agent)
         self._told.on_changed()
 
     def on_frame(self, frame: Any) -> None:

@@ -82,4 +82,5 @@ def trouble_sentence(reason: str) -> str:
     for verb in ("was ", "ended ", "did not ", "closed "):
         if words.startswith(verb):
             return f"The session {words}"
-    return words[0].upper() + words[1:]
+    # A name ("green_0 answered …") stays as it is written.
+    return words[0].upper() + words[1:] if words.split()[0].strip(",.:;").isalpha() else words

@@ -74,14 +74,20 @@ class EnvironmentLook(QObject):
 
 
 async def _head_start(operator: LiveOperator) -> None:
-    """A session has the processor to itself until its first frame, or for a while."""
+    """A session has the processor to itself until its first frame or its end, or for a while."""
     if operator.last_view is not None or not operator.is_running():
         return
-    seen = asyncio.Event()
-    heard = operator.viewed.connect(seen.set)
+    done = asyncio.Event()
+
+    def stop(*_: object) -> None:
+        done.set()
+
+    operator.viewed.connect(stop)
+    operator.broke.connect(stop)
     try:
-        await asyncio.wait_for(seen.wait(), _HEAD_START_S)
+        await asyncio.wait_for(done.wait(), _HEAD_START_S)
     except TimeoutError:
         pass
     finally:
-        operator.viewed.disconnect(heard)
+        operator.viewed.disconnect(stop)
+        operator.broke.disconnect(stop)

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from gym_gui.controllers.human_input import KEYBOARD
@@ -15,9 +14,11 @@ from gym_gui.ui import theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.page import Page
+from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.documentation import Documentation
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.evdev_input import EvdevInput, find_keyboards
+from gym_gui.ui.play.first_games import FirstGames
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.human_input import HumanInput
 from gym_gui.ui.play.keyboards_panel import Find
@@ -28,7 +29,7 @@ from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
-from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, SeedBox, restyle
+from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
     from gym_gui.controllers.candidates import Candidate
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
-
-_FIRST_GAMES = (
-    ("CartPole", "CartPole-v1"),
-    ("FrozenLake", "FrozenLake-v1"),
-    ("Connect four", "classic/connect_four_v3"),
-)
-
 
 class PlayPage(Page):
     """See the module.
@@ -74,7 +68,13 @@ class PlayPage(Page):
         self._paused_by_focus = False
         self._refusal = ""
         self._job: asyncio.Task[Any] | None = None
-        self._build_bar()
+        self.picker = EnvironmentPicker()
+        self.seed_box = SeedBox(7)
+        self.game_actions = PlayActions(self.game)
+        self.bar.add(self.picker)
+        self.bar.add(self.seed_box)
+        for button in self.game_actions.buttons:
+            self.bar.add_action(button)
         self._build_body()
         self.side = SidePanel(self.use_inspector(), find)
         self.side.set_shown(False)
@@ -83,48 +83,15 @@ class PlayPage(Page):
             context, self.input, self.people, self.side.keyboards, self._is_realtime, evdev, self
         )
         self._connect()
-        self._show_actions()
+        self.game_actions.show_state()
 
     # -- building --------------------------------------------------------------------
-
-    def _build_bar(self) -> None:
-        self.picker = EnvironmentPicker()
-        self.seed_box = SeedBox(7)
-        self.restart_button = QuietButton(
-            "Restart",
-            icon_name="restart",
-            name="restart",
-            tooltip="The same seed from its beginning (Ctrl+R)",
-            on_click=self._on_restart,
-        )
-        self.pause_button = QuietButton(
-            "Pause",
-            icon_name="pause",
-            name="pause",
-            tooltip="Hold before the next step (Ctrl+P)",
-            on_click=self._on_pause,
-        )
-        self.record_button = PrimaryButton(
-            "Record", icon_name="record", name="record", on_click=self._on_record
-        )
-        self.bar.add(self.picker)
-        self.bar.add(self.seed_box)
-        for button in (self.restart_button, self.pause_button, self.record_button):
-            # A click must not take the keyboard from the game.
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            self.bar.add_action(button)
 
     def _build_body(self) -> None:
         self.stage_card = StageCard(self.context.theme)
         self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
         self.documentation = Documentation()
-        self.empty = EmptyHint("", icon_name="keyboard")
-        self.empty.set_text(
-            "What do you want to play?",
-            "Choose an environment above, or begin with one of these. Every key is shown beside the game.",
-        )
-        for word, task in _FIRST_GAMES:
-            self.empty.add_action(word, _Open(self, task))
+        self.empty = FirstGames()
         self._stack = QStackedWidget(self.body)
         for widget in (self.empty, self.stage_card, self.documentation):
             self._stack.addWidget(widget)
@@ -134,6 +101,10 @@ class PlayPage(Page):
 
     def _connect(self) -> None:
         self.picker.chosen.connect(self._on_environment_chosen)
+        self.empty.chosen.connect(self.open_task)
+        self.game_actions.restarted.connect(self._on_restart)
+        self.game_actions.held.connect(self._on_pause)
+        self.game_actions.record_toggled.connect(self._on_record)
         self.seed_box.seed_changed.connect(self._on_seed_changed)
         game, side, card = self.game, self.side, self.stage_card
         game.changed.connect(self._on_game_changed)
@@ -241,6 +212,7 @@ class PlayPage(Page):
         self.stage_card.set_prompt("muted", "Starting…")
         self._card = self._view = None
         self.people.set_card(None)
+        self.side.set_shown(False)
         self.picker.set_value(task)
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
@@ -258,7 +230,7 @@ class PlayPage(Page):
         """Begin to play; the card may follow."""
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self.seed_box.seed, render=render)
-        self._show_actions()
+        self.game_actions.show_state()
         self.stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
@@ -424,7 +396,7 @@ class PlayPage(Page):
     def _on_game_changed(self) -> None:
         if not self.game.paused:
             self._paused_by_focus = False
-        self._show_actions()
+        self.game_actions.show_state()
         self._show_prompt()
         run = self.game.run
         self.context.set_run(run.run_id if run is not None else "")
@@ -517,26 +489,6 @@ class PlayPage(Page):
         pace = f"{clock.rate:g} steps/s" if clock.realtime else "waits for you"
         self.stage_card.facts.setText(f"{steps} · {pace}" if self.game.people else steps)
 
-    def _show_actions(self) -> None:
-        game = self.game
-        there = game.operator is not None
-        self.restart_button.setEnabled(there)
-        self.pause_button.setEnabled(there and not game.is_over and game.state is not OperatorState.BROKEN)
-        stands = game.paused and not game.is_over
-        self.pause_button.set_text("Go on" if stands else "Pause", "run" if stands else "pause")
-        button, on = self.record_button, game.recording
-        button.set_text("Recording" if on else "Record")
-        role = "primary" if on else ""
-        if button.property("role") != role:
-            button.setProperty("role", role)
-            restyle(button)
-        button.setIcon(_record_icon(on))
-        button.setToolTip(
-            "Finished episodes are written to a run folder, every step. Click to write nothing (Ctrl+Shift+R)"
-            if on
-            else "Nothing is written. Click to record episodes from the next one on (Ctrl+Shift+R)"
-        )
-
     def _on_setting_changed(self, name: str) -> None:
         if name == "spectator_overlay":
             self.stage_card.stage.set_overlay_shown(self.context.settings.values.spectator_overlay)
@@ -554,19 +506,3 @@ class PlayPage(Page):
     def _on_documentation_closed(self) -> None:
         self._stack.setCurrentWidget(self.stage_card)
         self.stage_card.take_keys()
-
-
-class _Open:
-    """Opens one of the first games; a lambda would keep the page alive."""
-
-    def __init__(self, page: PlayPage, task: str) -> None:
-        self._page, self._task = page, task
-
-    def __call__(self) -> None:
-        self._page.open_task(self._task)
-
-
-def _record_icon(on: bool) -> Any:
-    from gym_gui.ui.icons import icon
-
-    return icon("circle-fill", "on_accent" if on else "muted")

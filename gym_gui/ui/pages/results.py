@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from PyQt6.QtCore import QTimer
-from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.summary import Failure, OperatorSummary
 from gym_gui.services.run_analysis import RunAnalysis, analyse
@@ -20,6 +19,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
+from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_model import moment_in_words
 from gym_gui.ui.results.library_reader import LibraryReader
@@ -93,7 +93,8 @@ class ResultsPage(Page):
         self.watch.setToolTip("See the selected operator's episodes again, step by step")
         self.verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
         self.verify.setToolTip("Play every recorded action again and compare every step")
-        self.export = QuietButton("Export", menu=self._export_menu(), name="results-export")
+        self.exports = ExportMenu(self, self.comparison, self.replay, self.jobs)
+        self.export = QuietButton("Export", menu=self.exports, name="results-export")
         self.export.setToolTip("Tables, pictures, a video")
         self.report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
         self.report.setToolTip("Write report.html into the run's folder and open it")
@@ -110,25 +111,6 @@ class ResultsPage(Page):
 
     def _replay_pickers(self) -> tuple[PickerButton, ...]:
         return self.replay.operator, self.replay.episode, self.replay.beside
-
-    def _export_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setObjectName("results-export-menu")
-        self._actions: dict[str, QAction] = {}
-        for key, text, slot in (
-            ("operators", "Comparison as a table…", self._on_export_operators),
-            ("episodes", "Episodes as a table…", self._on_export_episodes),
-            ("figure", "Plots as a picture…", self._on_export_figure),
-            ("video", "Replay as a video…", self._on_export_video),
-            ("image", "This step as a picture…", self._on_export_image),
-        ):
-            action = QAction(text, menu)
-            action.setObjectName(f"export-{key}")
-            action.triggered.connect(slot)
-            menu.addAction(action)
-            self._actions[key] = action
-        menu.aboutToShow.connect(self._on_export_menu)
-        return menu
 
     def _connect(self) -> None:
         self.library.opened.connect(self.show_run)
@@ -239,6 +221,7 @@ class ResultsPage(Page):
         if run == self._run:
             return
         self._run, self._shown_stamp = run, None
+        self.exports.run = run
         self._entry = next((entry for entry in self.reader.runs if entry.path == run), None)
         self._again.stop()
         self._fill_run_picker()
@@ -401,66 +384,6 @@ class ResultsPage(Page):
         analysis = self.comparison.analysis
         ids = {o.key: o.operator_id for o in analysis.summary.operators} if analysis is not None else {}
         self.show_replay(ids.get(value.operator, value.operator), value.episode_index)
-
-    # -- files ---------------------------------------------------------------------------
-
-    def _on_export_menu(self) -> None:
-        analysis, player = self.comparison.analysis, self.replay.current
-        in_replay = self._views.currentWidget() is self.replay and player is not None
-        for key in ("operators", "episodes", "figure"):
-            self._actions[key].setEnabled(analysis is not None or key == "episodes")
-        self._actions["video"].setEnabled(in_replay)
-        self._actions["image"].setEnabled(in_replay and self.replay.image() is not None)
-
-    def _on_export_operators(self) -> None:
-        self._ask_table("operators", "comparison.csv")
-
-    def _on_export_episodes(self) -> None:
-        self._ask_table("episodes", "episodes.csv")
-
-    def _ask_table(self, what: str, name: str) -> None:
-        run = self._run
-        if run is not None:
-            use = partial(self._write_table, run, what)
-            exports.ask_where(self, "Write a table", name, exports.TABLES, use)
-
-    def _write_table(self, run: Path, what: str, path: Path) -> None:
-        self.jobs.run("Writing the table…", exports.table_job(run, what, path))
-
-    def _on_export_figure(self) -> None:
-        exports.ask_where(self, "Write the plots", "results.png", exports.PICTURES, self._write_figure)
-
-    def _write_figure(self, path: Path) -> None:
-        analysis = self.comparison.analysis
-        if analysis is not None:
-            job = exports.figure_job(analysis.summary, self.comparison.comparison, path)
-            self.jobs.run("Drawing the picture…", job)
-
-    def _on_export_video(self) -> None:
-        exports.ask_where(
-            self, "Write a video", f"{self._episode_name()}.mp4", exports.MP4, self._write_video
-        )
-
-    def _write_video(self, path: Path) -> None:
-        player = self.replay.current
-        if player is not None:
-            fps = float(self.replay.transport.speed.value)
-            self.jobs.run("Writing the video…", exports.video_job(player.recorded, fps, path))
-
-    def _on_export_image(self) -> None:
-        name = f"{self._episode_name()}-step{self.replay.transport.position}.png"
-        exports.ask_where(self, "Write a picture", name, exports.PNG, self._write_image)
-
-    def _write_image(self, path: Path) -> None:
-        image = self.replay.image()
-        if image is not None:
-            self.jobs.run("Writing the picture…", exports.image_job(image, path))
-
-    def _episode_name(self) -> str:
-        player = self.replay.current
-        if player is None:
-            return "replay"
-        return f"{player.recorded.operator_id}-episode{player.recorded.episode.episode_index}"
 
 
 def _about(entry: RunEntry) -> str:

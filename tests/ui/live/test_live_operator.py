@@ -57,6 +57,17 @@ def test_starts_paused_with_its_first_frame_and_steps_one_by_one(live: Live, qtb
     assert operator.state is OperatorState.PAUSED
 
 
+def test_a_step_that_is_asked_for_while_it_starts_is_taken(live: Live, qtbot: Any):
+    operator = live()
+    operator.start(7, paused=True)
+    assert operator.state is OperatorState.STARTING
+    operator.step()
+    operator.step()  # asked for twice before there is anything to step: one step, like a double click
+    with qtbot.waitSignal(operator.stepped, timeout=WAIT):
+        pass
+    assert operator.last_view.step == 1 and operator.paused
+
+
 def test_how_the_first_episode_begins_is_seen_before_anybody_sits(live: Live, qtbot: Any):
     operator = live(host=True)
     seen: list[tuple[OperatorState, int, int]] = []

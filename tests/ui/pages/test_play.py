@@ -89,7 +89,7 @@ def you(page: PlayPage, qtbot: QtBot) -> Player:
 def test_an_empty_page_says_what_to_do(page: PlayPage, you: Player) -> None:
     page.opened()
     assert page.empty.isVisible() and "Choose an environment" in page.empty.text.text()
-    assert not page.restart_button.isEnabled() and not page.side.who.isVisible()
+    assert not page.game_actions.restart.isVisible() and not page.side.who.isVisible()
     you.wait(lambda: page.picker.loaded)
     assert any(item.value == "CartPole-v1" for item in page.picker.items)
 
@@ -148,7 +148,7 @@ def test_minigrid_by_buttons_and_restart(page: PlayPage, you: Player) -> None:
     you.qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
     you.wait(lambda: page._view is not None and page._view.step == 1)
     assert page._view is not None and page._view.agents[0].action == "forward"
-    you.qtbot.mouseClick(page.restart_button, Qt.MouseButton.LeftButton)
+    you.qtbot.mouseClick(page.game_actions.restart, Qt.MouseButton.LeftButton)
     you.wait(lambda: page._view is not None and page._view.step == 0 and page.input.questions)
     assert page.input.listening
 
@@ -226,14 +226,14 @@ def test_somebody_else_takes_over(page: PlayPage, you: Player) -> None:
 def test_nothing_is_written_when_recording_is_off(page: PlayPage, you: Player) -> None:
     page.game.set_recording(False)
     you.open(task="CartPole-v1", seed=3)
-    assert page.record_button.text() == "Record"
+    assert page.game_actions.record.text() == "Record"
     you.key(Qt.Key.Key_Left)
     you.wait(lambda: page.game.is_over)
     assert "not recorded" in page.stage_card.result.detail.text()
     assert not page.stage_card.result.results_button.isVisible()
     assert not any(page.context.store.runs_dir().iterdir())
-    you.qtbot.mouseClick(page.record_button, Qt.MouseButton.LeftButton)
-    assert page.record_button.text() == "Recording"
+    you.qtbot.mouseClick(page.game_actions.record, Qt.MouseButton.LeftButton)
+    assert page.game_actions.record.text() == "Recording"
     page.play_again()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.key(Qt.Key.Key_Left)
@@ -270,7 +270,7 @@ def test_looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None
     page.side.keys.edit.setFocus()
     you.wait(lambda: page.game.paused)
     assert "Click the picture to go on" in page.stage_card.prompt.text
-    assert page.pause_button.text() == "Go on"
+    assert page.game_actions.pause.text() == "Go on"
     step = page._view.step if page._view else 0
     you.qtbot.wait(300)
     assert page._view is not None and page._view.step <= step + 1

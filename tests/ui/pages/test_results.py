@@ -149,9 +149,9 @@ def test_report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: p
 
 def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     """Answer the file dialog of an entry of the export menu."""
-    page._on_export_menu()
-    assert page._actions[action].isEnabled()
-    page._actions[action].trigger()
+    page.exports.offer()
+    assert page.exports.choices[action].isEnabled()
+    page.exports.choices[action].trigger()
     dialog = page.findChild(QFileDialog, "export-dialog")
     assert dialog is not None
     dialog.setDirectory(str(path.parent))
@@ -172,8 +172,8 @@ def test_exports(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path, action: 
 
 
 def test_exports_of_a_replay(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path) -> None:
-    opened_run._on_export_menu()
-    assert not opened_run._actions["video"].isEnabled()
+    opened_run.exports.offer()
+    assert not opened_run.exports.choices["video"].isEnabled()
     click(qtbot, opened_run.watch)
     replay = opened_run.replay
     qtbot.waitUntil(lambda: bool(replay.players) and all(p.over for p in replay.players), timeout=LONG)

@@ -1,0 +1,74 @@
+"""The Play page's actions in its bar: restart, pause, record."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+
+from gym_gui.ui.icons import icon
+from gym_gui.ui.live.operator import OperatorState
+from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, restyle
+
+
+class PlayActions(QObject):
+    """Three buttons, shown while there is a game; a click never takes the keyboard from it.
+
+    Args:
+        game: What they act on; whoever hears the signals does it.
+
+    Attributes:
+        buttons: In their order.
+    """
+
+    restarted = pyqtSignal()
+    held = pyqtSignal()
+    record_toggled = pyqtSignal()
+
+    def __init__(self, game: PlayGame) -> None:
+        super().__init__(game)
+        self._game = game
+        self.restart = QuietButton(
+            "Restart",
+            icon_name="restart",
+            name="restart",
+            tooltip="The same seed from its beginning (Ctrl+R)",
+            on_click=self.restarted.emit,
+        )
+        self.pause = QuietButton(
+            "Pause",
+            icon_name="pause",
+            name="pause",
+            tooltip="Hold before the next step (Ctrl+P)",
+            on_click=self.held.emit,
+        )
+        self.record = PrimaryButton(
+            "Record", icon_name="record", name="record", on_click=self.record_toggled.emit
+        )
+        self.buttons = (self.restart, self.pause, self.record)
+        for button in self.buttons:
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+
+    def show_state(self) -> None:
+        """Show what can be done with the game as it stands."""
+        game = self._game
+        there = game.operator is not None
+        for button in self.buttons:
+            button.setVisible(there)
+        self.pause.setEnabled(not game.is_over and game.state is not OperatorState.BROKEN)
+        stands = game.paused and not game.is_over
+        self.pause.set_text("Go on" if stands else "Pause", "run" if stands else "pause")
+        self._show_recording(game.recording)
+
+    def _show_recording(self, on: bool) -> None:
+        button = self.record
+        button.set_text("Recording" if on else "Record")
+        role = "primary" if on else ""
+        if button.property("role") != role:
+            button.setProperty("role", role)
+            restyle(button)
+        button.setIcon(icon("circle-fill", "on_accent" if on else "muted"))
+        button.setToolTip(
+            "Finished episodes are written to a run folder, every step. Click to write nothing (Ctrl+Shift+R)"
+            if on
+            else "Nothing is written. Click to record episodes from the next one on (Ctrl+Shift+R)"
+        )

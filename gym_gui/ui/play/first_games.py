@@ -1,0 +1,40 @@
+"""What the Play page shows before anything has been chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui.widgets import EmptyHint
+
+_GAMES = (
+    ("CartPole", "CartPole-v1"),
+    ("FrozenLake", "FrozenLake-v1"),
+    ("Connect four", "classic/connect_four_v3"),
+)
+
+
+class FirstGames(EmptyHint):
+    """A question, and a few games to begin with; emits ``chosen`` with the environment's id.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    chosen = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", icon_name="keyboard", parent=parent)
+        self.set_text(
+            "What do you want to play?",
+            "Choose an environment above, or begin with one of these. Every key is shown beside the game.",
+        )
+        for word, task in _GAMES:
+            self.add_action(word, _emitter(self.chosen.emit, task))
+
+
+def _emitter(emit: Callable[[str], None], task: str) -> Callable[[], None]:
+    """Says one game; a lambda in the widget would keep it alive."""
+    return lambda: emit(task)

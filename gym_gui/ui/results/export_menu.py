@@ -1,0 +1,106 @@
+"""What can be taken out of the Results page as a file: tables, pictures, a video."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QMenu, QWidget
+
+from gym_gui.ui.results import exports
+from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.results.jobs import JobStrip
+from gym_gui.ui.results.replay_view import ReplayView
+
+
+class ExportMenu(QMenu):
+    """Asks where to, and has the work done in the strip of jobs.
+
+    Args:
+        page: Qt parent; its dialogs lie over it.
+        comparison: What a run says.
+        replay: An episode of it.
+        jobs: Does the work.
+
+    Attributes:
+        run: The run that is shown.
+        choices: Its actions by name.
+    """
+
+    def __init__(self, page: QWidget, comparison: ComparisonView, replay: ReplayView, jobs: JobStrip) -> None:
+        super().__init__(page)
+        self.setObjectName("results-export-menu")
+        self.run: Path | None = None
+        self._page, self._comparison, self._replay, self._jobs = page, comparison, replay, jobs
+        self.choices: dict[str, QAction] = {}
+        for key, text, slot in (
+            ("operators", "Comparison as a table…", self._on_operators),
+            ("episodes", "Episodes as a table…", self._on_episodes),
+            ("figure", "Plots as a picture…", self._on_figure),
+            ("video", "Replay as a video…", self._on_video),
+            ("image", "This step as a picture…", self._on_image),
+        ):
+            action = QAction(text, self)
+            action.setObjectName(f"export-{key}")
+            action.triggered.connect(slot)
+            self.addAction(action)
+            self.choices[key] = action
+        self.aboutToShow.connect(self.offer)
+
+    def offer(self) -> None:
+        """Enable what there is something for."""
+        analysis, player = self._comparison.analysis, self._replay.current
+        in_replay = self._replay.isVisibleTo(self._page) and player is not None
+        for key in ("operators", "episodes", "figure"):
+            self.choices[key].setEnabled(analysis is not None or key == "episodes")
+        self.choices["video"].setEnabled(in_replay)
+        self.choices["image"].setEnabled(in_replay and self._replay.image() is not None)
+
+    def _on_operators(self) -> None:
+        self._ask_table("operators", "comparison.csv")
+
+    def _on_episodes(self) -> None:
+        self._ask_table("episodes", "episodes.csv")
+
+    def _ask_table(self, what: str, name: str) -> None:
+        if self.run is not None:
+            use = partial(self._write_table, self.run, what)
+            exports.ask_where(self._page, "Write a table", name, exports.TABLES, use)
+
+    def _write_table(self, run: Path, what: str, path: Path) -> None:
+        self._jobs.run("Writing the table…", exports.table_job(run, what, path))
+
+    def _on_figure(self) -> None:
+        exports.ask_where(self._page, "Write the plots", "results.png", exports.PICTURES, self._write_figure)
+
+    def _write_figure(self, path: Path) -> None:
+        analysis = self._comparison.analysis
+        if analysis is not None:
+            job = exports.figure_job(analysis.summary, self._comparison.comparison, path)
+            self._jobs.run("Drawing the picture…", job)
+
+    def _on_video(self) -> None:
+        name = f"{self._episode_name()}.mp4"
+        exports.ask_where(self._page, "Write a video", name, exports.MP4, self._write_video)
+
+    def _write_video(self, path: Path) -> None:
+        player = self._replay.current
+        if player is not None:
+            fps = float(self._replay.transport.speed.value)
+            self._jobs.run("Writing the video…", exports.video_job(player.recorded, fps, path))
+
+    def _on_image(self) -> None:
+        name = f"{self._episode_name()}-step{self._replay.transport.position}.png"
+        exports.ask_where(self._page, "Write a picture", name, exports.PNG, self._write_image)
+
+    def _write_image(self, path: Path) -> None:
+        image = self._replay.image()
+        if image is not None:
+            self._jobs.run("Writing the picture…", exports.image_job(image, path))
+
+    def _episode_name(self) -> str:
+        player = self._replay.current
+        if player is None:
+            return "replay"
+        return f"{player.recorded.operator_id}-episode{player.recorded.episode.episode_index}"
