@@ -1,0 +1,310 @@
+"""A policy on disk: ``policy.json`` says what it is, ``model.safetensors`` holds its weights.
+
+Nothing here unpickles, and reading needs neither torch nor Gymnasium, so that a checkpoint is
+described and refused without their cost. What the weights mean (``network``) is the business of
+the worker that wrote them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional, Tuple, Union, cast
+
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
+
+FORMAT_VERSION = 2
+DESCRIPTION = "policy.json"
+WEIGHTS = "model.safetensors"
+_PENDING = "model.safetensors.new"
+_FOREIGN = (".pt", ".pth", ".zip", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".cleanrl_model")
+_TRAIN = "Train one with `mosaic train`, or bring one with `mosaic policies add`"
+_FIRST_WORKER = "cleanrl_worker"
+"""Who wrote every file of format 1, which does not name its worker."""
+
+
+@dataclass(frozen=True)
+class PolicyDescription:
+    """What ``policy.json`` says.
+
+    Attributes:
+        worker: Id of the worker that plays it.
+        algorithm: How it was trained, for example ``"ppo"``.
+        env_id: The environment it was trained in.
+        observation_space: What a slot has to give, the action mask taken out.
+        action_space: What it does.
+        network: What the weights are, in words of the worker's own.
+        preprocessing: Steps between the slot and the worker, see :mod:`mosaic_worker.preprocessing`.
+        input_space: What the worker is shown after them; ``None`` where it is the observation space.
+        agents: Names of the agents it plays.
+        seed: Seed of the training.
+        total_steps: Environment steps it was trained for.
+        mean_return: Mean return of its evaluation after the training, ``None`` where there was none.
+        evaluation_seeds: Environment seeds of that evaluation.
+        config: Every setting of the training.
+        versions: Versions of the packages that trained it.
+        trained_at: ISO 8601 time.
+        licence: SPDX name or words; empty where nobody said.
+        origin: ``kind`` is ``trained`` or ``imported``, the latter with ``file``, ``sha256`` and ``format``.
+        weights_sha256: Of the weights file, lower-case hexadecimal.
+    """
+
+    worker: str
+    algorithm: str
+    env_id: str
+    observation_space: Space
+    action_space: Space
+    network: Mapping[str, Any]
+    preprocessing: Tuple[Mapping[str, Any], ...] = ()
+    input_space: Optional[Space] = None
+    agents: Tuple[str, ...] = ("agent_0",)
+    seed: int = 0
+    total_steps: int = 0
+    mean_return: Optional[float] = None
+    evaluation_seeds: Tuple[int, ...] = ()
+    config: Mapping[str, Any] = field(default_factory=lambda: _nothing())
+    versions: Mapping[str, str] = field(default_factory=lambda: _nothing())
+    trained_at: str = ""
+    licence: str = ""
+    origin: Mapping[str, str] = field(default_factory=lambda: {"kind": "trained"})
+    weights_sha256: str = ""
+
+    @property
+    def shown_space(self) -> Space:
+        """What the worker is shown: the input space, or the observation space where nothing is done to it."""
+        return self.observation_space if self.input_space is None else self.input_space
+
+    def to_json(self) -> Dict[str, Any]:
+        """The content of ``policy.json``."""
+        return {
+            "format_version": FORMAT_VERSION,
+            "worker": self.worker,
+            "algorithm": self.algorithm,
+            "env_id": self.env_id,
+            "agents": list(self.agents),
+            "observation_space": self.observation_space.to_json(),
+            "preprocessing": [dict(step) for step in self.preprocessing],
+            "input_space": self.shown_space.to_json(),
+            "action_space": self.action_space.to_json(),
+            "network": dict(self.network),
+            "weights": {"file": WEIGHTS, "sha256": self.weights_sha256},
+            "seed": self.seed,
+            "total_steps": self.total_steps,
+            "evaluation": {"mean_return": self.mean_return, "seeds": list(self.evaluation_seeds)},
+            "config": dict(self.config),
+            "versions": dict(self.versions),
+            "trained_at": self.trained_at,
+            "licence": self.licence,
+            "origin": dict(self.origin),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PolicyDescription:
+        """Read the content of ``policy.json``, of this format or the one before.
+
+        Raises:
+            ValueError: It is no description of a policy; the message says why.
+        """
+        try:
+            return _described(data)
+        except KeyError as error:
+            raise ValueError(f"the key {error} is missing") from error
+        except (TypeError, AttributeError, OverflowError) as error:
+            raise ValueError(f"a value has the wrong type ({error})") from error
+
+
+def _nothing() -> Dict[str, Any]:
+    return {}
+
+
+def _described(data: Mapping[str, Any]) -> PolicyDescription:
+    version = data["format_version"]
+    if type(version) is not int or version not in (1, FORMAT_VERSION):
+        raise ValueError(f"its format_version is {version!r} and this MOSAIC reads 1 and {FORMAT_VERSION}")
+    first = version == 1
+    if first and data["preprocessing"]:
+        raise ValueError(f"it asks for preprocessing that format 1 does not know: {data['preprocessing']!r}")
+    evaluation, mean = data["evaluation"], data["evaluation"]["mean_return"]
+    observation_space = Space.from_json(data["observation_space"])
+    input_space = observation_space if first else Space.from_json(data["input_space"])
+    if data["weights"]["file"] != WEIGHTS:
+        raise ValueError(f"its weights are in {data['weights']['file']!r} where {WEIGHTS} is needed")
+    return PolicyDescription(
+        worker=_FIRST_WORKER if first else str(data["worker"]),
+        algorithm=str(data["algorithm"]),
+        env_id=str(data["env_id"]),
+        observation_space=observation_space,
+        action_space=Space.from_json(data["action_space"]),
+        network=dict(data["network"]),
+        preprocessing=() if first else tuple(_step(step) for step in data["preprocessing"]),
+        input_space=None if input_space == observation_space else input_space,
+        agents=tuple(str(agent) for agent in data["agents"]),
+        seed=int(data["seed"]),
+        total_steps=int(data["total_steps"]),
+        mean_return=None if mean is None else float(mean),
+        evaluation_seeds=tuple(int(seed) for seed in evaluation["seeds"]),
+        config=dict(data["config"]),
+        versions={str(name): str(value) for name, value in dict(data["versions"]).items()},
+        trained_at=str(data["trained_at"]),
+        licence="" if first else str(data["licence"]),
+        origin={"kind": "trained"} if first else {str(k): str(v) for k, v in dict(data["origin"]).items()},
+        weights_sha256=str(data["weights"]["sha256"]),
+    )
+
+
+def _step(step: Any) -> Mapping[str, Any]:
+    if not isinstance(step, dict):
+        raise ValueError(f"a step of its preprocessing is {step!r} where an object is needed")
+    found = cast("Dict[str, Any]", step)
+    if not isinstance(found.get("step"), str):
+        raise ValueError(f"a step of its preprocessing has no name: {found!r}")
+    return found
+
+
+def save_checkpoint(folder: Path, description: PolicyDescription, weights: bytes) -> PolicyDescription:
+    """Write a checkpoint so that at every moment the folder holds a complete one.
+
+    The new weights are put beside the old ones, the description that names their hash replaces
+    the old description, then the weights take their place. A reader that finds weights of
+    another hash looks at the pending ones, so a cut between the two renames loses nothing.
+
+    Args:
+        folder: Where to; made if need be.
+        description: What the weights are; its hash is filled in.
+        weights: Content of the safetensors file.
+
+    Returns:
+        The description with the hash.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(weights).hexdigest()
+    described = replace(description, weights_sha256=digest)
+    text = json.dumps(described.to_json(), indent=1, allow_nan=False) + "\n"
+    _write(folder / _PENDING, weights)
+    _write(folder / (DESCRIPTION + ".new"), text.encode())
+    (folder / (DESCRIPTION + ".new")).replace(folder / DESCRIPTION)
+    (folder / _PENDING).replace(folder / WEIGHTS)
+    _sync(folder)
+    return described
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that at every moment it is the old one or the new one, whole.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pending = path.with_name(path.name + ".new")
+    _write(pending, data)
+    pending.replace(path)
+    _sync(path.parent)
+
+
+def holds_checkpoint(folder: Path) -> bool:
+    """Whether ``folder`` holds a checkpoint, whole or not."""
+    return (folder / DESCRIPTION).exists() or (folder / WEIGHTS).exists()
+
+
+def read_checkpoint(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, bytes]:
+    """Read a checkpoint and prove that its weights are those it describes.
+
+    Args:
+        checkpoint: Its folder, its ``policy.json`` or its ``model.safetensors``.
+
+    Returns:
+        The description and the content of the safetensors file.
+
+    Raises:
+        LoadError: It is missing, damaged, unsafe or of another version, with the way out.
+    """
+    folder = checkpoint_folder(checkpoint)
+    # Twice, as a training may replace description and weights between the two reads.
+    for _ in range(2):
+        description = read_description(folder)
+        for name in (WEIGHTS, _PENDING):
+            weights = _read(folder / name)
+            if weights is not None and hashlib.sha256(weights).hexdigest() == description.weights_sha256:
+                return description, weights
+    if not (folder / WEIGHTS).exists():
+        raise LoadError(f"checkpoint {folder} has no {WEIGHTS}. Copy both files, or train it again")
+    raise LoadError(
+        f"{folder / WEIGHTS} is damaged or belongs to another {DESCRIPTION} (its sha256 differs). "
+        "Copy both files again, or train it again"
+    )
+
+
+def read_description(folder: Path) -> PolicyDescription:
+    """Read ``policy.json`` alone.
+
+    Raises:
+        LoadError: It is missing or damaged, with the way out.
+    """
+    path = folder / DESCRIPTION
+    data = _read(path)
+    if data is None:
+        raise LoadError(f"{folder} holds no {DESCRIPTION}. {_TRAIN}")
+    try:
+        return PolicyDescription.from_json(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        raise LoadError(
+            f"{path} cannot be used: {error}. Copy the checkpoint again, or train it again"
+        ) from error
+
+
+def checkpoint_folder(checkpoint: Union[str, Path]) -> Path:
+    """The folder of a checkpoint that is named by itself or by one of its files.
+
+    Raises:
+        LoadError: There is none, or it is a file that could run code when it is loaded.
+    """
+    path = Path(checkpoint).expanduser()
+    if path.suffix.lower() in _FOREIGN and not path.is_dir():
+        raise LoadError(
+            f"{path} may be a pickle, which can run code when it is loaded, so it is not opened. "
+            f"Give a folder with {DESCRIPTION} and {WEIGHTS}. {_TRAIN}"
+        )
+    if path.is_dir():
+        return path
+    if not path.exists():
+        raise LoadError(f"checkpoint {path} does not exist. {_TRAIN}")
+    if path.name in (DESCRIPTION, WEIGHTS):
+        return path.parent
+    raise LoadError(f"{path} is no checkpoint. Give its folder, its {DESCRIPTION} or its {WEIGHTS}")
+
+
+def _read(path: Path) -> Optional[bytes]:
+    """Its content, ``None`` where it does not exist."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise LoadError(f"{path} cannot be read: {error.strerror}. Check its permissions") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        if path.exists():
+            path.unlink()  # a full disk needs the space back
+        raise
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
