@@ -1,0 +1,182 @@
+"""What can be known of a training run, and what is asked of the daemon that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+RunState = Literal[
+    "queued", "starting", "running", "paused", "stopping", "completed", "stopped", "failed", "removed"
+]
+"""Where a run stands. ``removed`` is told once, of a run that is in no list any more."""
+
+OVER: frozenset[str] = frozenset({"completed", "stopped", "failed", "removed"})
+"""States that a run does not leave again by itself."""
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class RunLimits:
+    """What a run may use.
+
+    Attributes:
+        cpu_cores: Cores of its own.
+        memory_mb: Resident memory of all its processes in MB; it is ended when it uses more.
+            ``None``: what its worker says, else only the machine limits it.
+        gpus: GPUs of its own; ``None``: one where its settings or its worker ask for one.
+        max_s: Seconds after which it is asked to keep what it has and end; ``None`` for no limit.
+    """
+
+    cpu_cores: int = 1
+    memory_mb: int | None = None
+    gpus: int | None = None
+    max_s: float | None = None
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One training run, as it stands now.
+
+    Attributes:
+        run_id: Its id.
+        title: What a person calls it; empty for none.
+        worker_id: The worker that trains.
+        algorithm: One of its algorithms.
+        env_id: The environment's canonical id.
+        seed: The one seed of the training.
+        settings: The worker's settings as given.
+        state: Where it stands.
+        reason: Why it stands there, as a sentence; empty where there is nothing to say.
+        step: Environment steps so far.
+        total_steps: Environment steps in all; 0 before it is known.
+        mean_return: Of the last finished episodes; once completed, of its evaluation.
+        episodes: Finished so far.
+        steps_per_s: Environment steps per second just now.
+        remaining_s: Estimated seconds until it ends.
+        elapsed_s: Seconds of training, pauses left out.
+        priority: Higher runs first.
+        position: Place in the queue from 1; 0 where it is not queued.
+        folder: Its run folder.
+        submitted_at: Unix time.
+        started_at: Unix time of its (last) start.
+        ended_at: Unix time of its end.
+        cpu_percent: Of one core, all its processes together.
+        memory_mb: Resident memory of all its processes in MB.
+        gpu: Devices that are its own, comma-separated.
+        policy: Folder of the policy it has kept, or empty.
+        video: Newest picture or video of its policy at play, or empty.
+        limits: What it may use.
+        warning: The last thing a person should know, or empty.
+        external: It was started elsewhere and only made itself known.
+    """
+
+    run_id: str
+    worker_id: str
+    algorithm: str
+    env_id: str
+    seed: int
+    folder: Path
+    submitted_at: float
+    title: str = ""
+    settings: Mapping[str, Any] = field(default_factory=_nothing)
+    state: RunState = "queued"
+    reason: str = ""
+    step: int = 0
+    total_steps: int = 0
+    mean_return: float | None = None
+    episodes: int = 0
+    steps_per_s: float = 0.0
+    remaining_s: float | None = None
+    elapsed_s: float = 0.0
+    priority: int = 0
+    position: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    cpu_percent: float = 0.0
+    memory_mb: float = 0.0
+    gpu: str = ""
+    policy: str = ""
+    video: str = ""
+    limits: RunLimits = RunLimits()
+    warning: str = ""
+    external: bool = False
+
+    @property
+    def over(self) -> bool:
+        """It has ended."""
+        return self.state in OVER
+
+    @property
+    def live(self) -> bool:
+        """A process of it may be there."""
+        return not self.over and self.state != "queued" and self.started_at is not None
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """Numbers a training has reported at one step.
+
+    Attributes:
+        step: Environment steps of the training.
+        t: Unix time.
+        values: By TensorBoard name; ``None`` for a number that is not finite.
+    """
+
+    step: int
+    t: float
+    values: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class EpisodeRow:
+    """An episode that has ended while training.
+
+    Attributes:
+        step: Environment steps of the training.
+        t: Unix time.
+        total: Its undiscounted return; ``None`` where that is not finite.
+        length: Its steps.
+    """
+
+    step: int
+    t: float
+    total: float | None
+    length: int
+
+
+@dataclass(frozen=True)
+class Health:
+    """How the daemon and its machine are.
+
+    Attributes:
+        version: Of MOSAIC.
+        pid: The daemon's process id.
+        uptime_s: Seconds since it started.
+        cores: Cores it may hand out.
+        memory_mb: Memory it may hand out, in MB.
+        free_memory_mb: What is free of it just now.
+        gpus: Devices it may hand out.
+        running: Runs that hold a place on the machine, paused ones included.
+        queued: Runs that wait.
+        capacity: Runs that may wait at most.
+        data_folder: The data folder it serves.
+        log: Its log file.
+    """
+
+    version: str
+    pid: int
+    uptime_s: float
+    cores: int
+    memory_mb: int
+    free_memory_mb: int
+    gpus: tuple[str, ...]
+    running: int
+    queued: int
+    capacity: int
+    data_folder: Path
+    log: Path
