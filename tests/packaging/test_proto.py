@@ -11,7 +11,11 @@ import pytest
 from google.protobuf import descriptor_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = {"worker": "mosaic_worker.pb.worker_pb2", "session": "gym_gui.host.pb.session_pb2"}
+MODULES = {
+    "worker": "mosaic_worker.pb.worker_pb2",
+    "session": "gym_gui.host.pb.session_pb2",
+    "trainer": "gym_gui.services.trainer.pb.trainer_pb2",
+}
 
 
 def test_each_schema_has_its_module() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 RunState = Literal[
     "queued", "starting", "running", "paused", "stopping", "completed", "stopped", "failed", "removed"
@@ -180,3 +180,23 @@ class Health:
     capacity: int
     data_folder: Path
     log: Path
+
+
+def record_to_data(record: RunRecord) -> dict[str, Any]:
+    """A record as plain data, for JSON."""
+    return {**asdict(record), "folder": str(record.folder), "settings": dict(record.settings)}
+
+
+def record_from_data(data: Mapping[str, Any]) -> RunRecord:
+    """The opposite of :func:`record_to_data`; fields that another version wrote are left out.
+
+    Raises:
+        TypeError: A field that is needed is missing.
+    """
+    known = {name: data[name] for name in RunRecord.__dataclass_fields__ if name in data}
+    if isinstance(known.get("limits"), dict):
+        limits = cast("dict[str, Any]", known["limits"])
+        known["limits"] = RunLimits(**{k: limits[k] for k in RunLimits.__dataclass_fields__ if k in limits})
+    if "folder" in known:
+        known["folder"] = Path(known["folder"])
+    return RunRecord(**known)
