@@ -1,0 +1,126 @@
+"""Gymnasium's spaces and the SDK's descriptions of them, both ways.
+
+The one module of the SDK, beside the preprocessing, that needs Gymnasium; import it where the
+environment of a worker has it.
+"""
+
+# Gymnasium's spaces are typed only in part.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+from gymnasium import spaces
+
+from mosaic_worker.spaces import Space
+
+_ARRAYS = ("Box", "Discrete", "MultiDiscrete", "MultiBinary")
+
+
+def describe(space: Any) -> Space:
+    """Describe a Gymnasium space.
+
+    A space that Gymnasium does not define, or a subclass that holds other values than its base,
+    is described as ``Custom``.
+
+    Raises:
+        ValueError: ``space`` is no Gymnasium space.
+    """
+    if isinstance(space, Space):
+        return space
+    if not hasattr(space, "contains"):
+        raise ValueError(f"{space!r} is no Gymnasium space")
+    kind = kind_of(space)
+    if kind == "Box":
+        return Space(kind, space.dtype, tuple(space.shape), space.low, space.high)
+    if kind == "Discrete":
+        return Space(kind, np.dtype(space.dtype), n=int(space.n), start=int(space.start))
+    if kind == "MultiDiscrete":
+        start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), space.nvec.shape)
+        nvec = np.asarray(space.nvec, np.int64)
+        return Space(kind, np.dtype(space.dtype), tuple(nvec.shape), nvec=nvec, starts=start)
+    if kind == "MultiBinary":
+        return Space(kind, np.dtype(space.dtype), tuple(space.shape))
+    if kind == "Text":
+        return Space(
+            kind, charset=str(space.characters), min_length=space.min_length, max_length=space.max_length
+        )
+    return _describe_nested(kind, space)
+
+
+def kind_of(space: Any) -> str:
+    """Name of the Gymnasium class that ``space`` is an instance of, else ``"Custom"``.
+
+    A subclass with a ``contains`` or ``sample`` of its own may hold other values than its
+    base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
+    """
+    for cls in type(space).__mro__:
+        if cls.__module__.startswith("gymnasium.spaces"):
+            return cls.__name__ if cls.__name__ != "Space" else "Custom"
+        if "contains" in vars(cls) or "sample" in vars(cls):
+            return "Custom"
+    return "Custom"
+
+
+def _describe_nested(kind: str, space: Any) -> Space:
+    if kind == "Dict":
+        return Space(kind, spaces={str(k): describe(s) for k, s in space.spaces.items()})
+    if kind in ("Tuple", "OneOf"):
+        return Space(kind, spaces={str(i): describe(s) for i, s in enumerate(space.spaces)})
+    if kind == "Sequence":
+        return Space(kind, spaces={"element": describe(space.feature_space)}, stacked=bool(space.stack))
+    if kind == "Graph":
+        children = {"node": space.node_space, "edge": space.edge_space}
+        return Space(kind, spaces={k: describe(s) for k, s in children.items() if s is not None})
+    return Space("Custom", name=type(space).__name__)
+
+
+class Opaque(spaces.Space):  # type: ignore[type-arg]  # generic only in later versions
+    """Stands for a custom space, of which a description keeps the name alone."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(None, None)
+        self.name = name
+
+    def contains(self, x: Any) -> bool:
+        """Whatever its owner says it holds."""
+        return True
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def build(description: Union[Space, Any]) -> Any:
+    """The Gymnasium space of a description; of a Gymnasium space, the space itself."""
+    if not isinstance(description, Space):
+        return description
+    s = description
+    children = {key: build(child) for key, child in s.spaces.items()}
+    if s.kind in _ARRAYS:
+        return _build_array(s)
+    if s.kind == "Text":
+        return spaces.Text(s.max_length, min_length=s.min_length, charset=s.charset)
+    if s.kind == "Dict":
+        return spaces.Dict(children)
+    if s.kind == "Tuple":
+        return spaces.Tuple(tuple(children.values()))
+    if s.kind == "OneOf":
+        return spaces.OneOf(tuple(children.values()))
+    if s.kind == "Sequence":
+        return spaces.Sequence(children["element"], stack=s.stacked)
+    if s.kind == "Graph":
+        return spaces.Graph(children["node"], children.get("edge"))
+    return Opaque(s.name)
+
+
+def _build_array(s: Space) -> Any:
+    dtype: Any = s.dtype
+    if s.kind == "Box":
+        return spaces.Box(np.asarray(s.low), np.asarray(s.high), s.shape, dtype.type)
+    if s.kind == "Discrete":
+        return spaces.Discrete(s.n, start=s.start)
+    if s.kind == "MultiDiscrete":
+        return spaces.MultiDiscrete(np.asarray(s.nvec), dtype=dtype.type, start=np.asarray(s.starts))
+    return spaces.MultiBinary(s.shape[0] if len(s.shape) == 1 else list(s.shape))

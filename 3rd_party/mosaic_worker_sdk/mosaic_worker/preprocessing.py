@@ -1,0 +1,346 @@
+"""What happens to an observation before a policy sees it: steps as data, the same everywhere.
+
+A trained policy sees what it was trained on wherever it plays, because its ``policy.json`` says
+what was done to observations, as a list of steps:
+
+>>> steps = check_steps([{"step": "select", "key": "image"}, {"step": "frame_stack", "size": 4}])
+>>> [step["step"] for step in steps]
+['select', 'frame_stack']
+
+Training applies them to its environment (:func:`wrap`), a slot to the stream of observations that
+its agent gets (:class:`Pipeline`). Both use the same wrappers, Gymnasium's where it has them; the
+stream drives them over an environment that plays back what it is given.
+
+============= ================================================ =================================
+step          options                                          does
+============= ================================================ =================================
+``select``    ``key``                                          one entry of a ``Dict`` or ``Tuple``
+``flatten``                                                    everything in one vector
+``one_hot``   ``sizes``: values per channel, for an array      a 1 among 0s for each whole number
+``grayscale`` ``keep_dim`` (false)                             uint8 RGB to one channel
+``resize``    ``shape``: [height, width]; ``method`` (area)    uint8 image to another size
+``transpose`` ``axes`` ([2, 0, 1])                             other order of axes: HWC to CHW
+``frame_stack`` ``size``; ``padding`` (reset, or zero);        the last observations, in a new first
+              ``axis`` (null)                                  axis, or joined along ``axis``
+``rescale``   ``low`` (0), ``high`` (1)                        from the space's bounds to these
+``normalize`` ``mean``, ``var``; ``epsilon`` (1e-8);           float32 (x - mean) / sqrt(var +
+              ``clip`` (null)                                  epsilon), within ±clip
+``dtype``     ``dtype``                                        another element type
+============= ================================================ =================================
+
+Gymnasium is imported when steps are applied, not before.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from typing import Any, Callable, Dict, Hashable, List, Mapping, Sequence, Tuple, cast
+
+import numpy as np
+
+Step = Dict[str, Any]
+"""A step in full: its name under ``"step"``, and every option."""
+
+
+class PreprocessingError(ValueError):
+    """Steps that are none, or cannot be applied; the message is one sentence for a person."""
+
+
+# -- checking ----------------------------------------------------------------------------
+
+
+def check_steps(steps: Any) -> List[Step]:
+    """Steps in full, every option filled in.
+
+    Args:
+        steps: A list of mappings, or of names where a step needs no options.
+
+    Raises:
+        PreprocessingError: A step or option is unknown, or a value cannot be.
+    """
+    if isinstance(steps, (str, bytes)) or not isinstance(steps, Sequence):
+        raise PreprocessingError(f"preprocessing is a list of steps, not {steps!r:.60}")
+    given = cast("Sequence[Any]", steps)
+    return [_check_step(step, f"preprocessing step {i}") for i, step in enumerate(given, 1)]
+
+
+def _check_step(given: Any, where: str) -> Step:
+    written: Dict[str, Any] = {"step": given} if isinstance(given, str) else {}
+    if isinstance(given, Mapping):
+        written = {str(key): value for key, value in cast("Mapping[Any, Any]", given).items()}
+    name = written.pop("step", None)
+    if not isinstance(name, str):
+        raise PreprocessingError(
+            f'{where} must name itself, as in {{"step": "flatten"}}; it is {given!r:.60}'
+        )
+    if name not in _OPTIONS:
+        raise PreprocessingError(f"{where}: there is no step {name!r}{_nearest(name, list(_OPTIONS))}")
+    options = _OPTIONS[name]
+    for key in written:
+        if key not in options:
+            hint = _nearest(key, list(options)) if options else "; it takes none"
+            raise PreprocessingError(f"{where} ({name}) has no option {key!r}{hint}")
+    full: Step = {"step": name}
+    for key, (check, default) in options.items():
+        value = written.get(key, default)
+        if value is _NEEDED:
+            raise PreprocessingError(f"{where} ({name}) needs {key!r}")
+        try:
+            full[key] = check(value)
+        except (ValueError, TypeError) as error:
+            raise PreprocessingError(f"{where} ({name}): {key} {error}") from None
+    return full
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word.lower(), known, 1, 0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise ValueError(f"must be a name, or a place in a Tuple, not {value!r:.60}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {value!r:.60}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ValueError(f"must be a whole number, not {value!r:.60}")
+    return int(value)
+
+
+def _count(value: Any) -> int:
+    number = _whole(value)
+    if not 1 <= number <= 4096:
+        raise ValueError(f"must be between 1 and 4096, not {number}")
+    return number
+
+
+def _list_of(check: Callable[[Any], int], length: int = 0) -> Callable[[Any], List[int]]:
+    def checked(value: Any) -> List[int]:
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or not value:
+            raise ValueError(f"must be a list of whole numbers, not {value!r:.60}")
+        numbers = [check(v) for v in cast("Sequence[Any]", value)]
+        if length and len(numbers) != length:
+            raise ValueError(f"must be {length} whole numbers, not {len(numbers)}")
+        return numbers
+
+    return checked
+
+
+def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else check(value)
+
+
+def _axes(value: Any) -> List[int]:
+    axes = _list_of(_whole)(value)
+    if sorted(axes) != list(range(len(axes))):
+        raise ValueError(f"must name every axis from 0 once, not {axes}")
+    return axes
+
+
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def checked(value: Any) -> str:
+        if value not in words:
+            raise ValueError(f"must be {' or '.join(words)}, not {value!r:.60}")
+        return str(value)
+
+    return checked
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating, np.integer)):
+        raise ValueError(f"must be a number, not {value!r:.60}")
+    number = float(value)  # pyright: ignore[reportUnknownArgumentType]
+    if not math.isfinite(number):
+        raise ValueError(f"must be finite, not {number}")
+    return number
+
+
+def _positive(value: Any) -> float:
+    number = _number(value)
+    if number <= 0:
+        raise ValueError(f"must be more than 0, not {number:g}")
+    return number
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers of an observation's shape as nested lists: JSON keeps every float64 exactly."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (ValueError, TypeError):
+        raise ValueError("must be numbers, in lists of the observation's shape") from None
+    if not array.size or not np.isfinite(array).all():
+        raise ValueError("must be finite numbers")
+    return array.tolist()
+
+
+def _variances(value: Any) -> Any:
+    checked = _numbers(value)
+    if (np.asarray(checked) < 0).any():
+        raise ValueError("must not be negative")
+    return checked
+
+
+def _dtype(value: Any) -> str:
+    try:
+        dtype = np.dtype(value)
+    except TypeError:
+        raise ValueError(f"is no element type: {value!r:.60}") from None
+    if dtype.kind not in "iufb":
+        raise ValueError(f"must be a type of numbers, not {dtype}")
+    return dtype.name
+
+
+_NEEDED = object()
+_Option = Tuple[Callable[[Any], Any], Any]
+_OPTIONS: Dict[str, Dict[str, _Option]] = {
+    "select": {"key": (_key, _NEEDED)},
+    "flatten": {},
+    "one_hot": {"sizes": (_maybe(_list_of(_count)), None)},
+    "grayscale": {"keep_dim": (_flag, False)},
+    "resize": {"shape": (_list_of(_count, 2), _NEEDED), "method": (_one_of("area", "opencv"), "area")},
+    "transpose": {"axes": (_axes, [2, 0, 1])},
+    "frame_stack": {
+        "size": (_count, _NEEDED),
+        "padding": (_one_of("reset", "zero"), "reset"),
+        "axis": (_maybe(_whole), None),
+    },
+    "rescale": {"low": (_number, 0.0), "high": (_number, 1.0)},
+    "normalize": {
+        "mean": (_numbers, _NEEDED),
+        "var": (_variances, _NEEDED),
+        "epsilon": (_positive, 1e-8),
+        "clip": (_maybe(_positive), None),
+    },
+    "dtype": {"dtype": (_dtype, _NEEDED)},
+}
+STEPS = tuple(_OPTIONS)
+"""Names of all steps."""
+
+
+# -- applying ----------------------------------------------------------------------------
+
+
+def wrap(env: Any, steps: Any) -> Any:
+    """An environment whose observations went through ``steps``, for training.
+
+    Args:
+        env: A ``gymnasium.Env``.
+        steps: See :func:`check_steps`; with none, ``env`` itself is returned.
+
+    Raises:
+        PreprocessingError: The steps do not fit its observation space.
+    """
+    checked = check_steps(steps)
+    if not checked:
+        return env
+    from mosaic_worker import observation_wrappers
+
+    for i, step in enumerate(checked, 1):
+        before = env.observation_space
+        try:
+            with warnings.catch_warnings():
+                # A Box says it when its bounds become float32; whoever chose the step knows.
+                warnings.filterwarnings("ignore", ".*precision lowered by casting")
+                env = observation_wrappers.apply(env, step)
+        except (ValueError, TypeError, KeyError, IndexError, ImportError, AssertionError) as error:
+            words = " ".join(str(error).split()) or type(error).__name__
+            raise PreprocessingError(
+                f"preprocessing step {i} ({step['step']}) does not fit {_short(before)}: {words}"
+            ) from error
+        except Exception as error:  # Gymnasium's own, which is not imported here: a missing package
+            words = " ".join(str(error).split())
+            raise PreprocessingError(f"preprocessing step {i} ({step['step']}): {words}") from error
+    return env
+
+
+def _short(space: Any) -> str:
+    words = " ".join(str(space).split())
+    return words if len(words) <= 120 else f"{words[:119]}…"
+
+
+class Pipeline:
+    """Steps for the observations of one slot.
+
+    Args:
+        steps: See :func:`check_steps`.
+        observation_space: What the slot sees: a Gymnasium space, or a description of one.
+
+    Attributes:
+        steps: In full.
+        input_space: Gymnasium space of what comes out.
+
+    Raises:
+        PreprocessingError: The steps do not fit the space.
+    """
+
+    def __init__(self, steps: Any, observation_space: Any) -> None:
+        from mosaic_worker import gymnasium_spaces
+
+        self.steps = check_steps(steps)
+        self._space = gymnasium_spaces.build(observation_space)
+        self.input_space: Any = self._space
+        if self.steps:
+            self.input_space = self._played_back().observation_space
+
+    def stream(self) -> Stream:
+        """A stream of its own: one for each agent in each episode."""
+        return Stream(self._played_back() if self.steps else None)
+
+    def _played_back(self) -> Any:
+        from mosaic_worker import observation_wrappers
+
+        return wrap(observation_wrappers.Playback(self._space), self.steps)
+
+
+class Stream:
+    """The observations of one agent, one after the other."""
+
+    def __init__(self, env: Any) -> None:
+        self._env, self._begun = env, False
+        self._source = None if env is None else env.unwrapped
+
+    def reset(self) -> None:
+        """What comes next is the first observation of an episode."""
+        self._begun = False
+
+    def apply(self, observation: Any) -> Any:
+        """The next observation as the policy sees it."""
+        if self._source is None:
+            return observation
+        self._source.shown = observation
+        if self._begun:
+            return self._env.step(0)[0]
+        self._begun = True
+        return self._env.reset()[0]
+
+
+def same_steps(one: Any, other: Any) -> bool:
+    """Whether two lists of steps do the same, however they are written."""
+    return check_steps(one) == check_steps(other)
+
+
+def describe_steps(steps: Any) -> str:
+    """Steps on one line for people: ``select image, frame_stack 4``."""
+    return ", ".join(_describe(step) for step in check_steps(steps))
+
+
+def _describe(step: Mapping[str, Any]) -> str:
+    name = str(step["step"])
+    shown: Dict[str, Hashable] = {
+        "select": step.get("key"),
+        "resize": "x".join(map(str, step.get("shape") or ())),
+        "frame_stack": step.get("size"),
+        "dtype": step.get("dtype"),
+    }
+    value = shown.get(name)
+    return name if value is None or value == "" else f"{name} {value}"
