@@ -1,0 +1,192 @@
+"""The cards with curves: which series each shows, how smooth, of which runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.plots.series import Series
+from gym_gui.ui.train.chart_words import chart_items, chart_word
+from gym_gui.ui.train.curve_plot import CurvePlot
+from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_data import LENGTH, RETURN, RunData
+from gym_gui.ui.widgets import Card, ElidedLabel, PickerButton, muted_label
+
+SMOOTHING: Final = 60
+"""Of the slider at first, in percent."""
+_KEPT: Final = "train/smoothing"
+
+
+class CurveCard(Card):
+    """One plot, and the list from which its series is chosen.
+
+    Args:
+        context: Theme, and the layout that is remembered.
+        colours: Of the runs.
+        name: ``objectName``; what was chosen is kept under it.
+        series: Shown at first.
+        parent: Qt owner.
+    """
+
+    series_chosen = pyqtSignal()
+
+    def __init__(
+        self,
+        context: AppContext,
+        colours: RunColours,
+        name: str,
+        series: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName(name)
+        self._context, self._name = context, name
+        self._smooth = True
+        self.title = ElidedLabel("", "section")
+        self.title.setObjectName(f"{name}-title")
+        self.choice = PickerButton(name=f"{name}-series", search_hint="Search charts")
+        self.choice.setAccessibleName("Chart")
+        self.choice.setToolTip("Choose what is drawn: return, length, losses, speed, memory, …")
+        self.choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.choice.chosen.connect(self._on_chosen)
+        self.head = QHBoxLayout()
+        self.head.setSpacing(theme.ROW)
+        self.head.addWidget(self.title, 1)
+        self.head.addWidget(self.choice)
+        self.body.addLayout(self.head)
+        self.plot = CurvePlot(context.theme, colours, "")
+        self.plot.setObjectName(f"{name}-plot")
+        self.add(self.plot, 1)
+        self.set_names([])
+        self.choice.set_value(str(context.layout.value(f"train/{name}", series)))
+        self._say()
+
+    @property
+    def series(self) -> str:
+        """What is drawn."""
+        return str(self.choice.value)
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Offer these series; what is chosen stays, also where no run has it."""
+        chosen = self.choice.value
+        known = [*names, str(chosen)] if chosen is not None else list(names)
+        items = chart_items(known)
+        if tuple(items) != self.choice.items:
+            self.choice.set_items(items)
+
+    def set_smooth(self, smooth: bool) -> None:
+        """Whether the heading says that the lines are smoothed."""
+        if smooth != self._smooth:
+            self._smooth = smooth
+            self._say()
+
+    def _on_chosen(self, value: object) -> None:
+        self._context.layout.setValue(f"train/{self._name}", str(value))
+        self._say()
+        self.series_chosen.emit()
+
+    def _say(self) -> None:
+        word = chart_word(self.series)
+        smooth = ", smoothed" if self._smooth else ""
+        self.title.setText(f"{word} over steps{smooth}".upper())
+        self.title.setAccessibleName(f"{word} over steps{smooth}")
+        self.plot.set_word(word)
+        self.plot.set_hint(_hint(self.series, word))
+
+
+class CurveBoard(QWidget):
+    """Owner of the cards: asks for what they show whenever values came.
+
+    The cards are laid out by whoever makes it.
+
+    Args:
+        context: Theme, and work in the background.
+        data: The runs' series.
+        colours: Of the runs.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self, context: AppContext, data: RunData, colours: RunColours, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.hide()
+        self._context, self._data = context, data
+        self._runs: list[Series] = []
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self.first = CurveCard(context, colours, "train-first-chart", RETURN)
+        self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
+        self.first.plot.set_named(True)
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setObjectName("train-smoothing")
+        self.slider.setAccessibleName("Smoothing")
+        self.slider.setRange(0, 99)
+        self.slider.setFixedWidth(110)
+        self.slider.setToolTip("Weight of what was before in the moving average; 0: as it came")
+        self.slider.setValue(context.layout.value(_KEPT, SMOOTHING, type=int))
+        self.slider.valueChanged.connect(self._on_smoothing_changed)
+        self.first.head.insertWidget(1, muted_label("Smoothing"))
+        self.first.head.insertWidget(2, self.slider)
+        for card in (self.first, self.second):
+            card.series_chosen.connect(self.refresh)
+            card.set_smooth(self.slider.value() > 0)
+        data.grown.connect(self.refresh)
+
+    @property
+    def smoothing(self) -> float:
+        """Weight of what was before, 0 to 0.99."""
+        return self.slider.value() / 100
+
+    def set_runs(self, runs: Sequence[Series]) -> None:
+        """Draw these runs."""
+        if list(runs) != self._runs:
+            self._runs = list(runs)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw anew, as soon as what is being made is done."""
+        if self._task is not None:
+            self._again = True
+        elif self.first.isVisible():
+            self._task = self._context.spawn(self._draw(), "Drawing curves")
+            self._task.add_done_callback(self._on_drawn)
+
+    @property
+    def drawing(self) -> bool:
+        """Whether curves are being made."""
+        return self._task is not None
+
+    async def _draw(self) -> None:
+        runs = self._runs
+        ids = [run.id for run in runs]
+        wanted = {card.series: ids for card in (self.first, self.second)}
+        curves = await self._data.curves(wanted, self.smoothing)
+        names = self._data.names(ids)
+        for card in (self.first, self.second):
+            card.set_names(names)
+            card.plot.show_curves(runs, curves.get(card.series, {}))
+
+    def _on_drawn(self, _task: object) -> None:
+        self._task = None
+        if self._again:
+            self._again = False
+            self.refresh()
+
+    def _on_smoothing_changed(self, value: int) -> None:
+        self._context.layout.setValue(_KEPT, value)
+        for card in (self.first, self.second):
+            card.set_smooth(value > 0)
+        self.refresh()
+
+
+def _hint(series: str, word: str) -> str:
+    if series in (RETURN, LENGTH):
+        return "A line for each run appears here with its first finished episode."
+    return f"No run that is drawn has reported “{word}” yet."

@@ -1,0 +1,209 @@
+"""Curves of several runs over their steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from PyQt6.QtCore import QPointF
+from PyQt6.QtWidgets import QToolTip, QWidget
+
+from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.ui.plots.live_plot import LivePlot
+from gym_gui.ui.plots.series import Look, Series
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.train.numbers import steps_in_words, value_in_words
+from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.series import Curve
+
+LINE: Final = 1.8
+BAND_ALPHA: Final = 34
+FEW: Final = 40
+"""With at most so many points each one is marked by a dot."""
+
+
+class CurvePlot(LivePlot):
+    """A smooth line for each run, and behind it the range of the values it is made of.
+
+    Args:
+        theme: Colours of axes and ground.
+        colours: Of the runs.
+        hint: What stands here while there is nothing to draw.
+        parent: Qt owner.
+    """
+
+    def __init__(self, theme: Theme, colours: RunColours, hint: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, hint, parent)
+        self._colours = colours
+        self._curves: dict[str, Curve] = {}
+        self._items: dict[str, tuple[Any, Any, Any, Any]] = {}
+        self._word = ""
+        self._named = False
+        self.set_compact()
+
+    def set_word(self, word: str) -> None:
+        """What goes up: ``Return``."""
+        self._word = word
+        self.setAccessibleName(f"{word} over steps")
+
+    def set_named(self, named: bool) -> None:
+        """Whether names stand at the ends of the lines, where there are several."""
+        self._named = named
+        self.renewed()
+
+    def set_hint(self, text: str) -> None:
+        """Say another thing while there is nothing to draw."""
+        self._hint.setText(text)
+
+    def show_curves(self, runs: Sequence[Series], curves: Mapping[str, Curve]) -> None:
+        """Draw these; runs without a curve have no value yet."""
+        self._curves = {run.id: curves[run.id] for run in runs if run.id in curves}
+        self.set_series(runs)
+
+    @property
+    def curves(self) -> Mapping[str, Curve]:
+        """What is drawn."""
+        return self._curves
+
+    # ----------------------------------------------------------------------------- for the base
+
+    def has_values(self) -> bool:
+        """Whether any run has a value."""
+        return bool(self._curves)
+
+    def describe(self) -> str:
+        """The last value of each run."""
+        parts = [
+            f"{run.name}: {self._word.lower()} {value_in_words(curve.last)} at step "
+            f"{steps_in_words(curve.span[1])}."
+            for run in self.series
+            if (curve := self._curves.get(run.id)) is not None
+        ]
+        return " ".join(parts)
+
+    def build(self, pg: Any, plot: Any) -> None:
+        """A quiet grid, values under the pointer."""
+        plot.showGrid(x=False, y=True, alpha=0.6)
+        for side in ("left", "bottom"):
+            axis = plot.getAxis(side)
+            axis.enableAutoSIPrefix(False)
+            axis.setZValue(-10)  # the grid lies behind the lines
+        plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
+        plot.scene().sigMouseMoved.connect(self._on_pointed)
+
+    def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
+        """A band and a line for each run."""
+        for gone in set(self._items) - set(self._curves):
+            for item in self._items.pop(gone):
+                plot.removeItem(item)
+        for run_id, curve in self._curves.items():
+            self._draw_one(pg, plot, run_id, curve)
+        self._set_range(plot)
+        self._name_ends()
+
+    def _looks(self) -> dict[str, Look]:
+        return {run.id: self._colours.look(run.id) for run in self.series}
+
+    # ---------------------------------------------------------------------------------- drawing
+
+    def _draw_one(self, pg: Any, plot: Any, run_id: str, curve: Curve) -> None:
+        style = self._colours.look(run_id)
+        if run_id not in self._items:
+            low, high = pg.PlotCurveItem(pen=None), pg.PlotCurveItem(pen=None)
+            band, line = pg.FillBetweenItem(low, high), pg.PlotDataItem()
+            for item in (low, high, band, line):
+                plot.addItem(item, ignoreBounds=True)
+            self._items[run_id] = (low, high, band, line)
+        low, high, band, line = self._items[run_id]
+        ground = style.colour.toRgb()
+        ground.setAlpha(BAND_ALPHA)
+        low.setData(curve.steps, curve.low)
+        high.setData(curve.steps, curve.high)
+        band.setBrush(ground)
+        few = len(curve.steps) <= FEW
+        line.setData(
+            curve.steps,
+            curve.values,
+            pen=pg.mkPen(style.colour, width=LINE, style=style.dash),
+            symbol="o" if few else None,
+            symbolSize=4,
+            symbolBrush=style.colour,
+            symbolPen=None,
+        )
+
+    def _set_range(self, plot: Any) -> None:
+        """Steps from 0, round words below; heights so that the lines fill the plot."""
+        high = max(curve.span[1] for curve in self._curves.values())
+        step = max(1.0, round_step(max(high, 1.0) / MOST_TICKS))
+        ticks = [(i * step, steps_in_words(i * step)) for i in range(math.floor(high / step + 1e-9) + 1)]
+        plot.getAxis("bottom").setTicks([ticks, []])
+        plot.setXRange(0, max(high, 1.0), padding=0.02)
+        bottom, top = self._heights()
+        plot.setYRange(bottom, top, padding=0.06)
+        first, last = math.ceil(bottom / (rise := _rise(bottom, top)) - 1e-9), math.floor(top / rise + 1e-9)
+        rows = [(i * rise, _level(i * rise, rise)) for i in range(first, last + 1)]
+        plot.getAxis("left").setTicks([rows, []])
+
+    def _heights(self) -> tuple[float, float]:
+        """Lowest and highest of the lines; of the bands all but their rarest ends."""
+        lows = np.concatenate([np.minimum(c.values, c.low) for c in self._curves.values()])
+        highs = np.concatenate([np.maximum(c.values, c.high) for c in self._curves.values()])
+        lines = np.concatenate([c.values for c in self._curves.values()])
+        bottom = min(float(lines.min()), float(np.quantile(lows, 0.02)))
+        top = max(float(lines.max()), float(np.quantile(highs, 0.98)))
+        if top - bottom <= max(1e-9, 1e-6 * max(abs(top), abs(bottom))):
+            pad = max(abs(top) * 0.1, 0.5 if top == 0 else abs(top) * 0.1)
+            bottom, top = (max(bottom - pad, 0.0) if bottom >= 0 else bottom - pad), top + pad
+        return bottom, top
+
+    def _name_ends(self) -> None:
+        if self._plot is None or not self._named or len(self._curves) < 2:
+            self._names.show_names(())
+            return
+        box = self._plot.getViewBox()
+        entries: list[tuple[str, Look, float]] = []
+        for run in self.series:
+            curve = self._curves.get(run.id)
+            if curve is not None:
+                scene = box.mapViewToScene(QPointF(curve.span[1], float(curve.values[-1])))
+                place = self._plot.mapFromScene(scene).y()
+                entries.append((run.name, self._colours.look(run.id), float(place)))
+        self._names.show_names(entries)
+
+    def _on_range_changed(self) -> None:
+        self._name_ends()
+
+    # --------------------------------------------------------------------------------- pointing
+
+    def _on_pointed(self, position: QPointF) -> None:
+        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).x())
+        if text:
+            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+
+    def text_at(self, step: float) -> str:
+        """The value of each run at a step, a line for each that has one there."""
+        rows: list[str] = []
+        for run in self.series:
+            curve = self._curves.get(run.id)
+            if curve is not None and 0 <= step <= curve.span[1]:
+                value = float(np.interp(step, curve.steps, curve.values))
+                rows.append(f"{run.name}  {value_in_words(value)}")
+        return "\n".join([f"Step {step:,.0f}", *rows]) if rows else ""
+
+
+def _rise(bottom: float, top: float) -> float:
+    return round_step((top - bottom) / MOST_TICKS)
+
+
+def _level(value: float, rise: float) -> str:
+    """A height with as many digits as tell the lines apart."""
+    if abs(value) < rise * 1e-6:
+        return "0"
+    if abs(value) >= 100_000 or rise < 1e-4:
+        return f"{value:.3g}" if rise < 1e-4 else steps_in_words(value) if value > 0 else f"{value:,.0f}"
+    digits = max(0, math.ceil(-math.log10(rise) - 1e-9))
+    if rise * 10**digits != round(rise * 10**digits):
+        digits += 1
+    return f"{value:,.{digits}f}"

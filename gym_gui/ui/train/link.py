@@ -1,0 +1,168 @@
+"""The window's connection to the trainer daemon: made on the first visit, made anew when it breaks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.context import AppContext
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.client import TrainerClient
+    from gym_gui.services.trainer.records import RunRecord
+
+_log = logging.getLogger(__name__)
+
+TOGETHER_MS: Final = 150
+"""Changes of runs that arrive within this time are told together."""
+AGAIN_S: Final = 0.5
+"""Before a connection that broke is made anew."""
+
+
+class LinkState(StrEnum):
+    """Where the connection stands."""
+
+    IDLE = "idle"
+    CONNECTING = "connecting"
+    READY = "ready"
+    BROKEN = "broken"
+
+
+class TrainerLink(QObject):
+    """Keeps the list of runs up to date, and the client that acts on them.
+
+    Args:
+        context: Folders, and work in the background.
+        parent: Qt owner.
+    """
+
+    state_changed = pyqtSignal()
+    runs_changed = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._client: TrainerClient | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._records: dict[str, RunRecord] = {}
+        self._state = LinkState.IDLE
+        self._trouble = ""
+        self._closed = False
+        self._tell = QTimer(self)
+        self._tell.setSingleShot(True)
+        self._tell.setInterval(TOGETHER_MS)
+        self._tell.timeout.connect(self._on_told)
+
+    @property
+    def state(self) -> LinkState:
+        """Where the connection stands."""
+        return self._state
+
+    @property
+    def trouble(self) -> str:
+        """Why it is broken."""
+        return self._trouble
+
+    @property
+    def client(self) -> TrainerClient | None:
+        """What acts on runs, while the connection stands."""
+        return self._client if self._state is LinkState.READY else None
+
+    @property
+    def runs(self) -> list[RunRecord]:
+        """Every run there is, newest first."""
+        return sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """One of them."""
+        return self._records.get(run_id)
+
+    @property
+    def going_on(self) -> int:
+        """Runs that are not over."""
+        return sum(not record.over for record in self._records.values())
+
+    def open(self) -> None:
+        """Connect, unless that is done or being done."""
+        if self._state in (LinkState.IDLE, LinkState.BROKEN) and not self._closed:
+            self._set(LinkState.CONNECTING)
+            self._task = self._context.spawn(self._serve(), "Speaking with the trainer")
+
+    def act(self, what: str, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
+        """Have the daemon do something; ``what`` is put before "failed"."""
+        self._context.spawn(self._act(work), what)
+
+    async def close(self) -> None:
+        """Let go of the daemon, which goes on."""
+        self._closed = True
+        self._tell.stop()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # -- inside --------------------------------------------------------------------------
+
+    async def _act(self, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
+        client = self.client
+        if client is None:
+            self._context.notify("The trainer is not connected: press Connect, then try again", "warning")
+            return
+        await work(client)
+
+    async def _serve(self) -> None:
+        from gym_gui.services.trainer.client import TrainerClient
+
+        again = False
+        while True:
+            try:
+                client = await TrainerClient.connect(self._context.store, start=True)
+            except MosaicError as error:
+                self._set(LinkState.BROKEN, str(error))
+                return
+            self._client = client
+            heard = False
+            try:
+                self._records = {record.run_id: record for record in await client.runs()}
+                self._set(LinkState.READY)
+                self.runs_changed.emit()
+                async for record in client.watch_runs():
+                    heard = True
+                    self._take(record)
+                ended = "The trainer has ended"
+            except MosaicError as error:
+                ended = str(error)
+            finally:
+                self._client = None
+                with contextlib.suppress(MosaicError):
+                    await client.close()
+            if again and not heard:
+                self._set(LinkState.BROKEN, ended)
+                return
+            # Somebody stopped or killed it: runs go on without it, and it is started once more.
+            _log.info("the connection to the trainer broke (%s); connecting once more", ended)
+            self._set(LinkState.CONNECTING)
+            again = not heard
+            await asyncio.sleep(AGAIN_S)
+
+    def _take(self, record: RunRecord) -> None:
+        if record.state == "removed":
+            self._records.pop(record.run_id, None)
+        else:
+            self._records[record.run_id] = record
+        if not self._tell.isActive():
+            self._tell.start()
+
+    def _on_told(self) -> None:
+        self.runs_changed.emit()
+
+    def _set(self, state: LinkState, trouble: str = "") -> None:
+        if (state, trouble) != (self._state, self._trouble):
+            self._state, self._trouble = state, trouble
+            self.state_changed.emit()

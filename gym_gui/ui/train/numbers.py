@@ -1,0 +1,54 @@
+"""Figures of trainings as people read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+NONE: Final = "—"
+"""Where there is no number."""
+
+
+def steps_in_words(steps: float) -> str:
+    """``800``, ``1,500``, ``12k``, ``1.25M``."""
+    if steps < 10_000:
+        return f"{steps:,.0f}"
+    size, letter = (1e6, "M") if steps >= 999_500 else (1e3, "k")
+    number = steps / size
+    return f"{number:.3g}{letter}" if number < 1000 else f"{number:,.0f}{letter}"
+
+
+def return_in_words(value: float | None) -> str:
+    """A return: two digits after the point where it is small, none where it is large; a dash for none."""
+    if value is None or not math.isfinite(value):
+        return NONE
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+    text = f"{value:,.{digits}f}"
+    return "0" + text[2:] if text.startswith("-0") and not float(text) else text
+
+
+def value_in_words(value: float) -> str:
+    """Any value of a curve, with four digits that count."""
+    if not value or not math.isfinite(value):
+        return "0" if value == 0 else NONE
+    return f"{value:,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{value:.4g}"
+
+
+def time_in_words(seconds: float | None) -> str:
+    """``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none."""
+    if seconds is None or not math.isfinite(seconds):
+        return NONE
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return _two(whole, 60, "min", 1, "s")
+    if whole < 86_400:
+        return _two(whole, 3600, "h", 60, "min")
+    return _two(whole, 86_400, "d", 3600, "h")
+
+
+def _two(whole: int, large: int, large_word: str, small: int, small_word: str) -> str:
+    first, rest = divmod(whole, large)
+    second = rest // small
+    return f"{first} {large_word} {second} {small_word}" if second else f"{first} {large_word}"

@@ -1,0 +1,142 @@
+"""What a run is called, and where it stands, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from gym_gui.ui.train.numbers import NONE, steps_in_words, time_in_words
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+STATE_TOKENS: Final = {
+    "queued": "muted",
+    "starting": "accent",
+    "running": "accent",
+    "paused": "warning",
+    "stopping": "warning",
+    "completed": "ok",
+    "stopped": "warning",
+    "failed": "error",
+}
+STATE_WORDS: Final = {
+    "queued": "Waiting",
+    "starting": "Starting",
+    "running": "Running",
+    "paused": "Paused",
+    "stopping": "Stopping",
+    "completed": "Done",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
+_SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
+_MOST: Final = 2
+
+
+def algorithm_word(algorithm: str) -> str:
+    """``PPO``, ``Recurrent PPO``."""
+    words = algorithm.replace("-", " ").replace("_", " ").split()
+    return " ".join(word.upper() if len(word) <= 4 else word.capitalize() for word in words)
+
+
+def short_environment(env_id: str) -> str:
+    """``CartPole-v1``, ``MiniGrid-DoorKey-8x8-v0``: without its package."""
+    return env_id.rpartition("/")[2]
+
+
+def setting_in_words(value: object) -> str:
+    """A setting's value: ``3e-4``, ``on``, ``64, 64``, ``none``."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(setting_in_words, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads as the same number; small ones as ``3e-4``."""
+    if value and abs(value) < 0.01:
+        mantissa, _, power = f"{value:.10e}".partition("e")
+        short = mantissa.rstrip("0").rstrip(".")
+        return f"{short}e{int(power)}"
+    return f"{value:.10g}"
+
+
+def titles(records: Sequence[RunRecord]) -> dict[str, str]:
+    """A title for each run: what somebody called it, else its algorithm and what sets it apart.
+
+    Runs of one algorithm in one environment are told apart by the settings in which they
+    differ (``PPO, lr 3e-4``) and by their seeds.
+    """
+    groups: dict[tuple[str, str, str], list[RunRecord]] = {}
+    for record in records:
+        groups.setdefault((record.worker_id, record.algorithm, record.env_id), []).append(record)
+    return {
+        record.run_id: record.title or _title(record, group) for group in groups.values() for record in group
+    }
+
+
+def _title(record: RunRecord, group: Sequence[RunRecord]) -> str:
+    differing = differences([other.settings for other in group])
+    parts = [
+        f"{_SHORT.get(name, name.replace('_', ' '))} {_setting(name, record.settings[name])}"
+        for name in differing
+        if name in record.settings
+    ][:_MOST]
+    same = Counter(_apart(other, differing) for other in group)
+    if len({other.seed for other in group}) > 1 and (not parts or same[_apart(record, differing)] > 1):
+        parts.append(f"seed {record.seed}")
+    return ", ".join([algorithm_word(record.algorithm), *parts])
+
+
+def _apart(record: RunRecord, names: Sequence[str]) -> str:
+    return repr([record.settings.get(name) for name in names])
+
+
+def _setting(name: str, value: object) -> str:
+    if name == "total_steps" and isinstance(value, int | float):
+        return steps_in_words(value)
+    return setting_in_words(value)
+
+
+def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Names of settings that are not the same in all of these."""
+    names = dict.fromkeys(name for each in settings for name in each)
+    return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+
+
+def left_in_words(record: RunRecord) -> str:
+    """The column "Left": time, or where the run stands."""
+    if record.state == "running":
+        return time_in_words(record.remaining_s)
+    if record.state == "queued":
+        return "next" if record.position == 1 else f"{record.position}. in line" if record.position else NONE
+    return STATE_WORDS.get(record.state, record.state).lower()
+
+
+def progress_in_words(record: RunRecord) -> str:
+    """``212k / 500k``; when it is over what was done."""
+    if record.state == "queued" and not record.step:
+        return "waiting"
+    done = steps_in_words(record.step)
+    if not record.total_steps or (record.over and record.step >= record.total_steps):
+        return done
+    return f"{done} / {steps_in_words(record.total_steps)}"
+
+
+def summary(records: Sequence[RunRecord]) -> str:
+    """``2 running · 1 waiting for a core``; empty where nothing goes on."""
+    counts = Counter(record.state for record in records)
+    running = counts["running"] + counts["starting"] + counts["stopping"]
+    parts = [f"{running} running"] if running else []
+    if counts["paused"]:
+        parts.append(f"{counts['paused']} paused")
+    if counts["queued"]:
+        parts.append(f"{counts['queued']} waiting for a core")
+    return " · ".join(parts)

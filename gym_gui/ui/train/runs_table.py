@@ -1,0 +1,245 @@
+"""The table of runs: a dot in the run's colour, figures, and what can be done with it at a click."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPointF, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QHelpEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPen
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QToolTip,
+    QWidget,
+)
+
+from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
+from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.runs_model import (
+    ACTIONS_ROLE,
+    DRAWN_ROLE,
+    RUN_ROLE,
+    TOKEN_ROLE,
+    Column,
+    RunsModel,
+)
+
+ROW: Final = 34
+HEAD: Final = 34
+_WIDTHS: Final = {
+    Column.DOT: 34,
+    Column.STEPS: 124,
+    Column.RETURN: 84,
+    Column.SPEED: 84,
+    Column.LEFT: 112,
+    Column.ACTIONS: 84,
+}
+_BOX: Final = 28
+_INSET: Final = 8
+_WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep what it has", "use": "Use"}
+_ICONS: Final = {"pause": "pause", "resume": "run", "stop": "stop"}
+
+
+class RunsTable(QTableView):
+    """See the module. Says what somebody wants; does nothing itself.
+
+    Args:
+        model: The runs.
+        colours: Of their dots.
+        parent: Qt owner.
+    """
+
+    action_requested = pyqtSignal(str, str)
+    """Run id, and what to do: ``pause``, ``resume``, ``stop``, ``use``, ``draw``."""
+    selection_changed = pyqtSignal()
+    removal_requested = pyqtSignal()
+
+    def __init__(self, model: RunsModel, colours: RunColours, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-runs")
+        self.setAccessibleName("Training runs")
+        self.runs = model
+        self.setModel(model)
+        self._cells = RunCells(colours, self)
+        self._cells.clicked.connect(self.action_requested)
+        self.setItemDelegate(self._cells)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setMouseTracking(True)
+        side, head, chosen = self.verticalHeader(), self.horizontalHeader(), self.selectionModel()
+        assert side is not None and head is not None and chosen is not None
+        side.hide()
+        side.setDefaultSectionSize(ROW)
+        side.setMinimumSectionSize(ROW)
+        head.setHighlightSections(False)
+        head.setMinimumSectionSize(24)
+        head.setFixedHeight(HEAD)
+        head.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(Column.ENVIRONMENT, QHeaderView.ResizeMode.Stretch)
+        for column, width in _WIDTHS.items():
+            head.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            head.resizeSection(column, width)
+        chosen.selectionChanged.connect(self._on_selection_changed)
+
+    @property
+    def selected(self) -> list[str]:
+        """Ids of the selected runs, from top to bottom."""
+        chosen = self.selectionModel()
+        rows = sorted(index.row() for index in chosen.selectedRows()) if chosen is not None else []
+        return [record.run_id for row in rows if (record := self.runs.record(row)) is not None]
+
+    def select(self, run_id: str) -> None:
+        """Select one run alone."""
+        row = self.runs.row_of(run_id)
+        if row >= 0:
+            self.selectRow(row)
+            self.scrollTo(self.runs.index(row, Column.RUN))
+
+    def height_for(self, rows: int) -> int:
+        """Height in which so many rows are seen whole."""
+        return HEAD + rows * ROW + 2
+
+    def keyPressEvent(self, e: QKeyEvent | None) -> None:
+        """Space draws the selected runs or not, Delete removes them, Esc selects none."""
+        if e is not None and e.key() == Qt.Key.Key_Space:
+            for run_id in self.selected:
+                self.action_requested.emit(run_id, "draw")
+        elif e is not None and e.key() == Qt.Key.Key_Delete and self.selected:
+            self.removal_requested.emit()
+        elif e is not None and e.key() == Qt.Key.Key_Escape and self.selected:
+            self.clearSelection()
+        else:
+            super().keyPressEvent(e)
+
+    def _on_selection_changed(self) -> None:
+        self.selection_changed.emit()
+
+
+class RunCells(QStyledItemDelegate):
+    """Paints dots and actions, and hears clicks on them."""
+
+    clicked = pyqtSignal(str, str)
+
+    def __init__(self, colours: RunColours, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._colours = colours
+
+    def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
+        """No dotted focus frame; a state that wants a look has its colour."""
+        super().initStyleOption(option, index)
+        if option is not None:
+            option.state &= ~QStyle.StateFlag.State_HasFocus
+            token = index.data(TOKEN_ROLE)
+            if token:
+                ground = theme.current().tokens.panel
+                colour = theme.text_on(ground, theme.current().colour(str(token)))
+                option.palette.setColor(option.palette.ColorRole.Text, colour)
+                option.palette.setColor(option.palette.ColorRole.HighlightedText, colour)
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """Draw a cell."""
+        super().paint(painter, option, index)
+        if painter is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.column() == Column.DOT:
+            colour = self._colours.colour(str(index.data(RUN_ROLE)))
+            _paint_dot(painter, option.rect, colour, filled=bool(index.data(DRAWN_ROLE)))
+        for action, box in _boxes(option.rect, index):
+            hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+            _paint_action(painter, box, action, hovered)
+        painter.restore()
+
+    def editorEvent(
+        self,
+        event: QEvent | None,
+        model: QAbstractItemModel | None,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
+        """A click on a dot or an action."""
+        if (
+            isinstance(event, QMouseEvent)
+            and event.type() == QEvent.Type.MouseButtonRelease
+            and event.button() == Qt.MouseButton.LeftButton
+        ):
+            place = event.position().toPoint()
+            run_id = str(index.data(RUN_ROLE))
+            if index.column() == Column.DOT:
+                self.clicked.emit(run_id, "draw")
+                return True
+            for action, box in _boxes(option.rect, index):
+                if box.contains(place):
+                    self.clicked.emit(run_id, action)
+                    return True
+        return super().editorEvent(event, model, option, index)
+
+    def helpEvent(
+        self,
+        event: QHelpEvent | None,
+        view: QAbstractItemView | None,
+        option: QStyleOptionViewItem,
+        index: QModelIndex,
+    ) -> bool:
+        """What an action does."""
+        if event is not None and view is not None and event.type() == QEvent.Type.ToolTip:
+            for action, box in _boxes(option.rect, index):
+                if box.contains(event.pos()):
+                    QToolTip.showText(event.globalPos(), _WORDS[action], view)
+                    return True
+        return super().helpEvent(event, view, option, index)
+
+
+def action_box(table: RunsTable, run_id: str, action: str) -> QRect:
+    """Where an action of a run can be clicked, in the table's viewport."""
+    index = table.runs.index(table.runs.row_of(run_id), Column.ACTIONS)
+    return dict(_boxes(table.visualRect(index), index))[action]
+
+
+def _boxes(rect: QRect, index: QModelIndex) -> list[tuple[str, QRect]]:
+    actions = index.data(ACTIONS_ROLE) or ()
+    left, top = rect.left() + _INSET, rect.top() + (rect.height() - _BOX) // 2
+    result: list[tuple[str, QRect]] = []
+    for action in actions:
+        width = _BOX if action in _ICONS else rect.right() - left - _INSET
+        result.append((action, QRect(left, top, width, _BOX)))
+        left += width
+    return result
+
+
+def _paint_dot(painter: QPainter, rect: QRect, colour: QColor, *, filled: bool) -> None:
+    centre = QPointF(rect.left() + rect.width() / 2 + 3, rect.top() + rect.height() / 2)
+    if filled:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawEllipse(centre, 4.2, 4.2)
+    else:
+        painter.setPen(QPen(colour, 1.4))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(centre, 3.6, 3.6)
+
+
+def _paint_action(painter: QPainter, box: QRect, action: str, hovered: bool) -> None:
+    current = theme.current()
+    if action not in _ICONS:
+        painter.setFont(theme.font(theme.TEXT_PX))
+        painter.setPen(current.colour("accent_text"))
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), f"{_WORDS[action]} ▾")
+        return
+    size = QSize(16, 16)
+    square = QRect(box.center() - QRect(0, 0, 16, 16).center(), size)
+    colour = "text" if hovered else "muted"
+    icon(_ICONS[action], colour).paint(painter, square, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal)
