@@ -1,12 +1,29 @@
-"""Puts the worker packages of the checkout on the path, as their processes find them."""
+"""Puts the worker packages of the checkout on the path, and says which child processes are measured."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+import pytest
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"
 
 for _folder in sorted([_THIRD_PARTY / "mosaic_worker_sdk", *_THIRD_PARTY.glob("*_worker")]):
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
+
+_MEASURED = tuple(f"tests/{folder}/" for folder in ("cli", "host", "services", "workers"))
+"""Tests whose child processes count for coverage: tracing is a third of the time of those that play."""
+_SWITCH = "COVERAGE_PROCESS_CONFIG"
+_config = os.environ.get(_SWITCH)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Have the children of this test measured, or not (coverage reads the variable as they start)."""
+    if _config is not None:
+        os.environ.pop(_SWITCH, None)
+        if item.nodeid.startswith(_MEASURED):
+            os.environ[_SWITCH] = _config
