@@ -52,10 +52,12 @@ class TrainSpec:
     Attributes:
         entry: Module run with ``python -m``.
         algorithms: Names accepted by ``--algo``.
+        schema: File that says what each algorithm can be told, absolute, or ``None``.
     """
 
     entry: str
     algorithms: tuple[str, ...] = ()
+    schema: Path | None = None
 
 
 @dataclass(frozen=True)

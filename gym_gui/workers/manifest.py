@@ -177,7 +177,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         version=data.get("version", "0"),
         aliases=tuple(data.get("aliases", ())),
         launch=_launch(data["launch"], folder, package),
-        train=_train(data.get("train"), path),
+        train=_train(data.get("train"), folder, path),
         inputs=_inputs(data.get("inputs", {})),
         limits=ResourceLimits(**data.get("limits", {})),
         default_policy_id=defaults.get("policy_id", ""),
@@ -219,12 +219,13 @@ def _python_path(folder: Path, package: str) -> tuple[Path, ...]:
     return ()
 
 
-def _train(train: dict[str, Any] | None, path: Path) -> TrainSpec | None:
+def _train(train: dict[str, Any] | None, folder: Path, path: Path) -> TrainSpec | None:
     if train is None:
         return None
     if "entry" not in train:
         raise ManifestError(path, "train.entry is missing", fix=SECTIONS["train"]["entry"].meaning)
-    return TrainSpec(train["entry"], tuple(train.get("algorithms", ())))
+    schema = folder / train["schema"] if "schema" in train else None
+    return TrainSpec(train["entry"], tuple(train.get("algorithms", ())), schema)
 
 
 def _settings(table: dict[str, Any], path: Path) -> tuple[Setting, ...]:

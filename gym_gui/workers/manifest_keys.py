@@ -151,6 +151,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     "train": {
         "entry": Key(matching(MODULE_PATTERN, '"package.module"'), "Module run with `python -m` to train."),
         "algorithms": Key(_TEXTS, "Names that `--algo` accepts."),
+        "schema": Key(text, "JSON file that says what each algorithm can be told; relative to the folder."),
     },
     "requires": {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),

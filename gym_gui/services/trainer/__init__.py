@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gym_gui.services.trainer.dispatcher import TrainingDispatcher
-from gym_gui.services.trainer.process import TrainerProcess, TrainingFailedError
-from gym_gui.services.trainer.request import TrainProgress, TrainRequest, TrainResult
+from gym_gui.services.trainer.piped import TrainerProcess, TrainingFailedError, TrainProgress, TrainResult
+from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.trainer.service import train
 
 __all__ = [

@@ -11,8 +11,8 @@ from ulid import ULID
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import MissingDependencyError, UnknownNameError, UsageError
-from gym_gui.services.trainer.process import TrainerProcess
-from gym_gui.services.trainer.request import TrainProgress, TrainRequest, TrainResult
+from gym_gui.services.trainer.piped import TrainerProcess, TrainProgress, TrainResult
+from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.status import check_installed

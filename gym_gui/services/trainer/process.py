@@ -1,178 +1,394 @@
-"""One training process: start it, hear it, stop it with everything it started.
+"""One training as a process: started, found again, asked, killed, and how it ended.
 
-A training worker is a program: ``python -m ENTRY --algo A --env-id E --seed N --out DIR --json …``.
-It writes one JSON object per line to standard output, the kind in ``event``: ``progress``
-(the fields of :class:`TrainProgress`), ``done`` (``status``, ``step``, ``mean_return``,
-``wall_s``, ``path``), ``error`` (``message``); other events and other lines are ignored. It
-ends with status 0 (done), 2 (something to fix in the request), 130 (stopped), or any other
-(failed). On SIGINT it keeps what it has and ends.
+The worker is not our child but that of a runner (:mod:`gym_gui.services.trainer.runner`),
+which keeps it to its limits and outlives us unless it is tied to us. Everything that both
+sides know of each other is in the run folder, so a training that somebody else started, or
+that an earlier program of ours did, is handled like one's own.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
-import logging
 import os
+import select
 import signal
 import subprocess
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ulid import ULID
 
-import mosaic_worker.launch
-from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
-from gym_gui.services.trainer.request import TrainProgress, TrainRequest, TrainResult
+import mosaic_worker.training
+from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
+from gym_gui.services.trainer import runner as runner_module
+from gym_gui.services.trainer.folder import EXIT, LOCK, LOG, POLICY, REQUEST, RUNNER, RunFolder
+from gym_gui.services.trainer.outcome import TrainingOutcome, read_outcome
+from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.workers.environment import worker_environment
-from gym_gui.workers.tree import kill_tree
+from gym_gui.workers.identity import birth, suspended
+from gym_gui.workers.tree import TAG, kill_tree, members
 from gym_gui.workers.warden import guard
 
-_log = logging.getLogger(__name__)
-
-STOP_GRACE_S = 15.0
+STOP_GRACE_S = 30.0
 """Time a training has to keep its policy once it is asked to stop."""
+
+_READY_S = 30.0
+_KILL_S = 5.0
+_LOOK_S = 0.2
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 class TrainingFailedError(MosaicError):
     """A training went wrong while running; what it kept before stays."""
 
 
-class TrainerProcess:
-    """A running training. Its life is tied to the thread that started it.
+class TrainingProcess:
+    """A training that was started at some time, by whomever; made by :meth:`launch` or :meth:`attach`.
 
-    Args:
-        request: What to train.
-        grace_s: Time to stop when asked, before it is killed.
-
-    Raises:
-        WorkerLaunchError: It cannot be started.
+    Attributes:
+        folder: Its run folder.
     """
 
-    def __init__(self, request: TrainRequest, *, grace_s: float = STOP_GRACE_S) -> None:
-        self.request = request
-        self._grace_s = grace_s
-        self._tag = str(ULID())
-        self._said: deque[str] = deque(maxlen=20)
-        self._error = ""
-        self._result: TrainResult | None = None
-        self._deadline: threading.Timer | None = None
-        environment = worker_environment(request.definition, self._tag)
-        guard(environment)
-        try:
-            self._process = subprocess.Popen(
-                self.command(),
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                # Ctrl-C in a terminal reaches us alone, and we pass it on once.
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise WorkerLaunchError(f"the training could not be started: {error}") from error
-        self._stderr = threading.Thread(target=self._read_stderr, daemon=True)
-        self._stderr.start()
+    def __init__(self, folder: RunFolder, runner: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self._runner = runner
+        self._child: subprocess.Popen[bytes] | None = None
+        self._outcome: TrainingOutcome | None = None
 
-    def command(self) -> list[str]:
-        """The command line; the first part ties the training's life to ours."""
-        tie = [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid())]
-        python = str(self.request.definition.launch.python or sys.executable)
-        return [*tie, python, "-m", self.request.spec.entry, *self.request.arguments()]
+    @classmethod
+    def launch(
+        cls,
+        request: TrainRequest,
+        limits: RunLimits | None = None,
+        *,
+        tied: bool = False,
+        cores: Sequence[int] = (),
+        gpus: Sequence[str] = (),
+        grace_s: float = STOP_GRACE_S,
+    ) -> TrainingProcess:
+        """Start a training. Blocks until it runs, for some 50 ms.
+
+        Args:
+            request: What to train.
+            limits: What it may use; ``None``: all cores, and the memory that its worker names.
+            tied: It ends with this program. Otherwise it outlives it.
+            cores: The cores it may use; by default as many as ``limits`` says, any of ours.
+            gpus: Devices it may see.
+            grace_s: Seconds it has to stop when asked, before it is killed.
+
+        Raises:
+            UsageError: The folder cannot be written, holds a policy already, holds nothing to
+                resume, or a training is running in it.
+            WorkerLaunchError: The process could not be started.
+        """
+        folder = RunFolder(request.out)
+        _make(folder)
+        with _locked(folder) as lock:
+            cls._refuse_running(folder)
+            _prepare(folder, request)
+            command = _command(request, limits, cores, grace_s)
+            tag = f"training-{ULID()}"
+            environment = _environment(request, limits, tag, tied=tied, gpus=gpus)
+            command += ["--tag", tag, *(["--tie", str(os.getpid())] if tied else [])]
+            command += ["--", str(request.definition.launch.python or sys.executable)]
+            command += ["-m", request.spec.entry, *request.arguments()]
+            try:
+                folder.write(REQUEST, request.row(limits))
+                (folder / EXIT).unlink(missing_ok=True)
+                (folder / RUNNER).unlink(missing_ok=True)
+                child = _start(command, environment, folder / LOG, lock)
+            except OSError as error:
+                raise WorkerLaunchError(f"the training could not be started: {error}") from error
+        runner = folder.read(RUNNER)
+        if runner is None:
+            raise WorkerLaunchError(f"the training could not be started: {folder.last_words()}")
+        process = cls(folder, runner)
+        process._child = child
+        return process
+
+    @classmethod
+    def attach(cls, path: Path) -> TrainingProcess:
+        """Find the training of a run folder, whether it still runs or not.
+
+        Raises:
+            UsageError: None was ever started there.
+        """
+        folder = RunFolder(path)
+        runner = folder.read(RUNNER)
+        if runner is None:
+            raise UsageError(f"no training was ever started in {path}", fix="Name the run folder of one")
+        if not all(isinstance(runner.get(name), kind) for name, kind in _RUNNER_KEYS.items()):
+            raise RunFormatError(str(folder / RUNNER), "does not say which process watches the training")
+        return cls(folder, runner)
 
     @property
     def pid(self) -> int:
-        """Process id of the training."""
-        return self._process.pid
+        """Process id of the worker; only while :attr:`alive` it is certainly its own."""
+        return int(self._runner["worker"]["pid"])
 
-    def wait(self, on_progress: Callable[[TrainProgress], None]) -> TrainResult:
-        """Pass progress on until the training is over.
+    @property
+    def tag(self) -> str:
+        """What every process of it bears (:mod:`gym_gui.workers.tree`)."""
+        return str(self._runner["tag"])
+
+    @property
+    def started_at(self) -> float:
+        """Unix time."""
+        return float(self._runner["started_at"])
+
+    @property
+    def alive(self) -> bool:
+        """Its runner is still there; how it ended is known once it is not."""
+        if self._child is not None and self._child.poll() is not None:
+            return False
+        return birth(int(self._runner["pid"])) == self._runner["born"]
+
+    @property
+    def suspended(self) -> bool:
+        """Somebody has halted it with a signal: it does nothing, and hears no wish."""
+        worker = self._runner["worker"]
+        return birth(int(worker["pid"])) == worker["born"] and suspended(int(worker["pid"]))
+
+    def ask(self, wish: str) -> None:
+        """Tell it to ``pause``, ``resume``, ``checkpoint`` or ``stop``; it answers with an event.
+
+        One that does not stop in time is killed, by its runner.
 
         Raises:
-            UsageError: The worker refuses the request; nothing was trained.
-            TrainingFailedError: It went wrong.
+            UsageError: It is over.
+            MosaicError: The wish cannot be written down.
         """
-        for event in self._events():
-            kind = event.get("event")
-            try:
-                if kind == "progress":
-                    on_progress(TrainProgress.from_event(event))
-                elif kind == "done":
-                    self._result = self._read_result(event)
-                elif kind == "error":
-                    self._error = str(event["message"])
-            except (KeyError, TypeError, ValueError) as error:
-                raise TrainingFailedError(f"the training said something unusable: {event!r}") from error
-        return self._outcome(self._process.wait())
+        if not self.alive:
+            raise UsageError(f"the training in {self.folder.path} is over")
+        try:
+            mosaic_worker.training.ask(self.folder.path, wish)
+        except OSError as error:
+            if wish != "stop":
+                raise MosaicError(f"the training could not be told to {wish}: {error.strerror}") from error
+            self._signal(signal.SIGTERM)  # the disk is full, say: its runner sees to it
 
-    def stop(self) -> None:
-        """Ask it to keep what it has and end; killed with its children when it takes too long."""
-        if self._deadline is None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-            self._deadline = threading.Timer(self._grace_s, kill_tree, [self._tag])
-            self._deadline.daemon = True
-            self._deadline.start()
+    def kill(self) -> None:
+        """End it at once, with everything it started; what it kept before stays. Blocks for up to 5 s."""
+        self._signal(signal.SIGUSR1)
+        if not self.wait(_KILL_S):
+            kill_tree(self.tag)
+            self.wait(_KILL_S)
 
-    def close(self) -> None:
-        """End it at once if it still runs, and everything it started."""
-        if self._deadline is not None:
-            self._deadline.cancel()
-        if self._process.poll() is None:
-            self._process.kill()
-        kill_tree(self._tag)
-        self._process.wait()
-        self._stderr.join()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is over; whether it is."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        handle = _handle(int(self._runner["pid"]))
+        try:
+            while self.alive:
+                left = _LOOK_S if deadline is None else min(_LOOK_S, deadline - time.monotonic())
+                if left <= 0:
+                    return False
+                if handle is None or select.select([handle], [], [], left)[0]:
+                    time.sleep(0.001)
+            return True
+        finally:
+            if handle is not None:
+                os.close(handle)
 
-    def _events(self) -> Iterator[Mapping[str, Any]]:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            try:
-                event = json.loads(line)
-            except ValueError:
-                event = None
-            if isinstance(event, dict):
-                yield cast("dict[str, Any]", event)
-            else:
-                _log.info("training output: %s", line.rstrip())
+    def outcome(self) -> TrainingOutcome | None:
+        """How it ended, also when nobody was there; ``None`` while it runs.
 
-    def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        for line in self._process.stderr:
-            text = line.rstrip()
-            if text:
-                self._said.append(text)
-                _log.info("training output: %s", text)
+        What a killed runner has left behind is ended first.
+        """
+        if self._outcome is None and not self.alive:
+            if self._child is not None:
+                self._child.wait()
+            if any(members(self.tag)):
+                kill_tree(self.tag)
+            self._outcome = read_outcome(self.folder, self._runner)
+        return self._outcome
 
-    def _read_result(self, event: Mapping[str, Any]) -> TrainResult:
-        mean = event["mean_return"]
-        return TrainResult(
-            out=Path(event["path"]),
-            status=str(event["status"]),
-            step=int(event["step"]),
-            mean_return=None if mean is None else float(mean),
-            wall_s=float(event["wall_s"]),
+    def _signal(self, number: signal.Signals) -> None:
+        """Signal the runner and nobody who has its number after it."""
+        handle = _handle(int(self._runner["pid"]))
+        if handle is None:
+            return
+        try:
+            if self.alive:
+                signal.pidfd_send_signal(handle, number)
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(handle)
+
+    @classmethod
+    def _refuse_running(cls, folder: RunFolder) -> None:
+        with contextlib.suppress(UsageError, RunFormatError):
+            before = cls.attach(folder.path)
+            if before.outcome() is None:
+                raise _running(folder, f" (process {before.pid})")
+
+
+_RUNNER_KEYS: dict[str, Any] = {
+    "pid": int,
+    "born": str,
+    "worker": dict,
+    "tag": str,
+    "started_at": (int, float),
+}
+
+
+def _make(folder: RunFolder) -> None:
+    """Make the folder and see that it can be written, before anything is started."""
+    trial = folder / ".writable"
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        trial.write_bytes(b" " * 4096)
+    except OSError as error:
+        problem = f"{folder.path} cannot be written: {error.strerror}"
+        raise UsageError(problem, fix="Choose another --out, or make room there") from error
+    finally:
+        with contextlib.suppress(OSError):
+            trial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: RunFolder) -> Generator[int]:
+    """Hold the folder; whoever inherits the descriptor goes on holding it, until its end.
+
+    Raises:
+        UsageError: A training is running in it, or is being started there.
+    """
+    path = folder / LOCK
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(lock, path):
+                break
+        except BlockingIOError:
+            os.close(lock)
+            raise _running(folder) from None
+        os.close(lock)  # somebody has just thrown the folder's files away
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return path.stat().st_ino == os.fstat(file).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _running(folder: RunFolder, who: str = "") -> UsageError:
+    return UsageError(
+        f"a training is running in {folder.path}{who}",
+        fix="Wait for its end, stop it, or choose another --out",
+    )
+
+
+def _prepare(folder: RunFolder, request: TrainRequest) -> None:
+    """See that the folder is as the request says, and take away what an earlier training left in it.
+
+    Raises:
+        UsageError: There is a policy where none is expected, or none to go on with.
+    """
+    if request.resume:
+        if not folder.holds_policy:
+            raise UsageError(
+                f"there is nothing to resume in {folder.path}: it holds no {POLICY}",
+                fix="Name the run folder of a training that has kept a checkpoint",
+            )
+    elif folder.holds_policy and not request.overwrite:
+        raise UsageError(
+            f"{folder.path} already holds a policy",
+            fix="Choose another --out, go on with it (--resume), or add --overwrite",
         )
+    elif folder.holds_policy or (folder / REQUEST).exists():
+        folder.clear()
 
-    def _outcome(self, status: int) -> TrainResult:
-        if self._result is not None and status in (0, 130):
-            return self._result
-        self._stderr.join()
-        kept = f"What it kept before is in {self.request.out}" if self.request.out.is_dir() else ""
-        if self._deadline is not None or status == 130:
-            raise TrainingFailedError("the training was stopped before it could say what it kept", fix=kept)
-        if status == 2:
-            raise UsageError(self._error or self._last_words(status))
-        reason = self._error or self._last_words(status)
-        raise TrainingFailedError(f"the training in {self.request.env_id} failed: {reason}", fix=kept)
 
-    def _last_words(self, status: int) -> str:
-        how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
-        return f"{how}: {self._said[-1]}" if self._said else how
+def _command(
+    request: TrainRequest, limits: RunLimits | None, cores: Sequence[int], grace_s: float
+) -> list[str]:
+    """The runner, with what it enforces."""
+    command = [sys.executable, "-I", "-S", str(Path(runner_module.__file__))]
+    command += ["--folder", str(request.out), "--grace", str(grace_s)]
+    memory_mb = request.definition.limits.memory_mb if limits is None else limits.memory_mb
+    if memory_mb is not None:
+        command += ["--memory-mb", str(memory_mb)]
+    if limits is not None and limits.max_s is not None:
+        command += ["--max-seconds", str(limits.max_s)]
+    chosen = list(cores) or ([] if limits is None else _some_cores(limits.cpu_cores))
+    return [*command, "--cores", ",".join(map(str, chosen))] if chosen else command
+
+
+def _some_cores(count: int) -> list[int]:
+    """That many of our cores; not always the same, for trainings that know nothing of each other."""
+    if not hasattr(os, "sched_getaffinity"):
+        return []
+    ours = sorted(os.sched_getaffinity(0))
+    first = int.from_bytes(os.urandom(2), "little")
+    return [ours[(first + k) % len(ours)] for k in range(min(count, len(ours)))]
+
+
+def _environment(
+    request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
+) -> dict[str, str]:
+    """The worker's environment; a training that is not tied to us does not bear our tag."""
+    environment = worker_environment(request.definition, tag, gpus)
+    if limits is not None:
+        given = request.definition.launch.env
+        environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})
+    if tied:
+        guard(environment)
+    else:
+        environment[TAG] = tag
+    return environment
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], log: Path, lock: int
+) -> subprocess.Popen[bytes]:
+    """Start the runner and wait until it says that the training runs.
+
+    Raises:
+        OSError: It cannot be started.
+        WorkerLaunchError: It says why not, or nothing.
+    """
+    with log.open("ab") as printed:
+        child = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            pass_fds=(lock,),
+            start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we pass it on once
+        )
+    assert child.stdout is not None
+    with child.stdout as said:
+        ready = select.select([said], [], [], _READY_S)[0]
+        line = said.readline() if ready else b""
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        child.kill()
+        child.wait()
+        raise WorkerLaunchError("the training could not be started: its runner said nothing") from None
+    if "error" in answer:
+        child.wait()
+        raise WorkerLaunchError(f"the training could not be started: {answer['error']}")
+    return child
+
+
+def _handle(pid: int) -> int | None:
+    """A descriptor of a process; ``None`` where it is over, or the system has no such descriptors."""
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None

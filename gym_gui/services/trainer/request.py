@@ -1,29 +1,42 @@
-"""What a training is asked for with, and what it says."""
+"""A training that was asked for and checked: everything that can be known before it is launched."""
 
 from __future__ import annotations
 
+import platform
 import re
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ulid import ULID
+
+import gym_gui
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.envs import resolve
+from gym_gui.services.trainer.folder import REQUEST, RunFolder
+from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
+from gym_gui.services.trainer.settings_text import flags_of, texts_of_flags
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 
 _OWN_FLAGS = {
-    "--algo": "Give the algorithm once, as --algo",
-    "--env-id": "Give the environment once, as --env",
-    "--seed": "Give the seed once, as --seed",
-    "--out": "Give the folder once, as --out",
-    "--json": "Leave it out; the training always reports to MOSAIC in JSON",
+    "algo": "Give the algorithm once, as --algo",
+    "env_id": "Give the environment once, as --env",
+    "seed": "Give the seed once, as --seed",
+    "out": "Give the folder once, as --out",
+    "resume": "Name the run folder once, as --resume",
 }
+
+
+def _no_settings() -> dict[str, Any]:
+    return {}
 
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """A training that was checked: everything that can be known before it is launched.
+    """A training that was checked; made by :meth:`checked` or :meth:`resumed`.
 
     Attributes:
         definition: The worker that trains.
@@ -31,8 +44,14 @@ class TrainRequest:
         algo: One of its algorithms.
         env_id: The environment's canonical id.
         seed: The one seed.
-        out: Folder of the policy.
-        extra: More arguments for the worker, passed on as they are.
+        out: The run folder, absolute.
+        settings: The settings that were given.
+        defaults: The other settings, as the worker's schema says; empty without one.
+        extra: More arguments, for a worker that has no schema.
+        resume: Go on with what is in ``out``.
+        overwrite: A policy that is in ``out`` is replaced.
+        title: What a person calls it.
+        run_id: Its id.
     """
 
     definition: WorkerTypeDefinition
@@ -41,7 +60,13 @@ class TrainRequest:
     env_id: str
     seed: int
     out: Path
+    settings: Mapping[str, Any] = field(default_factory=_no_settings)
+    defaults: Mapping[str, Any] = field(default_factory=_no_settings)
     extra: tuple[str, ...] = ()
+    resume: bool = False
+    overwrite: bool = False
+    title: str = ""
+    run_id: str = field(default_factory=lambda: str(ULID()))
 
     @classmethod
     def checked(
@@ -52,7 +77,15 @@ class TrainRequest:
         env: str,
         seed: int = 1,
         out: Path | None = None,
+        settings: Mapping[str, Any] | None = None,
+        texts: Mapping[str, str] | None = None,
         extra: Sequence[str] = (),
+        resume: bool = False,
+        overwrite: bool = False,
+        title: str = "",
+        run_id: str = "",
+        action: str = "",
+        observation: str = "",
     ) -> TrainRequest:
         """Check a training.
 
@@ -61,105 +94,172 @@ class TrainRequest:
             algo: Its algorithm, in any case.
             env: The environment, under any name :func:`gym_gui.envs.resolve` accepts.
             seed: The one seed of the training.
-            out: Folder of the policy; ``runs/<algo>_<env>_seed<seed>`` by default.
-            extra: More arguments for the worker.
+            out: The run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
+            settings: Settings for the worker.
+            texts: Further settings, as a person types them.
+            extra: Further settings, as command-line options.
+            resume: Go on with what is in ``out``.
+            overwrite: Replace a policy that is in ``out``.
+            title: What a person calls it.
+            run_id: Its id; a new one by default.
+            action: Kind of the environment's actions (``discrete``, ``continuous``, …), if known.
+            observation: Kind of its observations (``vector``, ``image``), if known.
 
         Raises:
-            UnknownNameError: No such algorithm or environment; names the nearest.
-            UsageError: The worker does not train at all, or not in this kind of environment.
+            UnknownNameError: No such algorithm, environment or setting; names the nearest.
+            UsageError: The worker does not train at all, or not in this kind of environment; a
+                setting is out of range or of the wrong type.
         """
         if definition.train is None:
             raise UsageError(
                 f"worker {definition.type_id} does not train", fix="`mosaic workers list` shows which do"
             )
-        algorithms = {name.lower(): name for name in definition.train.algorithms}
-        if algo.lower() not in algorithms:
-            raise UnknownNameError(
-                f"algorithm of {definition.type_id}",
-                algo,
-                definition.train.algorithms,
-                hint=_known(algorithms),
-            )
+        name = _algorithm(definition, definition.train, algo)
         spec = resolve(env)
+        schema = read_schemas(definition).get(name)
         wrong = definition.capabilities.mismatches(paradigm=spec.paradigm, env_type=spec.env_type)
+        if schema is not None and (misfit := schema.misfit(action, observation)):
+            wrong = [*wrong, f"{schema.title or name}: {misfit}"]
         if wrong:
             raise UsageError(f"{definition.type_id} cannot train in {spec.id}: {'; '.join(wrong)}")
         if seed < 0:
             raise UsageError(f"the seed is {seed}, but must not be negative")
-        _check_extra(extra)
-        name = re.sub(r"[^\w.-]+", "_", f"{algorithms[algo.lower()]}_{spec.id}_seed{seed}")
+        given, rest = _settings(schema, settings or {}, texts or {}, extra)
+        defaults = {} if schema is None else schema.defaults
+        folder = re.sub(r"[^\w.-]+", "_", f"{name}_{spec.id}_seed{seed}")
         return cls(
             definition,
             definition.train,
-            algorithms[algo.lower()],
+            name,
             spec.id,
             seed,
-            (out or Path("runs") / name).expanduser().absolute(),
-            tuple(extra),
+            (out or Path("runs") / folder).expanduser().absolute(),
+            settings=given,
+            defaults={key: value for key, value in defaults.items() if key not in (*given, "env_id", "seed")},
+            extra=rest,
+            resume=resume,
+            overwrite=overwrite,
+            title=title,
+            run_id=run_id or str(ULID()),
         )
+
+    def with_out(self, out: Path) -> TrainRequest:
+        """The same training in another folder."""
+        return replace(self, out=out.expanduser().absolute())
 
     def arguments(self) -> list[str]:
         """What follows ``python -m ENTRY``."""
         own = {"--algo": self.algo, "--env-id": self.env_id, "--seed": str(self.seed), "--out": str(self.out)}
-        return [part for pair in own.items() for part in pair] + ["--json", *self.extra]
+        resume = ["--resume"] if self.resume else []
+        return (
+            [part for pair in own.items() for part in pair] + resume + flags_of(self.settings) + [*self.extra]
+        )
+
+    def row(self, limits: RunLimits | None = None) -> dict[str, Any]:
+        """The content of ``train.json``."""
+        return {
+            "format_version": 1,
+            "run_id": self.run_id,
+            "title": self.title,
+            "worker": self.definition.type_id,
+            "algorithm": self.algo,
+            "env_id": self.env_id,
+            "seed": self.seed,
+            "given": dict(self.settings),
+            "settings": {**self.defaults, **self.settings},
+            "arguments": list(self.extra),
+            "limits": None if limits is None else asdict(limits),
+            "resumed": self.resume,
+            "versions": {
+                "mosaic": gym_gui.__version__,
+                "python": platform.python_version(),
+                self.definition.type_id: self.definition.version,
+            },
+            "launched_at": time.time(),
+        }
 
 
 @dataclass(frozen=True)
-class TrainProgress:
-    """How far a training is.
+class KeptRequest:
+    """What ``train.json`` says of a training that was launched.
 
     Attributes:
-        step: Environment steps so far.
-        total_steps: Steps in all.
-        mean_return: Mean return of the last finished episodes, or ``None`` before the first.
-        steps_per_s: Speed.
-        elapsed_s: Seconds since it began.
-        remaining_s: Estimated seconds until it ends.
+        run_id: Its id.
+        worker: Id of the worker.
+        algorithm: One of its algorithms.
+        env_id: The environment's canonical id.
+        seed: The one seed.
+        title: What a person called it.
+        given: Settings that were given.
+        settings: All settings, as far as they are known.
+        arguments: More arguments, of a worker that has no schema.
     """
 
-    step: int
-    total_steps: int
-    mean_return: float | None
-    steps_per_s: float
-    elapsed_s: float
-    remaining_s: float
+    run_id: str
+    worker: str
+    algorithm: str
+    env_id: str
+    seed: int
+    title: str
+    given: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    arguments: tuple[str, ...]
 
     @classmethod
-    def from_event(cls, event: Mapping[str, Any]) -> TrainProgress:
-        """Read a ``progress`` event.
+    def read(cls, folder: Path) -> KeptRequest:
+        """Read the ``train.json`` of a run folder.
 
         Raises:
-            KeyError: A field is missing.
+            UsageError: There is none, or it is damaged.
         """
-        return cls(**{name: event[name] for name in cls.__dataclass_fields__})
+        row = RunFolder(folder).read(REQUEST)
+        if row is None:
+            raise UsageError(f"{folder} is no run folder of a training: it holds no {REQUEST}")
+        try:
+            return cls(
+                run_id=str(row["run_id"]),
+                worker=str(row["worker"]),
+                algorithm=str(row["algorithm"]),
+                env_id=str(row["env_id"]),
+                seed=int(row["seed"]),
+                title=str(row.get("title", "")),
+                given=dict(row.get("given", {})),
+                settings=dict(row.get("settings", {})),
+                arguments=tuple(map(str, row.get("arguments", ()))),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{folder / REQUEST} is damaged: {error!r} is missing or wrong") from error
 
 
-@dataclass(frozen=True)
-class TrainResult:
-    """A training that is over, its policy kept.
-
-    Attributes:
-        out: Folder of the policy.
-        status: ``completed``, or ``stopped`` by a person.
-        step: Environment steps trained.
-        mean_return: Mean return of the evaluation that follows a completed training.
-        wall_s: Seconds it took.
-    """
-
-    out: Path
-    status: str
-    step: int
-    mean_return: float | None
-    wall_s: float
+def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> str:
+    algorithms = {name.lower(): name for name in spec.algorithms}
+    found = algorithms.get(algo.lower().replace("-", "_"), algorithms.get(algo.lower()))
+    if found is None:
+        known = f"Known: {', '.join(spec.algorithms)}" if algorithms else "It names none in its worker.toml"
+        raise UnknownNameError(f"algorithm of {definition.type_id}", algo, spec.algorithms, hint=known)
+    return found
 
 
-def _known(algorithms: Mapping[str, str]) -> str:
-    return f"Known: {', '.join(algorithms.values())}" if algorithms else "It names none in its worker.toml"
+def _settings(
+    schema: AlgorithmSchema | None,
+    settings: Mapping[str, Any],
+    texts: Mapping[str, str],
+    extra: Sequence[str],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Settings that were given in any way, checked; and arguments that only the worker can judge."""
+    _check_own((*settings, *texts), extra)
+    if schema is None:
+        given = {**settings, **texts}
+        flags_of(given)
+        return given, tuple(extra)
+    typed = schema.checked_texts({**texts, **texts_of_flags(extra, schema.properties)})
+    return {**schema.checked(settings), **typed}, ()
 
 
-def _check_extra(extra: Sequence[str]) -> None:
-    """Arguments that are given separately must not come twice and contradict."""
-    for argument in extra:
-        flag = argument.partition("=")[0].replace("_", "-").replace("--no-", "--")
-        if flag in _OWN_FLAGS:
-            raise UsageError(f"{argument} is not passed on to the worker", fix=_OWN_FLAGS[flag])
+def _check_own(names: Sequence[str], extra: Sequence[str]) -> None:
+    """What is given separately must not come twice and contradict."""
+    flags = {word: word[2:].partition("=")[0].replace("-", "_") for word in extra if word.startswith("--")}
+    for shown, name in {**{name: name for name in names}, **flags}.items():
+        fix = _OWN_FLAGS.get(name, _OWN_FLAGS.get(name.removeprefix("no_"), ""))
+        if fix:
+            raise UsageError(f"{shown} is not passed on to the worker", fix=fix)

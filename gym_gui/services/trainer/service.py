@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.services.trainer.process import STOP_GRACE_S, TrainerProcess
-from gym_gui.services.trainer.request import TrainProgress, TrainRequest, TrainResult
+from gym_gui.services.trainer.piped import STOP_GRACE_S, TrainerProcess, TrainProgress, TrainResult
+from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 

@@ -1,0 +1,333 @@
+"""Runs one training and stays beside it until it has ended, however that comes about.
+
+A program of its own, started by :mod:`gym_gui.services.trainer.process`:
+``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives
+whoever started it, unless it is tied to it. Once the training runs it says so on standard
+output, in one line of JSON. It
+
+* keeps the training to its cores, its memory (of all its processes together) and its time;
+* sees to it that a wish to stop ends: the wish itself, ``SIGTERM`` when two thirds of the grace
+  are over, ``SIGKILL`` for the whole tree at its end;
+* collects what is left behind, and writes ``exit.json``, for which it keeps room on the disk.
+
+``SIGTERM`` and ``SIGINT`` ask it to stop the training, ``SIGUSR1`` to kill it. Where it is
+itself killed, the kernel ends the worker with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":  # started without site-packages: nothing but our own package is found
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from gym_gui.workers.identity import birth
+from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, resident_mb, signal_name
+
+_LOOK_S = 0.5
+_COUNT_EVERY_S = 2.0
+_COUNT_SHARE = 0.002
+"""Part of a core that counting memory may take."""
+_ROOM = 4096
+_FULL_MB = 1.0
+_PR_SET_PDEATHSIG = 1
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGCHLD)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run a training to its end.
+
+    Returns:
+        0, or 1 where it could not be started.
+    """
+    parser = argparse.ArgumentParser(prog="runner.py")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--tag", required=True)
+    parser.add_argument("--tie", type=int)
+    parser.add_argument("--grace", type=float, required=True)
+    parser.add_argument("--max-seconds", type=float)
+    parser.add_argument("--memory-mb", type=float)
+    parser.add_argument("--cores", default="")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args(argv)
+    return _Runner(options).run()
+
+
+class _Runner:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._folder: Path = options.folder
+        self._control = self._folder / "control.jsonl"
+        self._heard = _size(self._control)
+        self._pid = 0
+        self._status: int | None = None
+        self._cause = self._reason = ""
+        self._stop_at: float | None = None
+        self._terminated = False
+        self._max_mb = 0.0
+        self._next_count = 0.0
+        self._tie = "" if options.tie is None else birth(options.tie)
+        self._signals: list[int] = []
+        self._began = time.monotonic()
+        self._out_of_memory = _out_of_memory_kills()
+
+    # -- its life ------------------------------------------------------------------------
+
+    def run(self) -> int:
+        wake = self._listen()
+        parent = _handle(self._options.tie)
+        self._reserve_exit()
+        try:
+            self._start()
+        except OSError as error:
+            name = self._options.command[0]
+            self._cause, self._reason = "launch", f"{name} could not be started: {error.strerror or error}"
+            self._write_exit()
+            _answer({"error": self._reason})
+            return 1
+        _answer({"pid": os.getpid(), "worker": self._pid})
+        while not self._reap():
+            with contextlib.suppress(InterruptedError):
+                ready = select.select([wake, *([] if parent is None else [parent])], [], [], _LOOK_S)[0]
+                if wake in ready:
+                    os.read(wake, 4096)
+            self._enforce()
+        kill_tree(self._options.tag)
+        self._reap()
+        self._write_exit()
+        return 0
+
+    def _listen(self) -> int:
+        """Signals are kept until they are looked at; what this returns becomes readable then."""
+        wake, told = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(told, False)
+        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        for number in _SIGNALS:
+            signal.signal(number, lambda number, _: self._signals.append(number))
+        return wake
+
+    def _start(self) -> None:
+        options = self._options
+        if options.cores and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, [int(core) for core in options.cores.split(",")])
+        adopt_orphans()
+        before = _size(self._folder / "events.jsonl")
+        process = subprocess.Popen(
+            options.command,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr.fileno(),  # the log
+            start_new_session=True,
+            preexec_fn=_die_with(os.getpid()),  # safe: there is one thread
+        )
+        self._pid = process.pid
+        process.returncode = 0  # it is waited for by hand, with whatever it leaves to us
+        row: dict[str, Any] = {
+            "pid": os.getpid(),
+            "born": birth(os.getpid()),
+            "worker": {"pid": self._pid, "born": birth(self._pid)},
+            "tag": options.tag,
+            "tied": options.tie is not None,
+            "events_at": before,
+            "started_at": time.time(),
+        }
+        part = self._folder / "runner.json.part"
+        try:
+            part.write_text(json.dumps(row) + "\n", encoding="utf-8")
+            part.replace(self._folder / "runner.json")
+        except OSError:
+            kill_tree(options.tag)
+            raise
+
+    def _reap(self) -> bool:
+        """Take leave of every child that has ended; whether the training itself has."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if not pid:
+                break
+            if pid == self._pid:
+                self._status = status
+        return self._status is not None
+
+    # -- limits and wishes ---------------------------------------------------------------
+
+    def _enforce(self) -> None:
+        options = self._options
+        heard, self._signals = self._signals, []
+        if signal.SIGUSR1 in heard:
+            self._kill("killed", "was killed on request")
+        elif options.tie is not None and (not self._tie or birth(options.tie) != self._tie):
+            self._kill("tie", "was ended with the program that had started it")
+        elif {signal.SIGTERM, signal.SIGINT} & set(heard):
+            self._stop("asked", "")
+        if self._stop_wanted():
+            self._stop("asked", "", ask=False)
+        self._watch_time()
+        self._watch_memory()
+        if self._stop_at is not None:
+            self._press(time.monotonic() - self._stop_at)
+
+    def _watch_time(self) -> None:
+        limit = self._options.max_seconds
+        if limit is not None and self._stop_at is None and time.monotonic() - self._began > limit:
+            self._stop("duration", f"ran longer than its limit of {limit:,g} s")
+
+    def _watch_memory(self) -> None:
+        used, now = own_mb(self._pid), time.monotonic()
+        if now >= self._next_count:  # its children are found by reading the whole process table: seldom
+            used = resident_mb(self._options.tag)
+            took = time.monotonic() - now
+            self._next_count = now + max(_COUNT_EVERY_S, took / _COUNT_SHARE)
+        self._max_mb = max(self._max_mb, used)
+        limit = self._options.memory_mb
+        if limit is not None and used > limit:
+            self._kill("memory", f"used more than {limit:,.0f} MB of memory")
+
+    def _stop_wanted(self) -> bool:
+        size = _size(self._control)
+        if size <= self._heard:
+            return False
+        with self._control.open("rb") as file:
+            file.seek(self._heard)
+            whole = file.read().rpartition(b"\n")[0]
+        self._heard += len(whole) + 1 if whole else 0
+        return any(_wish(line) == "stop" for line in whole.split(b"\n"))
+
+    def _stop(self, cause: str, reason: str, *, ask: bool = True) -> None:
+        if self._stop_at is not None:
+            return
+        self._stop_at, self._cause, self._reason = time.monotonic(), cause, reason
+        if ask:
+            with contextlib.suppress(OSError), self._control.open("ab", buffering=0) as file:
+                self._heard += file.write(b'{"do": "stop"}\n') or 0
+
+    def _press(self, waited: float) -> None:
+        grace: float = self._options.grace
+        if waited > grace:
+            self._kill(self._cause, self._reason or f"did not stop within {grace:g} s and was killed")
+        elif waited > grace * 2 / 3 and not self._terminated:
+            self._terminated = True
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGTERM)
+
+    def _kill(self, cause: str, reason: str) -> None:
+        if self._status is None:
+            self._cause, self._reason = cause, reason
+        kill_tree(self._options.tag)
+
+    # -- how it ended --------------------------------------------------------------------
+
+    def _reserve_exit(self) -> None:
+        """Take the room that ``exit.json`` will need: the disk may be full by then."""
+        with contextlib.suppress(OSError):
+            (self._folder / "exit.json.part").write_bytes(b" " * _ROOM)
+
+    def _write_exit(self) -> None:
+        code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        row: dict[str, Any] = {
+            "status": code if code is None or code >= 0 else None,
+            "signal": -code if code is not None and code < 0 else None,
+            "cause": self._cause,
+            "reason": self._reason or self._found_reason(code),
+            "max_memory_mb": round(max(self._max_mb, usage.ru_maxrss / 1024), 1),
+            "cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
+            "wall_s": round(time.monotonic() - self._began, 2),
+            "ended_at": time.time(),
+        }
+        part = self._folder / "exit.json.part"
+        data = json.dumps(row).encode().ljust(_ROOM - 1) + b"\n"
+        try:
+            with part.open("r+b" if part.exists() else "wb") as file:
+                file.write(data)
+            part.replace(self._folder / "exit.json")
+        except OSError as error:
+            sys.exit(f"exit.json could not be written: {error}; {row}")
+
+    def _found_reason(self, code: int | None) -> str:
+        """What the training itself could not say."""
+        if not code:
+            return ""
+        with contextlib.suppress(OSError):
+            if shutil.disk_usage(self._folder).free < _FULL_MB * 2**20:
+                return f"the disk is full: nothing more can be written to {self._folder}"
+        if code == -signal.SIGKILL and _out_of_memory_kills() > self._out_of_memory:
+            return "was killed by the system, which had run out of memory"
+        return f"was killed ({signal_name(-code)})" if code < 0 else ""
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """What a child does first: have the kernel kill it when we end."""
+    if sys.platform != "linux":
+        return lambda: None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+    def tie() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return tie
+
+
+def _handle(pid: int | None) -> int | None:
+    """A descriptor that becomes readable when a process ends, where the system has such."""
+    if pid is None or not hasattr(os, "pidfd_open"):
+        return None
+    with contextlib.suppress(OSError):
+        return os.pidfd_open(pid)
+    return None
+
+
+def _answer(row: dict[str, Any]) -> None:
+    """Tell whoever started us, once."""
+    with contextlib.suppress(OSError):
+        os.write(1, json.dumps(row).encode() + b"\n")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _wish(line: bytes) -> str:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return ""
+    return str(row.get("do", "")) if isinstance(row, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
+def _out_of_memory_kills() -> int:
+    """Processes that this system has killed for want of memory since it was started."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

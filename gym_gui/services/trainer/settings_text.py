@@ -1,0 +1,100 @@
+"""Settings of a training as people and programs type them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gym_gui.core.errors import UsageError
+
+_TRUE = ("true", "yes", "on", "1")
+_FALSE = ("false", "no", "off", "0")
+_NONE = ("none", "null")
+
+
+def value_of_text(text: str, spec: Mapping[str, Any]) -> Any:
+    """A setting's value from its text; where it cannot be one, the text itself, for the check to refuse.
+
+    Args:
+        text: As typed: ``3e-4``, ``1_000_000``, ``yes``, ``64,64``, ``none``.
+        spec: The setting's JSON Schema.
+    """
+    types = spec.get("type", "string")
+    types = (types,) if isinstance(types, str) else tuple(types)
+    bare = text.strip()
+    if "null" in types and bare.lower() in _NONE:
+        return None
+    if "array" in types:
+        parts = bare.strip("[]()").replace(",", " ").split()
+        return [value_of_text(part, spec.get("items", {"type": "number"})) for part in parts]
+    if "boolean" in types and bare.lower() in _TRUE + _FALSE:
+        return bare.lower() in _TRUE
+    if "integer" in types or "number" in types:
+        for read in (int, float):
+            try:
+                return read(bare)
+            except ValueError:
+                pass
+    return text
+
+
+def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Command-line options as texts by setting: ``--total-steps 100``, ``--hidden 64 64``, ``--no-norm-adv``.
+
+    Args:
+        flags: The options.
+        names: JSON Schemas of the settings there are.
+
+    Raises:
+        UsageError: A word that belongs to no option, or an option without its value.
+    """
+    found: dict[str, str] = {}
+    name, parts = "", list[str]()
+    for word in flags:
+        if not word.startswith("--"):
+            if not name:
+                raise UsageError(f"{word!r} is no option", fix="Settings are given as --name VALUE")
+            parts.append(word)
+            continue
+        _keep(found, name, parts, names)
+        flag, equals, value = word[2:].partition("=")
+        name, parts = flag.replace("-", "_"), [value] if equals else []
+        if name not in names and name.startswith("no_") and name[3:] in names and not equals:
+            name, parts = name[3:], ["false"]
+    _keep(found, name, parts, names)
+    return found
+
+
+def _keep(
+    found: dict[str, str], name: str, parts: Sequence[str], names: Mapping[str, Mapping[str, Any]]
+) -> None:
+    if not name:
+        return
+    if not parts:
+        if names.get(name, {}).get("type") not in ("boolean", None):
+            raise UsageError(f"--{name.replace('_', '-')} needs a value")
+        parts = ["true"]
+    found[name] = " ".join(parts)
+
+
+def flags_of(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as command-line options.
+
+    Raises:
+        UsageError: A value that no option can hold.
+    """
+    flags: list[str] = []
+    for name, value in settings.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            flags.append(f"--{flag}" if value else f"--no-{flag}")
+        elif value is None:
+            flags += [f"--{flag}", "None"]
+        elif isinstance(value, (list, tuple)):
+            flags += [f"--{flag}", *map(str, value)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        elif isinstance(value, (int, float, str)):
+            # One word, so that a value that begins with a dash is not taken for an option.
+            flags.append(f"--{flag}={value}")
+        else:
+            raise UsageError(f"setting {name!r} of a training must be a number, a text, a list or a flag")
+    return flags
