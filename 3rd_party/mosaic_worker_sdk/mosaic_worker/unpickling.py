@@ -1,0 +1,324 @@
+"""Reads the data in a pickle without running any of it.
+
+A pickle is a program: loading one freely runs whatever its author wished. Here it may rebuild
+numbers, text, plain containers and numeric arrays, and nothing else. Objects of classes that the
+caller names become :class:`Record`, which holds what the pickle says of them and does nothing;
+anything else is refused with the name of what was asked for.
+
+No class, function or buffer of the file reaches NumPy's own unpickling either, which trusts what
+it is given: dtypes are made anew from their names, and arrays only where the bytes fit.
+"""
+
+# What a pickle holds is untyped.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportArgumentType=false
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+import pickletools
+import re
+from collections import OrderedDict, deque
+from typing import Any, Callable, Dict, Iterable, Iterator, NoReturn, Tuple
+
+import numpy as np
+
+_CONTAINERS: Dict[str, Any] = {
+    "collections.OrderedDict": OrderedDict,
+    "collections.deque": deque,
+    "builtins.dict": dict,
+    "builtins.list": list,
+    "builtins.tuple": tuple,
+    "builtins.set": set,
+    "builtins.frozenset": frozenset,
+    "builtins.complex": complex,
+}
+_PY2 = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+# A plain type code, or the name of a numeric type: neither objects ("O") nor structures.
+_DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDG]|[<>|=]?[biufcSU]\d{1,4}|bool|u?int\d{1,2}|float\d{2,3}")
+_SCALAR = re.compile(r"numpy\.(bool_?|u?int\d{1,2}|float\d{2,3}|complex\d{2,3}|str_|bytes_)")
+_PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
+
+
+class UnpicklingRefused(ValueError):
+    """A pickle asks for more than plain data, or is damaged; the message is one sentence."""
+
+
+class Record:
+    """An object of the pickle, as data: nothing of its class was imported or run.
+
+    Attributes:
+        name: Full name of its class, or of the function that would have made it.
+        args: What it would have been made with.
+        state: Its attributes by name; other states stand under ``""``.
+    """
+
+    name = ""
+
+    def __new__(cls, *args: Any, **more: Any) -> Record:
+        made = object.__new__(cls)
+        made.args, made.state = args, dict(more)
+        return made
+
+    args: Tuple[Any, ...]
+    state: Dict[str, Any]
+
+    def __setstate__(self, state: Any) -> None:
+        parts = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+        for part in parts:
+            if isinstance(part, dict) and all(isinstance(key, str) for key in part):
+                self.state.update(part)
+            elif part is not None:
+                self.state[""] = state
+
+
+class ClassName(str):
+    """A class or function that the pickle mentions, as its full name."""
+
+    __slots__ = ()
+
+
+def read_pickle(data: bytes, classes: Iterable[str] = ()) -> Any:
+    """Rebuild what a pickle holds.
+
+    Args:
+        data: The pickle.
+        classes: Full names (``package.module.Class``) that may occur and become
+            :class:`Record` or, where they are only mentioned, :class:`ClassName`. A name that
+            ends in ``.`` stands for all that begin with it.
+
+    Returns:
+        ``None``, booleans, numbers, text, bytes, lists, tuples, dicts, sets, deques, numeric
+        arrays and dtypes, :class:`Record`, :class:`ClassName`.
+
+    Raises:
+        UnpicklingRefused: It asks for anything else, or is damaged; nothing of it was run.
+    """
+    _survey(data)
+    try:
+        return _settled(_Reader(data, classes).load(), {})
+    except UnpicklingRefused:
+        raise
+    except RecursionError:
+        raise UnpicklingRefused("it is nested too deeply") from None
+    except MemoryError:
+        raise UnpicklingRefused("it asks for more memory than there is") from None
+    except Exception as error:  # a damaged pickle may make any operation fail
+        raise UnpicklingRefused(f"it is damaged ({type(error).__name__}: {error})") from error
+
+
+def _survey(data: bytes) -> None:
+    """Walk over the instructions: whole, and asking for no memory beyond their own size."""
+    count = 0
+    try:
+        for opcode, argument, _ in pickletools.genops(data):
+            count += 1
+            # A single number as large as 2^32 here makes the reader fill 64 GB.
+            if opcode.name in _PUTS and not 0 <= int(argument) <= count:
+                _refuse("its memory slots are out of order")
+            if opcode.name in ("PERSID", "BINPERSID", "EXT1", "EXT2", "EXT4", "NEXT_BUFFER"):
+                _refuse(f"it refers to something outside of itself ({opcode.name})")
+    except UnpicklingRefused:
+        raise
+    except Exception as error:
+        raise UnpicklingRefused(f"it is no whole pickle ({error})") from error
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, data: bytes, classes: Iterable[str]) -> None:
+        super().__init__(io.BytesIO(data), encoding="latin1")
+        names = tuple(classes)
+        self._exact = {name for name in names if not name.endswith(".")}
+        self._prefixes = tuple(name for name in names if name.endswith("."))
+        self._records: Dict[str, Any] = {}
+
+    def find_class(self, module_name: str, global_name: str) -> Any:
+        name = f"{_PY2.get(module_name, module_name)}.{global_name}"
+        found = _CONTAINERS.get(name) or _MAKERS.get(name)
+        if found is not None:
+            return found
+        mentioned = name in self._exact or (self._prefixes and name.startswith(self._prefixes))
+        if not mentioned and not _SCALAR.fullmatch(name):
+            _refuse(f"it needs {name}, which only arrays and plain data may not bring along")
+        if name not in self._records:
+            self._records[name] = type("Record", (Record,), {"name": name})
+        return self._records[name]
+
+
+class _Maker:
+    """What stands for one of the few functions that may be called.
+
+    An object of its own, so that no instruction can set an attribute of a real function.
+    """
+
+    __slots__ = ("_make", "_name")
+
+    def __init__(self, name: str, make: Callable[..., Any]) -> None:
+        self._name, self._make = name, make
+
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        return self._make(*args, **more)
+
+    def __setstate__(self, state: Any) -> None:
+        _refuse(f"it changes {self._name}")
+
+
+class _DType:
+    """A dtype of the pickle: its name, and its byte order once that is told."""
+
+    def __init__(self, code: Any, align: Any = False, copy: Any = False) -> None:
+        if isinstance(code, type) and issubclass(code, Record):
+            code = code.name.rpartition(".")[2].rstrip("_")
+        if not isinstance(code, str) or not _DTYPE.fullmatch(code):
+            what = code if isinstance(code, str) and len(code) < 40 else type(code).__name__
+            _refuse(f"it needs an array of dtype {what}, which is no plain number or text")
+        self.dtype: Any = np.dtype(code)
+
+    def __setstate__(self, state: Any) -> None:
+        version, order, subarray, names, fields = state[:5]
+        if version not in (3, 4) or order not in ("<", ">", "|", "=") or subarray or names or fields:
+            _refuse("it needs an array of structures")
+        if order in "<>":
+            self.dtype = self.dtype.newbyteorder(order)
+
+
+class _Array(np.ndarray):
+    """An array whose content comes with the next instruction."""
+
+    def __new__(cls, *_: Any, **__: Any) -> _Array:
+        _refuse("it makes an array of an unusual kind")
+
+    def __setstate__(self, state: Any) -> None:
+        _version, shape, dtype, fortran, raw = state
+        kind = _dtype(dtype)
+        _check_size(shape, kind, raw)
+        super().__setstate__((1, shape, kind, bool(fortran), bytes(raw)))
+
+
+def _reconstruct(kind: Any, shape: Any, _code: Any) -> Any:
+    if kind is not _Array or shape != (0,):
+        _refuse("it makes an array of an unusual kind")
+    return np.ndarray.__new__(_Array, (0,), np.int8)
+
+
+def _from_buffer(raw: Any, dtype: Any, shape: Any, order: Any, *_: Any) -> Any:
+    kind = _dtype(dtype)
+    _check_size(shape, kind, raw)
+    return np.frombuffer(bytes(raw), kind).reshape(shape, order="F" if order == "F" else "C").copy(order="K")
+
+
+def _scalar(dtype: Any, raw: Any) -> Any:
+    kind = _dtype(dtype)
+    raw = raw.encode("latin1") if isinstance(raw, str) else raw
+    _check_size((), kind, raw)
+    return np.frombuffer(bytes(raw), kind)[0]
+
+
+def _dtype(value: Any) -> Any:
+    if not isinstance(value, _DType):
+        _refuse("it makes an array of an unknown dtype")
+    return value.dtype
+
+
+def _check_size(shape: Any, dtype: Any, raw: Any) -> None:
+    if isinstance(raw, str):
+        _refuse("it holds an array written by Python 2; write the file anew")
+    if not isinstance(raw, (bytes, bytearray)):
+        _refuse("it holds an array of Python objects, which is not plain data")
+    if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+        _refuse("it holds an array of an impossible shape")
+    if math.prod(shape) * dtype.itemsize != len(raw):
+        _refuse("it holds an array that does not fit its shape")
+
+
+def _encode(text: str, codec: str = "latin1") -> bytes:
+    if codec not in ("latin1", "latin-1", "utf-8", "utf8"):
+        _refuse(f"it needs the codec {codec!r:.40}")
+    return text.encode(codec)
+
+
+def _byte_array(*args: Any) -> bytearray:
+    return bytearray(_bytes(*args))
+
+
+def _bytes(*args: Any) -> bytes:
+    # A number here would allocate that many bytes.
+    if len(args) > 2 or not all(isinstance(arg, (bytes, bytearray, str)) for arg in args):
+        _refuse("it holds a bytearray of an unusual kind")
+    return bytes(args[0]) if len(args) == 1 and not isinstance(args[0], str) else _encode(*args or ("",))
+
+
+def _new_object(kind: Any, *rest: Any) -> Any:
+    if not (isinstance(kind, type) and issubclass(kind, Record)):
+        _refuse("it makes an object in an unusual way")
+    return kind(*rest)
+
+
+def _old_object(kind: Any, *_: Any) -> Any:
+    return _new_object(kind)
+
+
+_MAKERS: Dict[str, Any] = {
+    "numpy.ndarray": _Array,
+    "numpy.dtype": _DType,
+    "builtins.bytearray": _Maker("bytearray", _byte_array),
+    "builtins.bytes": _Maker("bytes", _bytes),
+    "_codecs.encode": _Maker("encode", _encode),
+    "copyreg.__newobj__": _Maker("copyreg", _new_object),
+    "copyreg._reconstructor": _Maker("copyreg", _old_object),
+}
+for _core in ("numpy.core", "numpy._core"):
+    _MAKERS[f"{_core}.multiarray._reconstruct"] = _Maker("numpy", _reconstruct)
+    _MAKERS[f"{_core}.multiarray.scalar"] = _Maker("numpy", _scalar)
+    _MAKERS[f"{_core}.numeric._frombuffer"] = _Maker("numpy", _from_buffer)
+
+_ATOMS = (type(None), bool, int, float, complex, str, bytes, bytearray, np.generic)
+
+
+def _settled(value: Any, seen: Dict[int, Any]) -> Any:
+    """``value`` with what stood for arrays, dtypes and classes replaced by what it stands for."""
+    if isinstance(value, _ATOMS) or type(value) is np.ndarray:
+        return value
+    if isinstance(value, _Array):
+        return seen.setdefault(id(value), np.array(value, subok=False))
+    if isinstance(value, _DType):
+        return value.dtype
+    if isinstance(value, type) and issubclass(value, Record):
+        return ClassName(value.name)
+    # One visit each, or shared parts of a small file would be walked billions of times.
+    if id(value) in seen:
+        return seen[id(value)]
+    if isinstance(value, (tuple, set, frozenset)):
+        return seen.setdefault(id(value), type(value)(_settled(item, seen) for item in value))
+    seen[id(value)] = value
+    if isinstance(value, (list, deque)):
+        for i, item in enumerate(value):
+            value[i] = _settled(item, seen)
+    elif isinstance(value, dict):
+        if getattr(value, "__dict__", None):
+            _refuse("it gives a container attributes of its own")
+        for key, item in _entries(value):
+            dict.__setitem__(value, _key(key), _settled(item, seen))
+    elif isinstance(value, Record):
+        value.args = _settled(value.args, seen)
+        value.state = _settled(value.state, seen)
+    else:
+        _refuse(f"it holds {getattr(value, '_name', type(value).__name__)} itself, which is not plain data")
+    return value
+
+
+def _entries(value: Dict[Any, Any]) -> Iterator[Tuple[Any, Any]]:
+    # Not value.items: an attribute of that name may have come out of the pickle.
+    return iter(list(dict.items(value)))
+
+
+def _key(key: Any) -> Any:
+    if not isinstance(key, (*_ATOMS, tuple)):
+        _refuse(f"it has a key of type {type(key).__name__} in a dict")
+    return key
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise UnpicklingRefused(reason)
