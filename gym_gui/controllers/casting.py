@@ -12,9 +12,12 @@ from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, Seating, read
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
+from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.policy_fit import misfit, pipeline_of, policy_path
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
@@ -22,6 +25,7 @@ from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import SlotRequest, Supervisor
+from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 
 DEFAULT_DEADLINE_S = 300.0
 """Time for one decision where the slot sets none; people have all the time they want."""
@@ -30,6 +34,10 @@ Secrets = Mapping[AgentID, Mapping[str, str]]
 
 
 def _nobody() -> dict[AgentID, object]:
+    return {}
+
+
+def _nothing() -> dict[AgentID, Pipeline]:
     return {}
 
 
@@ -44,6 +52,8 @@ class Casting:
         assignments: Who plays each slot, link groups applied.
         workers: The worker behind each slot; slots of ``objects`` are not in it.
         objects: In-process policies by slot (from Python only).
+        pipelines: What happens to observations of a slot before its worker sees them; slots whose
+            worker sees what the environment gives are not in it.
         env_id: The environment's canonical id.
         env_package: Import name of the package it comes from.
         observation_bytes: Size of the largest observation, for sizing concurrency.
@@ -58,6 +68,7 @@ class Casting:
     env_package: str
     observation_bytes: int
     objects: Mapping[AgentID, object] = field(default_factory=_nobody)
+    pipelines: Mapping[AgentID, Pipeline] = field(default_factory=_nothing)
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
         """A new instance of the operator's environment."""
@@ -113,9 +124,11 @@ class Casting:
         if agent not in self.slots:
             raise UnknownNameError(f"agent of {self.env_id} in {where}", agent, self.slots)
         definition = WorkerTypeRegistry.require(assignment.worker_id)
-        _check_player(where, agent, assignment, definition, self.slots[agent])
+        pipeline = _check_player(where, agent, assignment, definition, self.slots[agent])
+        others = {slot: each for slot, each in self.pipelines.items() if slot != agent}
         return replace(
             self,
+            pipelines=others if pipeline is None else {**others, agent: pipeline},
             assignments={**self.assignments, agent: assignment},
             workers={**self.workers, agent: definition},
             objects={slot: policy for slot, policy in self.objects.items() if slot != agent},
@@ -153,7 +166,7 @@ class Casting:
     def _request(
         self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
     ) -> SlotRequest:
-        slot, assignment = self.slots[agent], self.assignments[agent]
+        slot, assignment, pipeline = self.slots[agent], self.assignments[agent], self.pipelines.get(agent)
         settings: dict[str, Any] = {**definition.default_settings, **assignment.settings}
         if assignment.checkpoint_agent is not None:
             settings["checkpoint_agent"] = assignment.checkpoint_agent
@@ -163,7 +176,7 @@ class Casting:
         return SlotRequest(
             agent,
             self.env_id,
-            slot.observation_space,
+            slot.observation_space if pipeline is None else pipeline.input_space,
             slot.action_space,
             settings,
             slot.action_meanings,
@@ -171,6 +184,7 @@ class Casting:
             assignment.deterministic,
             deadline,
             secrets,
+            pipeline,
         )
 
 
@@ -233,17 +247,22 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
             f"{where}: nobody plays {', '.join(empty)}", fix="Name a worker for every agent under 'workers'"
         )
     workers: dict[AgentID, WorkerTypeDefinition] = {}
+    pipelines: dict[AgentID, Pipeline] = {}
     for agent, assignment in assignments.items():
         definition = WorkerTypeRegistry.require(assignment.worker_id)
-        _check_player(where, agent, assignment, definition, slots[agent])
+        pipeline = _check_player(where, agent, assignment, definition, slots[agent])
         workers[agent] = definition
+        if pipeline is not None:
+            pipelines[agent] = pipeline
+            size = max(size, SpaceCodec(pipeline.input_space).size_hint)
     spec = environment.spec
-    return Casting(config, slots, seats, assignments, workers, spec.id, spec.package, size, given)
+    return Casting(config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines)
 
 
 def _check_player(
     where: str, agent: AgentID, assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
-) -> None:
+) -> Pipeline | None:
+    """Refuse who cannot play; say what happens to observations before the worker sees them."""
     if assignment.worker_type != definition.kind.value:
         kind = definition.kind.value
         raise ExperimentError(
@@ -255,13 +274,21 @@ def _check_player(
         raise MissingDependencyError(
             f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
         )
-    reasons = check_slot(definition, slot.observation_space, slot.action_space)
+    try:
+        pipeline = pipeline_of(assignment, definition, slot.observation_space)
+    except PreprocessingError as error:
+        raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {error}") from error
+    shown = slot.observation_space if pipeline is None else pipeline.input_space
+    reasons = check_slot(definition, shown, slot.action_space)
+    path = policy_path(assignment, definition)
+    file = read_policy_file(path) if path is not None else None
+    if not reasons and file is not None:
+        steps = assignment.preprocess
+        reason = misfit(file, slot.observation_space, slot.action_space, steps)
+        reasons = [f"{file.path.name} does not fit: {reason[:1].lower()}{reason[1:]}"] if reason else []
     if reasons:
         raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {reasons[0]}")
-    if assignment.preprocess:
-        raise ExperimentError(
-            f"{where}: preprocess is set for {agent}, which no worker supports yet", fix="Leave it out"
-        )
+    return pipeline
 
 
 def _bind_object(mapping: PolicyMappingService, agent: AgentID, policy: object) -> Player:

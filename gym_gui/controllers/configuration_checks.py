@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from gym_gui.controllers.configuration_draft import Draft, Link
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -19,21 +20,17 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.secret_refs import references
-from gym_gui.core.spaces import short_space, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.policy_catalogue import (
-    Policy,
-    PolicyFile,
-    policies_of,
-    policy_of,
-    read_policy_file,
-)
+from gym_gui.services.policy_catalogue import Policy, policies_of, policy_of
+from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
+from gym_gui.services.policy_fit import misfit, pipeline_of
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import WorkerStatus
+from mosaic_worker.preprocessing import PreprocessingError
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 
@@ -125,7 +122,7 @@ class ConfigurationChecks:
             agent: tuple(self._policy_offers(sheet, slot, workers[agent]))
             for agent, slot in sheet.slots.items()
         }
-        findings = [*self._rows(draft, sheet, workers), *self._links(draft), *self._seats(draft, sheet)]
+        findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
         config: OperatorConfig | None = None
         if worst(finding.level for finding in findings) is not Level.ERROR:
             try:
@@ -134,7 +131,8 @@ class ConfigurationChecks:
                 findings.append(Finding(Level.ERROR, str(error)))
             else:
                 findings.append(Finding(Level.OK, _all_fit(sheet)))
-        findings += self._not_offered(draft, workers)
+        offered = {o.policy.worker_id for of_slot in policies.values() for o in of_slot if not o.reason}
+        findings += self._not_offered(draft, workers, offered)
         order = list(Level)
         findings.sort(key=lambda finding: order.index(finding.level))
         return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
@@ -143,10 +141,7 @@ class ConfigurationChecks:
 
     def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
         for worker in self.workers.values():
-            reason = self._absent.get(worker.type_id, "")
-            if not reason:
-                reason = next(iter(check_slot(worker, slot.observation_space, slot.action_space)), "")
-            yield WorkerOffer(worker, reason)
+            yield WorkerOffer(worker, self._cannot(worker, slot.observation_space, slot))
 
     def _policy_offers(
         self, sheet: EnvironmentSheet, slot: SlotInfo, offers: Sequence[WorkerOffer]
@@ -154,17 +149,36 @@ class ConfigurationChecks:
         reasons = {offer.worker.type_id: offer.reason for offer in offers}
         for policy in self.policies:
             reason = reasons[policy.worker_id]
-            if not reason and policy.option is not None:
-                reason = policy.option.misfit(sheet.env_id, slot.agent_id)
-            if not reason and policy.file is not None:
-                reason = _file_misfit(policy.file, slot)
+            if policy.option is not None:
+                reason = reason or policy.option.misfit(sheet.env_id, slot.agent_id)
+            elif policy.file is not None:
+                reason = self._file_misfit(policy.file, self.workers[policy.worker_id], slot)
+            elif policy.takes:
+                reason = self._cannot(self.workers[policy.worker_id], None, slot)
             yield Offer(policy, reason)
+
+    def _file_misfit(self, file: PolicyFile, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
+        """Why a trained policy cannot play a slot: its preprocessing decides what the worker sees."""
+        why = self._cannot(worker, file.shown if file.preprocessing else slot.observation_space, slot)
+        return why or misfit(file, slot.observation_space, slot.action_space)
+
+    def _cannot(self, worker: WorkerTypeDefinition, shown: Any, slot: SlotInfo) -> str:
+        absent = self._absent.get(worker.type_id, "")
+        return absent or next(iter(check_slot(worker, shown, slot.action_space)), "")
+
+    def _row_misfit(self, row: WorkerAssignment, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
+        """Why a row's worker cannot play its slot, with what happens to observations before."""
+        try:
+            pipeline = pipeline_of(row, worker, slot.observation_space)
+        except PreprocessingError as error:
+            return str(error)
+        asked = any(s.type == "policy" and not row.settings.get(s.name) for s in worker.settings_schema)
+        shown = slot.observation_space if pipeline is None else pipeline.input_space
+        return self._cannot(worker, None if asked else shown, slot)
 
     # -- what is wrong ---------------------------------------------------------------
 
-    def _rows(
-        self, draft: Draft, sheet: EnvironmentSheet, offers: Mapping[AgentID, Sequence[WorkerOffer]]
-    ) -> Iterator[Finding]:
+    def _rows(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
         for agent, slot in sheet.slots.items():
             row = draft.rows.get(agent)
             if row is None:
@@ -176,8 +190,7 @@ class ConfigurationChecks:
                 text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
                 yield Finding(Level.ERROR, text, agent)
                 continue
-            reason = next((o.reason for o in offers[agent] if o.worker.type_id == worker.type_id), "")
-            if reason:
+            if reason := self._row_misfit(row, worker, slot):
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent)
                 continue  # why it does not fit in detail says nothing more
             yield from self._row(agent, row, worker, sheet, slot)
@@ -197,8 +210,8 @@ class ConfigurationChecks:
             yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
         for setting in worker.settings_schema:
             option = setting.option(row.settings.get(setting.name, setting.default))
-            if option is not None and (misfit := option.misfit(sheet.env_id, agent)):
-                why = misfit[:1].lower() + misfit[1:]
+            if option is not None and (reason := option.misfit(sheet.env_id, agent)):
+                why = reason[:1].lower() + reason[1:]
                 yield Finding(Level.ERROR, f"{agent}: {option.label} is {why}", agent)
             if setting.type == "policy":
                 yield from _checkpoint(agent, row, setting.name, sheet, slot)
@@ -230,10 +243,10 @@ class ConfigurationChecks:
             yield Finding(Level.OK, f"Every seed is played {count} times: the teams change sides")
 
     def _not_offered(
-        self, draft: Draft, workers: Mapping[AgentID, Sequence[WorkerOffer]]
+        self, draft: Draft, workers: Mapping[AgentID, Sequence[WorkerOffer]], offered: set[str]
     ) -> Iterator[Finding]:
         """One line per worker that fits nowhere; where one is chosen all the same, its slot says so."""
-        used = {row.worker_id for row in draft.rows.values()}
+        used = {row.worker_id for row in draft.rows.values()} | offered
         offers = [offer for of_slot in workers.values() for offer in of_slot]
         for worker in self.workers.values():
             reasons = [offer.reason for offer in offers if offer.worker is worker]
@@ -264,18 +277,6 @@ def _all_fit(sheet: EnvironmentSheet) -> str:
 _NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
-def _file_misfit(file: PolicyFile, slot: SlotInfo) -> str:
-    """Why a trained policy cannot play a slot, as far as its description tells."""
-    for what, trained, given in (
-        ("observations", file.sees, slot.observation_space),
-        ("actions", file.does, slot.action_space),
-    ):
-        there, here = short_space(trained), short_space(to_space(given))
-        if there != here:
-            return f"Trained in {file.env_id} for {what} of {there}, this slot has {here}"
-    return ""
-
-
 def _checkpoint(
     agent: AgentID, row: WorkerAssignment, setting: str, sheet: EnvironmentSheet, slot: SlotInfo
 ) -> Iterator[Finding]:
@@ -288,11 +289,11 @@ def _checkpoint(
         return
     file = read_policy_file(path)
     if file is None:
+        if problem := preprocessing_problem(path):
+            yield Finding(Level.ERROR, f"{agent}: {path.name}: {problem}", agent)
         return  # of a format that only its worker reads
-    if misfit := _file_misfit(file, slot):
-        yield Finding(
-            Level.ERROR, f"{agent}: {path.name} does not fit: {misfit[:1].lower()}{misfit[1:]}", agent
-        )
+    if why := misfit(file, slot.observation_space, slot.action_space, row.preprocess):
+        yield Finding(Level.ERROR, f"{agent}: {path.name} does not fit: {why[:1].lower()}{why[1:]}", agent)
     elif file.env_id != sheet.env_id:
         yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
     part = row.checkpoint_agent

@@ -19,6 +19,7 @@ import numpy as np
 
 from gym_gui.core.errors import SpaceError
 from mosaic_worker.codec import Codec, Column, GraphInstance, NotInSpace, Parts
+from mosaic_worker.gymnasium_spaces import build, describe, kind_of
 from mosaic_worker.spaces import Space
 
 __all__ = [
@@ -39,59 +40,16 @@ __all__ = [
 ]
 
 
-def _kind(space: Any) -> str:
-    """Name of the Gymnasium class that ``space`` is an instance of, else ``"Custom"``.
-
-    A subclass with a ``contains`` or ``sample`` of its own may hold other values than its
-    base (MultiGrid's ``MissionSpace`` derives from ``MultiDiscrete`` and holds missions).
-    """
-    for cls in type(space).__mro__:
-        if cls.__module__.startswith("gymnasium.spaces"):
-            return cls.__name__ if cls.__name__ != "Space" else "Custom"
-        if "contains" in vars(cls) or "sample" in vars(cls):
-            return "Custom"
-    return "Custom"
-
-
 def to_space(space: Any) -> Space:
     """Describe a Gymnasium space.
 
     Raises:
         SpaceError: ``space`` is no Gymnasium space.
     """
-    if isinstance(space, Space):
-        return space
-    if not hasattr(space, "contains"):
-        raise SpaceError(f"{space!r} is no Gymnasium space")
-    kind = _kind(space)
-    if kind == "Box":
-        return Space(kind, space.dtype, tuple(space.shape), space.low, space.high)
-    if kind == "Discrete":
-        return Space(kind, np.dtype(space.dtype), n=int(space.n), start=int(space.start))
-    if kind == "MultiDiscrete":
-        start = np.broadcast_to(np.asarray(getattr(space, "start", 0), np.int64), space.nvec.shape)
-        nvec = np.asarray(space.nvec, np.int64)
-        return Space(kind, np.dtype(space.dtype), tuple(nvec.shape), nvec=nvec, starts=start)
-    if kind == "MultiBinary":
-        return Space(kind, np.dtype(space.dtype), tuple(space.shape))
-    if kind == "Text":
-        return Space(
-            kind, charset=str(space.characters), min_length=space.min_length, max_length=space.max_length
-        )
-    return _nested(kind, space)
-
-
-def _nested(kind: str, space: Any) -> Space:
-    if kind == "Dict":
-        return Space(kind, spaces={str(k): to_space(s) for k, s in space.spaces.items()})
-    if kind in ("Tuple", "OneOf"):
-        return Space(kind, spaces={str(i): to_space(s) for i, s in enumerate(space.spaces)})
-    if kind == "Sequence":
-        return Space(kind, spaces={"element": to_space(space.feature_space)}, stacked=bool(space.stack))
-    if kind == "Graph":
-        children = {"node": space.node_space, "edge": space.edge_space}
-        return Space(kind, spaces={k: to_space(s) for k, s in children.items() if s is not None})
-    return Space("Custom", name=type(space).__name__)
+    try:
+        return describe(space)
+    except ValueError as error:
+        raise SpaceError(str(error)) from None
 
 
 def short_space(space: Any) -> str:
@@ -117,32 +75,18 @@ def spec_to_space(spec: Mapping[str, Any] | Space) -> Any:
     Raises:
         SpaceError: The description is of a custom space, which only its owner can make.
     """
-    from gymnasium import spaces
+    described = spec if isinstance(spec, Space) else Space.from_json(spec)
+    custom = _custom(described)
+    if custom is not None:
+        raise SpaceError(f"a custom space ({custom.name}) cannot be rebuilt from its description")
+    return build(described)
 
-    s = spec if isinstance(spec, Space) else Space.from_json(spec)
-    children = {key: spec_to_space(child) for key, child in s.spaces.items()}
-    dtype: Any = s.dtype
-    if s.kind == "Box":
-        return spaces.Box(np.asarray(s.low), np.asarray(s.high), s.shape, dtype.type)
-    if s.kind == "Discrete":
-        return spaces.Discrete(s.n, start=s.start, dtype=dtype.type)
-    if s.kind == "MultiDiscrete":
-        return spaces.MultiDiscrete(np.asarray(s.nvec), dtype=dtype.type, start=np.asarray(s.starts))
-    if s.kind == "MultiBinary":
-        return spaces.MultiBinary(s.shape[0] if len(s.shape) == 1 else list(s.shape))
-    if s.kind == "Text":
-        return spaces.Text(s.max_length, min_length=s.min_length, charset=s.charset)
-    if s.kind == "Dict":
-        return spaces.Dict(children)
-    if s.kind == "Tuple":
-        return spaces.Tuple(tuple(children.values()))
-    if s.kind == "OneOf":
-        return spaces.OneOf(tuple(children.values()))
-    if s.kind == "Sequence":
-        return spaces.Sequence(children["element"], stack=s.stacked)
-    if s.kind == "Graph":
-        return spaces.Graph(children["node"], children.get("edge"))
-    raise SpaceError(f"a custom space ({s.name}) cannot be rebuilt from its description")
+
+def _custom(space: Space) -> Space | None:
+    """A custom space in it, or ``None``."""
+    if space.kind == "Custom":
+        return space
+    return next((found for child in space.spaces.values() if (found := _custom(child))), None)
 
 
 class SpaceCodec(Codec):
@@ -164,7 +108,7 @@ class SpaceCodec(Codec):
 
 def _leaves(space: Any) -> Iterator[Any]:
     """Leaves of a Gymnasium space, in the order of :attr:`Space.leaves`."""
-    kind = "" if isinstance(space, Space) else _kind(space)
+    kind = "" if isinstance(space, Space) else kind_of(space)
     if kind not in ("Dict", "Tuple"):
         yield space
         return
@@ -174,7 +118,7 @@ def _leaves(space: Any) -> Iterator[Any]:
 
 def _speaks_json(space: Any) -> bool:
     """Whether a custom space has a ``to_jsonable`` of its own; an inherited one knows other values."""
-    if isinstance(space, Space) or _kind(space) != "Custom":
+    if isinstance(space, Space) or kind_of(space) != "Custom":
         return False
     own = itertools.takewhile(
         lambda cls: not cls.__module__.startswith("gymnasium.spaces"), type(space).__mro__

@@ -6,45 +6,18 @@ whose behaviours are a choice for one per behaviour; any other is a policy by it
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any
 
 from gym_gui.core.aliases import DEFAULT_WORKERS
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.spaces import Space
+from gym_gui.services.policy_files import PolicyFile, find_policy_files, read_policy_file
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import Setting, SettingOption
 
-DESCRIPTION: Final = "policy.json"
-_LARGEST = 8 * 2**20
-
-
-@dataclass(frozen=True)
-class PolicyFile:
-    """A trained policy on disk, as its ``policy.json`` describes it.
-
-    Attributes:
-        path: Its folder.
-        algorithm: How it was trained, in lower case.
-        env_id: Where.
-        agents: Agents whose parts it holds.
-        sees: Space of its observations.
-        does: Space of its actions.
-        steps: Environment steps it was trained for.
-        worker_id: The worker that wrote it, where it says so.
-    """
-
-    path: Path
-    algorithm: str
-    env_id: str
-    agents: tuple[str, ...]
-    sees: Space
-    does: Space
-    steps: int = 0
-    worker_id: str = ""
+__all__ = ["Policy", "PolicyFile", "find_policy_files", "policies_of", "policy_of", "read_policy_file"]
 
 
 def _nothing() -> dict[str, Any]:
@@ -87,47 +60,6 @@ class Policy:
         if before is not None:
             rules = {"on_invalid": before.on_invalid, "deadline_s": before.deadline_s}
         return WorkerAssignment(self.worker_id, self.kind, self.settings, **rules)
-
-
-def read_policy_file(path: Path) -> PolicyFile | None:
-    """Describe a trained policy; ``None`` where there is none that can be described.
-
-    Args:
-        path: Its folder, or a file in it.
-    """
-    try:
-        folder = path.expanduser()
-        described = folder / DESCRIPTION if folder.is_dir() else folder.parent / DESCRIPTION
-        if not described.is_file() or described.stat().st_size > _LARGEST:
-            return None
-        data: Any = json.loads(described.read_text("utf-8"))
-        if not isinstance(data, dict):
-            return None
-        about = cast("dict[str, Any]", data)
-        return PolicyFile(
-            described.parent,
-            str(about.get("algorithm", "")).lower(),
-            str(about["env_id"]),
-            tuple(map(str, about.get("agents", ()))),
-            Space.from_json(about["observation_space"]),
-            Space.from_json(about["action_space"]),
-            int(about.get("total_steps", 0)),
-            str(about.get("worker", "")),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def find_policy_files(roots: Iterable[Path]) -> list[PolicyFile]:
-    """Trained policies in some folders and up to two levels below, each once, by path."""
-    found: dict[Path, PolicyFile] = {}
-    for root in roots:
-        for pattern in (DESCRIPTION, f"*/{DESCRIPTION}", f"*/*/{DESCRIPTION}"):
-            for described in sorted(root.glob(pattern)):
-                policy = read_policy_file(described)
-                if policy is not None:
-                    found.setdefault(described.parent.resolve(), policy)
-    return list(found.values())
 
 
 def policies_of(
@@ -180,10 +112,7 @@ def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: Policy
 
 
 def _reads(worker: WorkerTypeDefinition, file: PolicyFile) -> bool:
-    if file.worker_id:
-        return file.worker_id in (worker.type_id, *worker.aliases)
-    trains = worker.train.algorithms if worker.train is not None else ()
-    return file.algorithm in [name.lower() for name in trains]
+    return file.worker_id in (worker.type_id, *worker.aliases)
 
 
 def policy_of(

@@ -16,6 +16,8 @@ from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
 from gym_gui.workers.extras import read_extras
+from gym_gui.workers.streams import EpisodeStreams
+from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
 """Most questions in one message."""
@@ -36,6 +38,8 @@ class WorkerSlot:
         action_space: Gymnasium space of what it does.
         sink: Gets answers as they come.
         deadline_s: Longest time for an answer; ``None`` for no limit.
+        pipeline: What happens to observations before the worker sees them; ``observation_space``
+            is what comes out.
     """
 
     exclusive = False
@@ -49,8 +53,10 @@ class WorkerSlot:
         action_space: Any,
         sink: Sink,
         deadline_s: float | None = None,
+        pipeline: Pipeline | None = None,
     ) -> None:
         self.index, self.agent_id, self.process = index, agent_id, process
+        self._streams = None if pipeline is None else EpisodeStreams(pipeline)
         self._sees, self._does = SpaceCodec(observation_space), SpaceCodec(action_space)
         self._sink, self._deadline_s = sink, deadline_s
         self._queue: list[Decision] = []
@@ -94,6 +100,8 @@ class WorkerSlot:
             self._close(i)
         self._queue = [d for d in self._queue if d.episode != episode]
         self._begun.discard(episode)
+        if self._streams is not None:
+            self._streams.end(episode)
         if self._tainted.pop(episode, None) is None and self._starts.pop(episode, None) is None:
             self._ends.append(summary)
 
@@ -101,7 +109,7 @@ class WorkerSlot:
         """What an earlier action led to."""
         # A process that took the place of a lost one knows nothing of the episodes before it.
         if self.process.welcome.wants_results and outcome.episode not in self._tainted:
-            self._results.append(outcome)
+            self._results.append(outcome if self._streams is None else self._seen(self._streams, outcome))
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         """Hand in questions; their answers reach the sink."""
@@ -109,8 +117,30 @@ class WorkerSlot:
             failures = [self._gone or self._tainted.get(d.episode, "") for d in decisions]
             self._sink([Answer(d, failure=f) for d, f in zip(decisions, failures, strict=True) if f])
             decisions = [d for d, f in zip(decisions, failures, strict=True) if not f]
+        if self._streams is not None:
+            decisions = self._see(self._streams, decisions)
         self._queue.extend(decisions)
         self._flush()
+
+    def _see(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
+        """Preprocess what is asked about; those for which it fails are answered here."""
+        fine, failed = list[Decision](), list[Answer]()
+        for d in decisions:
+            try:
+                streams.see(d.episode, d.observation, d.encoded)
+            except Exception as exc:  # the border to Gymnasium's wrappers
+                failed.append(Answer(d, failure=f"its preprocessing failed: {type(exc).__name__}: {exc}"))
+            else:
+                fine.append(d)
+        if failed:
+            self._sink(failed)
+        return fine
+
+    @staticmethod
+    def _seen(streams: EpisodeStreams, outcome: StepOutcome) -> StepOutcome:
+        """An outcome as the worker sees it."""
+        parts = streams.see(outcome.episode, outcome.observation, outcome.encoded)
+        return outcome._replace(encoded=parts)
 
     def pump(self) -> None:
         """Take answers that have arrived, ahead of the event loop."""
@@ -166,7 +196,9 @@ class WorkerSlot:
         q.episodes.extend([d.episode for d in batch])
         q.steps.extend([d.step for d in batch])
         q.seeds.extend([d.seed for d in batch])
-        add_columns(q.observation, self._sees.join([d.encoded for d in batch]))
+        streams = self._streams
+        shown = [d.encoded if streams is None else streams.seen(d.episode) for d in batch]
+        add_columns(q.observation, self._sees.join(shown))
         masks = [d.action_mask for d in batch if d.action_mask is not None]
         if masks:
             masks = [d.action_mask for d in batch]

@@ -31,7 +31,8 @@ def check_slot(
 
     Args:
         definition: The worker.
-        observation_space: Gymnasium space of what the slot sees.
+        observation_space: Gymnasium space of what it would see; ``None`` where a policy that is
+            still to be chosen decides that, by its preprocessing.
         action_space: Gymnasium space of what it may do.
         inputs: What the slot can give beside the observation: ``text``, ``image``,
             ``messages``, ``legal_actions``.
@@ -45,16 +46,23 @@ def check_slot(
     action = action_kind(action_space)
     if action not in capabilities.action_spaces and ANY not in capabilities.action_spaces:
         reasons.append(_sentence(name, "acts in", capabilities.action_spaces, action, action_space))
-    kinds = observation_kinds(observation_space)
-    ours = capabilities.observation_spaces
-    # A worker that gets words or a frame need not understand the raw observation.
-    described = {"text", "image"} & set(definition.inputs.wanted) & set(inputs)
-    if ANY not in ours and not described and not set(kinds) & set(ours):
-        reasons.append(_sentence(name, "observes", ours, kinds[0], observation_space))
+    if observation_space is not None:
+        reasons += _cannot_see(definition, observation_space, inputs)
     for need in definition.inputs.required:
         if need not in inputs:
             reasons.append(f"{name} needs {need}, but here {_WITHOUT[need]}")
     return reasons
+
+
+def _cannot_see(
+    definition: WorkerTypeDefinition, observation_space: Any, inputs: Collection[str]
+) -> list[str]:
+    kinds, ours = observation_kinds(observation_space), definition.capabilities.observation_spaces
+    # A worker that gets words or a frame need not understand the raw observation.
+    described = {"text", "image"} & set(definition.inputs.wanted) & set(inputs)
+    if ANY in ours or described or set(kinds) & set(ours):
+        return []
+    return [_sentence(definition.display_name, "observes", ours, kinds[0], observation_space)]
 
 
 def _sentence(name: str, verb: str, ours: Collection[str], kind: str, space: Any) -> str:

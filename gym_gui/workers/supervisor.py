@@ -22,6 +22,7 @@ from gym_gui.workers.process import WorkerProcess
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot
+from mosaic_worker.preprocessing import Pipeline
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class SlotRequest:
     Attributes:
         agent_id: The slot's name.
         env_id: The environment's id.
-        observation_space: Gymnasium space of what it sees.
+        observation_space: Gymnasium space of what the worker sees: what the slot sees, or what
+            comes out of ``pipeline``.
         action_space: Gymnasium space of what it does.
         settings: Passed to the worker.
         action_meanings: A word per discrete action.
@@ -48,6 +50,7 @@ class SlotRequest:
         deterministic: The policy's mode or a sample; ``None``: the worker's choice.
         deadline_s: Longest time for an answer.
         secrets: Keys by name; they leave this process only inside the ``Load`` message.
+        pipeline: What happens to observations before the worker sees them.
     """
 
     agent_id: str
@@ -60,6 +63,7 @@ class SlotRequest:
     deterministic: bool | None = None
     deadline_s: float | None = None
     secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
+    pipeline: Pipeline | None = None
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -211,7 +215,9 @@ class Supervisor:
             self._posts.remove(post)
             raise
         post.slots = [
-            WorkerSlot(i, r.agent_id, process, r.observation_space, r.action_space, sink, r.deadline_s)
+            WorkerSlot(
+                i, r.agent_id, process, r.observation_space, r.action_space, sink, r.deadline_s, r.pipeline
+            )
             for i, r in enumerate(requests)
         ]
         return list(zip(post.slots, post.policies, strict=True))

@@ -183,8 +183,7 @@ def test_teams_that_cannot_change_sides_say_so(checks, four, cartpole):
 class TestLinks:
     def joint(self, tmp_path: Path, sheet: EnvironmentSheet, agents: list[str]) -> str:
         slot = next(iter(sheet.slots.values()))
-        about = {
-            "algorithm": "ppo",
+        about = json.loads((PPO / "policy.json").read_text()) | {
             "env_id": sheet.env_id,
             "agents": agents,
             "observation_space": slot.sees.space.to_json(),

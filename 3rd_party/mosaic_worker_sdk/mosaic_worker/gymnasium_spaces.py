@@ -1,7 +1,6 @@
 """Gymnasium's spaces and the SDK's descriptions of them, both ways.
 
-The one module of the SDK, beside the preprocessing, that needs Gymnasium; import it where the
-environment of a worker has it.
+Gymnasium is imported when a space is built, not before.
 """
 
 # Gymnasium's spaces are typed only in part.
@@ -9,10 +8,9 @@ environment of a worker has it.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Dict, Union
 
 import numpy as np
-from gymnasium import spaces
 
 from mosaic_worker.spaces import Space
 
@@ -77,29 +75,20 @@ def _describe_nested(kind: str, space: Any) -> Space:
     return Space("Custom", name=type(space).__name__)
 
 
-class Opaque(spaces.Space):  # type: ignore[type-arg]  # generic only in later versions
-    """Stands for a custom space, of which a description keeps the name alone."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(None, None)
-        self.name = name
-
-    def contains(self, x: Any) -> bool:
-        """Whatever its owner says it holds."""
-        return True
-
-    def __repr__(self) -> str:
-        return self.name
-
-
 def build(description: Union[Space, Any]) -> Any:
-    """The Gymnasium space of a description; of a Gymnasium space, the space itself."""
+    """The Gymnasium space of a description; of a Gymnasium space, the space itself.
+
+    A custom space, of which a description keeps the name alone, becomes one that holds anything.
+    """
     if not isinstance(description, Space):
         return description
-    s = description
-    children = {key: build(child) for key, child in s.spaces.items()}
-    if s.kind in _ARRAYS:
-        return _build_array(s)
+    children = {key: build(child) for key, child in description.spaces.items()}
+    return _build_array(description) if description.kind in _ARRAYS else _build(description, children)
+
+
+def _build(s: Space, children: Dict[str, Any]) -> Any:
+    from gymnasium import spaces
+
     if s.kind == "Text":
         return spaces.Text(s.max_length, min_length=s.min_length, charset=s.charset)
     if s.kind == "Dict":
@@ -112,15 +101,39 @@ def build(description: Union[Space, Any]) -> Any:
         return spaces.Sequence(children["element"], stack=s.stacked)
     if s.kind == "Graph":
         return spaces.Graph(children["node"], children.get("edge"))
-    return Opaque(s.name)
+    return _opaque(s.name)
 
 
 def _build_array(s: Space) -> Any:
+    from gymnasium import spaces
+
     dtype: Any = s.dtype
     if s.kind == "Box":
         return spaces.Box(np.asarray(s.low), np.asarray(s.high), s.shape, dtype.type)
     if s.kind == "Discrete":
-        return spaces.Discrete(s.n, start=s.start)
+        return _discrete(s, dtype.type)
     if s.kind == "MultiDiscrete":
         return spaces.MultiDiscrete(np.asarray(s.nvec), dtype=dtype.type, start=np.asarray(s.starts))
     return spaces.MultiBinary(s.shape[0] if len(s.shape) == 1 else list(s.shape))
+
+
+def _discrete(s: Space, element: Any) -> Any:
+    from gymnasium import spaces
+
+    if element is np.int64:
+        return spaces.Discrete(s.n, start=s.start)
+    return spaces.Discrete(s.n, start=s.start, dtype=element)  # not known before Gymnasium 1.1
+
+
+def _opaque(name: str) -> Any:
+    """Stands for a custom space, of which a description keeps the name alone."""
+    from gymnasium import spaces
+
+    class Opaque(spaces.Space):  # type: ignore[type-arg]  # generic only in later versions
+        def contains(self, x: Any) -> bool:
+            return True  # its owner knows
+
+        def __repr__(self) -> str:
+            return name
+
+    return Opaque(None, None)

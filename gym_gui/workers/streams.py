@@ -1,0 +1,62 @@
+"""Observations of a slot as its policy was trained to see them, a stream for each episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gym_gui.core.spaces import Parts, SpaceCodec
+from mosaic_worker.preprocessing import Pipeline, Stream
+
+_SPARE = 64
+"""Streams of episodes that are over which are kept for later ones: making one costs more than using it."""
+
+
+class EpisodeStreams:
+    """Preprocesses what one slot sees, in any number of episodes at once.
+
+    An observation is worked on once, however often it is asked about (a retry, or the result
+    of an action whose next question shows the same): a frame stack must not see it twice.
+
+    Args:
+        pipeline: The steps.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+        self._codec = SpaceCodec(pipeline.input_space)
+        self._streams: dict[int, Stream] = {}
+        self._seen: dict[int, tuple[Parts, Parts]] = {}
+        self._spare: list[Stream] = []
+
+    def see(self, episode: int, observation: Any, encoded: Parts) -> Parts:
+        """The next observation of an episode, in wire form of the pipeline's input space.
+
+        Args:
+            episode: Its index.
+            observation: As the environment gave it.
+            encoded: The same in wire form; the same object means the same observation.
+
+        Raises:
+            Exception: Whatever a step says to an observation that it cannot take.
+        """
+        last = self._seen.get(episode)
+        if last is not None and last[0] is encoded:
+            return last[1]
+        stream = self._streams.get(episode)
+        if stream is None:
+            stream = self._streams[episode] = self._spare.pop() if self._spare else self._pipeline.stream()
+            stream.reset()
+        parts = self._codec.encode(stream.apply(observation))
+        self._seen[episode] = encoded, parts
+        return parts
+
+    def seen(self, episode: int) -> Parts:
+        """What :meth:`see` returned last for an episode."""
+        return self._seen[episode][1]
+
+    def end(self, episode: int) -> None:
+        """An episode is over."""
+        self._seen.pop(episode, None)
+        stream = self._streams.pop(episode, None)
+        if stream is not None and len(self._spare) < _SPARE:
+            self._spare.append(stream)
