@@ -38,6 +38,9 @@ class RunLimits:
     max_s: float | None = None
 
 
+DEFAULT_LIMITS = RunLimits()
+
+
 @dataclass(frozen=True)
 class RunRecord:
     """One training run, as it stands now.

@@ -50,13 +50,17 @@ class RunPlan:
 
     Attributes:
         resume: It goes on with what its folder holds.
-        cwd: Folder the person was in, where environments of their own may lie.
-        every_s: Of a run that was started elsewhere: longest time between two heartbeats.
+        cores: Those that it was given.
+        every_s: Of a run that was started elsewhere: seconds between two heartbeats.
+        pid: Of such a run: its process, 0 where it does not say.
+        said: Of such a run: how it said, in its folder, that it ended.
     """
 
     resume: bool = False
-    cwd: str = ""
+    cores: tuple[int, ...] = ()
     every_s: float = 0.0
+    pid: int = 0
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,9 @@ class RunRegistry:
 
 
 def _plan(data: dict[str, Any]) -> RunPlan:
-    return RunPlan(**{k: data[k] for k in RunPlan.__dataclass_fields__ if k in data})
+    known: dict[str, Any] = {k: data[k] for k in RunPlan.__dataclass_fields__ if k in data}
+    known["cores"] = tuple(known.get("cores", ()))
+    return RunPlan(**known)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17mosaic/v1/trainer.proto\x12\tmosaic.v1\"\xab\x02\n\rSubmitRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x10\n\x08\x65nv_name\x18\x02 \x01(\t\x12\x0b\n\x03\x61pi\x18\x03 \x01(\t\x12\x13\n\x0bworker_type\x18\x04 \x01(\t\x12\x11\n\talgorithm\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\x10\n\x08settings\x18\x07 \x01(\t\x12\r\n\x05title\x18\x08 \x01(\t\x12\x10\n\x08priority\x18\t \x01(\x05\x12#\n\x06limits\x18\n \x01(\x0b\x32\x13.mosaic.v1.RunQuota\x12\x11\n\tresume_of\x18\x0b \x01(\t\x12\x0b\n\x03\x63wd\x18\x0c \x01(\t\x12\x14\n\x0c\x61\x63tion_space\x18\r \x01(\t\x12\x19\n\x11observation_space\x18\x0e \x01(\t\x12\x0e\n\x06\x61gents\x18\x0f \x01(\r\"[\n\x08RunQuota\x12\x11\n\tcpu_cores\x18\x01 \x01(\r\x12\x11\n\tmemory_mb\x18\x02 \x01(\r\x12\x11\n\x04gpus\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05max_s\x18\x04 \x01(\x01\x42\x07\n\x05_gpus\"\x1e\n\x0cRunReference\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"F\n\rTrainerAnswer\x12\n\n\x02id\x18\x01 \x01(\x04\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0b\n\x03\x66ix\x18\x03 \x01(\t\x12\r\n\x05usage\x18\x04 \x01(\x08\"\r\n\x0bRunsRequest\"4\n\x07RunList\x12)\n\x04runs\x18\x01 \x03(\x0b\x32\x1b.mosaic.v1.TrainingRunState\"\x89\x05\n\x10TrainingRunState\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x11\n\tworker_id\x18\x03 \x01(\t\x12\x11\n\talgorithm\x18\x04 \x01(\t\x12\x0e\n\x06\x65nv_id\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\x10\n\x08settings\x18\x07 \x01(\t\x12\r\n\x05state\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04step\x18\n \x01(\x04\x12\x13\n\x0btotal_steps\x18\x0b \x01(\x04\x12\x18\n\x0bmean_return\x18\x0c \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x65pisodes\x18\r \x01(\x04\x12\x13\n\x0bsteps_per_s\x18\x0e \x01(\x01\x12\x18\n\x0bremaining_s\x18\x0f \x01(\x01H\x01\x88\x01\x01\x12\x11\n\telapsed_s\x18\x10 \x01(\x01\x12\x10\n\x08priority\x18\x11 \x01(\x05\x12\x10\n\x08position\x18\x12 \x01(\r\x12\x0e\n\x06\x66older\x18\x13 \x01(\t\x12\x14\n\x0csubmitted_at\x18\x14 \x01(\x01\x12\x17\n\nstarted_at\x18\x15 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\x08\x65nded_at\x18\x16 \x01(\x01H\x03\x88\x01\x01\x12\x13\n\x0b\x63pu_percent\x18\x17 \x01(\x01\x12\x11\n\tmemory_mb\x18\x18 \x01(\x01\x12\x0b\n\x03gpu\x18\x19 \x01(\t\x12\x0e\n\x06policy\x18\x1a \x01(\t\x12\r\n\x05video\x18\x1b \x01(\t\x12#\n\x06limits\x18\x1c \x01(\x0b\x32\x13.mosaic.v1.RunQuota\x12\x0f\n\x07warning\x18\x1d \x01(\t\x12\x10\n\x08\x65xternal\x18\x1e \x01(\x08\x42\x0e\n\x0c_mean_returnB\x0e\n\x0c_remaining_sB\r\n\x0b_started_atB\x0b\n\t_ended_at\"?\n\rFollowRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05since\x18\x02 \x01(\x04\x12\x0f\n\x07\x63redits\x18\x03 \x01(\r\"\x1f\n\x0eTelemetryLines\x12\r\n\x05lines\x18\x01 \x01(\x0c\"\"\n\x12WorkerRegistration\x12\x0c\n\x04json\x18\x01 \x01(\t\"3\n\x10WorkerRegistered\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65very_s\x18\x02 \x01(\x01\"*\n\nWorkerSign\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x1e\n\x0cWorkerWishes\x12\x0e\n\x06wishes\x18\x01 \x03(\t\"7\n\x0b\x43ontrolWish\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0c\n\x04wish\x18\x03 \x01(\t\"\x0f\n\rHealthRequest\"\xee\x01\n\rTrainerHealth\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0b\n\x03pid\x18\x03 \x01(\x03\x12\x10\n\x08uptime_s\x18\x04 \x01(\x01\x12\r\n\x05\x63ores\x18\x05 \x01(\r\x12\x11\n\tmemory_mb\x18\x06 \x01(\x04\x12\x16\n\x0e\x66ree_memory_mb\x18\x07 \x01(\x04\x12\x0c\n\x04gpus\x18\x08 \x03(\t\x12\x0f\n\x07running\x18\t \x01(\r\x12\x0e\n\x06queued\x18\n \x01(\r\x12\x10\n\x08\x63\x61pacity\x18\x0b \x01(\r\x12\x13\n\x0b\x64\x61ta_folder\x18\x0c \x01(\t\x12\x0b\n\x03log\x18\r \x01(\t2\xf4\x05\n\x0eTrainerService\x12>\n\tSubmitRun\x12\x18.mosaic.v1.SubmitRequest\x1a\x17.mosaic.v1.RunReference\x12>\n\tCancelRun\x12\x17.mosaic.v1.RunReference\x1a\x18.mosaic.v1.TrainerAnswer\x12>\n\tRemoveRun\x12\x17.mosaic.v1.RunReference\x1a\x18.mosaic.v1.TrainerAnswer\x12\x36\n\x08ListRuns\x12\x16.mosaic.v1.RunsRequest\x1a\x12.mosaic.v1.RunList\x12\x42\n\tWatchRuns\x12\x16.mosaic.v1.RunsRequest\x1a\x1b.mosaic.v1.TrainingRunState0\x01\x12H\n\rStreamMetrics\x12\x18.mosaic.v1.FollowRequest\x1a\x19.mosaic.v1.TelemetryLines(\x01\x30\x01\x12I\n\x0eStreamEpisodes\x12\x18.mosaic.v1.FollowRequest\x1a\x19.mosaic.v1.TelemetryLines(\x01\x30\x01\x12L\n\x0eRegisterWorker\x12\x1d.mosaic.v1.WorkerRegistration\x1a\x1b.mosaic.v1.WorkerRegistered\x12;\n\tHeartbeat\x12\x15.mosaic.v1.WorkerSign\x1a\x17.mosaic.v1.WorkerWishes\x12\x45\n\rControlStream\x12\x16.mosaic.v1.ControlWish\x1a\x18.mosaic.v1.TrainerAnswer(\x01\x30\x01\x12?\n\tGetHealth\x12\x18.mosaic.v1.HealthRequest\x1a\x18.mosaic.v1.TrainerHealthb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17mosaic/v1/trainer.proto\x12\tmosaic.v1\"\x9e\x02\n\rSubmitRequest\x12\x0c\n\x04task\x18\x01 \x01(\t\x12\x10\n\x08\x65nv_name\x18\x02 \x01(\t\x12\x0b\n\x03\x61pi\x18\x03 \x01(\t\x12\x13\n\x0bworker_type\x18\x04 \x01(\t\x12\x11\n\talgorithm\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\x10\n\x08settings\x18\x07 \x01(\t\x12\r\n\x05title\x18\x08 \x01(\t\x12\x10\n\x08priority\x18\t \x01(\x05\x12#\n\x06limits\x18\n \x01(\x0b\x32\x13.mosaic.v1.RunQuota\x12\x11\n\tresume_of\x18\x0b \x01(\t\x12\x14\n\x0c\x61\x63tion_space\x18\x0c \x01(\t\x12\x19\n\x11observation_space\x18\r \x01(\t\x12\x0e\n\x06\x61gents\x18\x0e \x01(\r\"[\n\x08RunQuota\x12\x11\n\tcpu_cores\x18\x01 \x01(\r\x12\x11\n\tmemory_mb\x18\x02 \x01(\r\x12\x11\n\x04gpus\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05max_s\x18\x04 \x01(\x01\x42\x07\n\x05_gpus\"\x1e\n\x0cRunReference\x12\x0e\n\x06run_id\x18\x01 \x01(\t\"F\n\rTrainerAnswer\x12\n\n\x02id\x18\x01 \x01(\x04\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0b\n\x03\x66ix\x18\x03 \x01(\t\x12\r\n\x05usage\x18\x04 \x01(\x08\"\r\n\x0bRunsRequest\"4\n\x07RunList\x12)\n\x04runs\x18\x01 \x03(\x0b\x32\x1b.mosaic.v1.TrainingRunState\"\x89\x05\n\x10TrainingRunState\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x11\n\tworker_id\x18\x03 \x01(\t\x12\x11\n\talgorithm\x18\x04 \x01(\t\x12\x0e\n\x06\x65nv_id\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\x10\n\x08settings\x18\x07 \x01(\t\x12\r\n\x05state\x18\x08 \x01(\t\x12\x0e\n\x06reason\x18\t \x01(\t\x12\x0c\n\x04step\x18\n \x01(\x04\x12\x13\n\x0btotal_steps\x18\x0b \x01(\x04\x12\x18\n\x0bmean_return\x18\x0c \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x08\x65pisodes\x18\r \x01(\x04\x12\x13\n\x0bsteps_per_s\x18\x0e \x01(\x01\x12\x18\n\x0bremaining_s\x18\x0f \x01(\x01H\x01\x88\x01\x01\x12\x11\n\telapsed_s\x18\x10 \x01(\x01\x12\x10\n\x08priority\x18\x11 \x01(\x05\x12\x10\n\x08position\x18\x12 \x01(\r\x12\x0e\n\x06\x66older\x18\x13 \x01(\t\x12\x14\n\x0csubmitted_at\x18\x14 \x01(\x01\x12\x17\n\nstarted_at\x18\x15 \x01(\x01H\x02\x88\x01\x01\x12\x15\n\x08\x65nded_at\x18\x16 \x01(\x01H\x03\x88\x01\x01\x12\x13\n\x0b\x63pu_percent\x18\x17 \x01(\x01\x12\x11\n\tmemory_mb\x18\x18 \x01(\x01\x12\x0b\n\x03gpu\x18\x19 \x01(\t\x12\x0e\n\x06policy\x18\x1a \x01(\t\x12\r\n\x05video\x18\x1b \x01(\t\x12#\n\x06limits\x18\x1c \x01(\x0b\x32\x13.mosaic.v1.RunQuota\x12\x0f\n\x07warning\x18\x1d \x01(\t\x12\x10\n\x08\x65xternal\x18\x1e \x01(\x08\x42\x0e\n\x0c_mean_returnB\x0e\n\x0c_remaining_sB\r\n\x0b_started_atB\x0b\n\t_ended_at\"?\n\rFollowRequest\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05since\x18\x02 \x01(\x04\x12\x0f\n\x07\x63redits\x18\x03 \x01(\r\"\x1f\n\x0eTelemetryLines\x12\r\n\x05lines\x18\x01 \x01(\x0c\"\"\n\x12WorkerRegistration\x12\x0c\n\x04json\x18\x01 \x01(\t\"3\n\x10WorkerRegistered\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07\x65very_s\x18\x02 \x01(\x01\"*\n\nWorkerSign\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0c\n\x04json\x18\x02 \x01(\t\"\x1e\n\x0cWorkerWishes\x12\x0e\n\x06wishes\x18\x01 \x03(\t\"7\n\x0b\x43ontrolWish\x12\n\n\x02id\x18\x01 \x01(\x04\x12\x0e\n\x06run_id\x18\x02 \x01(\t\x12\x0c\n\x04wish\x18\x03 \x01(\t\"\x0f\n\rHealthRequest\"\xee\x01\n\rTrainerHealth\x12\x10\n\x08protocol\x18\x01 \x01(\r\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0b\n\x03pid\x18\x03 \x01(\x03\x12\x10\n\x08uptime_s\x18\x04 \x01(\x01\x12\r\n\x05\x63ores\x18\x05 \x01(\r\x12\x11\n\tmemory_mb\x18\x06 \x01(\x04\x12\x16\n\x0e\x66ree_memory_mb\x18\x07 \x01(\x04\x12\x0c\n\x04gpus\x18\x08 \x03(\t\x12\x0f\n\x07running\x18\t \x01(\r\x12\x0e\n\x06queued\x18\n \x01(\r\x12\x10\n\x08\x63\x61pacity\x18\x0b \x01(\r\x12\x13\n\x0b\x64\x61ta_folder\x18\x0c \x01(\t\x12\x0b\n\x03log\x18\r \x01(\t2\xf4\x05\n\x0eTrainerService\x12>\n\tSubmitRun\x12\x18.mosaic.v1.SubmitRequest\x1a\x17.mosaic.v1.RunReference\x12>\n\tCancelRun\x12\x17.mosaic.v1.RunReference\x1a\x18.mosaic.v1.TrainerAnswer\x12>\n\tRemoveRun\x12\x17.mosaic.v1.RunReference\x1a\x18.mosaic.v1.TrainerAnswer\x12\x36\n\x08ListRuns\x12\x16.mosaic.v1.RunsRequest\x1a\x12.mosaic.v1.RunList\x12\x42\n\tWatchRuns\x12\x16.mosaic.v1.RunsRequest\x1a\x1b.mosaic.v1.TrainingRunState0\x01\x12H\n\rStreamMetrics\x12\x18.mosaic.v1.FollowRequest\x1a\x19.mosaic.v1.TelemetryLines(\x01\x30\x01\x12I\n\x0eStreamEpisodes\x12\x18.mosaic.v1.FollowRequest\x1a\x19.mosaic.v1.TelemetryLines(\x01\x30\x01\x12L\n\x0eRegisterWorker\x12\x1d.mosaic.v1.WorkerRegistration\x1a\x1b.mosaic.v1.WorkerRegistered\x12;\n\tHeartbeat\x12\x15.mosaic.v1.WorkerSign\x1a\x17.mosaic.v1.WorkerWishes\x12\x45\n\rControlStream\x12\x16.mosaic.v1.ControlWish\x1a\x18.mosaic.v1.TrainerAnswer(\x01\x30\x01\x12?\n\tGetHealth\x12\x18.mosaic.v1.HealthRequest\x1a\x18.mosaic.v1.TrainerHealthb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -22,37 +22,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'mosaic.v1.trainer_pb2', _gl
 if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_SUBMITREQUEST']._serialized_start=39
-  _globals['_SUBMITREQUEST']._serialized_end=338
-  _globals['_RUNQUOTA']._serialized_start=340
-  _globals['_RUNQUOTA']._serialized_end=431
-  _globals['_RUNREFERENCE']._serialized_start=433
-  _globals['_RUNREFERENCE']._serialized_end=463
-  _globals['_TRAINERANSWER']._serialized_start=465
-  _globals['_TRAINERANSWER']._serialized_end=535
-  _globals['_RUNSREQUEST']._serialized_start=537
-  _globals['_RUNSREQUEST']._serialized_end=550
-  _globals['_RUNLIST']._serialized_start=552
-  _globals['_RUNLIST']._serialized_end=604
-  _globals['_TRAININGRUNSTATE']._serialized_start=607
-  _globals['_TRAININGRUNSTATE']._serialized_end=1256
-  _globals['_FOLLOWREQUEST']._serialized_start=1258
-  _globals['_FOLLOWREQUEST']._serialized_end=1321
-  _globals['_TELEMETRYLINES']._serialized_start=1323
-  _globals['_TELEMETRYLINES']._serialized_end=1354
-  _globals['_WORKERREGISTRATION']._serialized_start=1356
-  _globals['_WORKERREGISTRATION']._serialized_end=1390
-  _globals['_WORKERREGISTERED']._serialized_start=1392
-  _globals['_WORKERREGISTERED']._serialized_end=1443
-  _globals['_WORKERSIGN']._serialized_start=1445
-  _globals['_WORKERSIGN']._serialized_end=1487
-  _globals['_WORKERWISHES']._serialized_start=1489
-  _globals['_WORKERWISHES']._serialized_end=1519
-  _globals['_CONTROLWISH']._serialized_start=1521
-  _globals['_CONTROLWISH']._serialized_end=1576
-  _globals['_HEALTHREQUEST']._serialized_start=1578
-  _globals['_HEALTHREQUEST']._serialized_end=1593
-  _globals['_TRAINERHEALTH']._serialized_start=1596
-  _globals['_TRAINERHEALTH']._serialized_end=1834
-  _globals['_TRAINERSERVICE']._serialized_start=1837
-  _globals['_TRAINERSERVICE']._serialized_end=2593
+  _globals['_SUBMITREQUEST']._serialized_end=325
+  _globals['_RUNQUOTA']._serialized_start=327
+  _globals['_RUNQUOTA']._serialized_end=418
+  _globals['_RUNREFERENCE']._serialized_start=420
+  _globals['_RUNREFERENCE']._serialized_end=450
+  _globals['_TRAINERANSWER']._serialized_start=452
+  _globals['_TRAINERANSWER']._serialized_end=522
+  _globals['_RUNSREQUEST']._serialized_start=524
+  _globals['_RUNSREQUEST']._serialized_end=537
+  _globals['_RUNLIST']._serialized_start=539
+  _globals['_RUNLIST']._serialized_end=591
+  _globals['_TRAININGRUNSTATE']._serialized_start=594
+  _globals['_TRAININGRUNSTATE']._serialized_end=1243
+  _globals['_FOLLOWREQUEST']._serialized_start=1245
+  _globals['_FOLLOWREQUEST']._serialized_end=1308
+  _globals['_TELEMETRYLINES']._serialized_start=1310
+  _globals['_TELEMETRYLINES']._serialized_end=1341
+  _globals['_WORKERREGISTRATION']._serialized_start=1343
+  _globals['_WORKERREGISTRATION']._serialized_end=1377
+  _globals['_WORKERREGISTERED']._serialized_start=1379
+  _globals['_WORKERREGISTERED']._serialized_end=1430
+  _globals['_WORKERSIGN']._serialized_start=1432
+  _globals['_WORKERSIGN']._serialized_end=1474
+  _globals['_WORKERWISHES']._serialized_start=1476
+  _globals['_WORKERWISHES']._serialized_end=1506
+  _globals['_CONTROLWISH']._serialized_start=1508
+  _globals['_CONTROLWISH']._serialized_end=1563
+  _globals['_HEALTHREQUEST']._serialized_start=1565
+  _globals['_HEALTHREQUEST']._serialized_end=1580
+  _globals['_TRAINERHEALTH']._serialized_start=1583
+  _globals['_TRAINERHEALTH']._serialized_end=1821
+  _globals['_TRAINERSERVICE']._serialized_start=1824
+  _globals['_TRAINERSERVICE']._serialized_end=2580
 # @@protoc_insertion_point(module_scope)

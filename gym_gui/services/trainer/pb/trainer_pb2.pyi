@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class SubmitRequest(_message.Message):
-    __slots__ = ("task", "env_name", "api", "worker_type", "algorithm", "seed", "settings", "title", "priority", "limits", "resume_of", "cwd", "action_space", "observation_space", "agents")
+    __slots__ = ("task", "env_name", "api", "worker_type", "algorithm", "seed", "settings", "title", "priority", "limits", "resume_of", "action_space", "observation_space", "agents")
     TASK_FIELD_NUMBER: _ClassVar[int]
     ENV_NAME_FIELD_NUMBER: _ClassVar[int]
     API_FIELD_NUMBER: _ClassVar[int]
@@ -18,7 +18,6 @@ class SubmitRequest(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     RESUME_OF_FIELD_NUMBER: _ClassVar[int]
-    CWD_FIELD_NUMBER: _ClassVar[int]
     ACTION_SPACE_FIELD_NUMBER: _ClassVar[int]
     OBSERVATION_SPACE_FIELD_NUMBER: _ClassVar[int]
     AGENTS_FIELD_NUMBER: _ClassVar[int]
@@ -33,11 +32,10 @@ class SubmitRequest(_message.Message):
     priority: int
     limits: RunQuota
     resume_of: str
-    cwd: str
     action_space: str
     observation_space: str
     agents: int
-    def __init__(self, task: _Optional[str] = ..., env_name: _Optional[str] = ..., api: _Optional[str] = ..., worker_type: _Optional[str] = ..., algorithm: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., title: _Optional[str] = ..., priority: _Optional[int] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., resume_of: _Optional[str] = ..., cwd: _Optional[str] = ..., action_space: _Optional[str] = ..., observation_space: _Optional[str] = ..., agents: _Optional[int] = ...) -> None: ...
+    def __init__(self, task: _Optional[str] = ..., env_name: _Optional[str] = ..., api: _Optional[str] = ..., worker_type: _Optional[str] = ..., algorithm: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., title: _Optional[str] = ..., priority: _Optional[int] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., resume_of: _Optional[str] = ..., action_space: _Optional[str] = ..., observation_space: _Optional[str] = ..., agents: _Optional[int] = ...) -> None: ...
 
 class RunQuota(_message.Message):
     __slots__ = ("cpu_cores", "memory_mb", "gpus", "max_s")

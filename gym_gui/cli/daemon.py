@@ -1,0 +1,94 @@
+"""``mosaic daemon``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import asdict
+from typing import Any
+
+from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.daemon import DaemonSettings, serve
+from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.records import Health, RunRecord
+from gym_gui.services.trainer.starting import stop_daemon
+
+
+def run_daemon(settings: DaemonSettings) -> int:
+    """Serve the data folder until a signal comes or nobody needs it.
+
+    Raises:
+        UsageError: Another daemon serves it, or it cannot be served as asked.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    asyncio.run(serve(Store(), settings))
+    return DONE
+
+
+def stop(*, as_json: bool = False) -> int:
+    """End the daemon of the data folder; its trainings go on."""
+    stopped = stop_daemon(Store())
+    if as_json:
+        write_json({"stopped": stopped is not None, "pid": stopped.pid if stopped else None})
+    elif stopped is None:
+        write_line("No trainer daemon runs.")
+    else:
+        write_line(f"Stopped (process {stopped.pid}). Trainings that run go on without it.")
+    return DONE
+
+
+def show_status(*, as_json: bool = False) -> int:
+    """Say how the daemon is and what it trains; 1 where there is none."""
+    store = Store()
+    address = find(store)
+    if address is None:
+        if as_json:
+            write_json({"running": False})
+        else:
+            write_line("No trainer daemon runs. It starts with the first training that is asked of it.")
+        return WORK_FAILED
+    health, runs = asyncio.run(_ask(store))
+    if as_json:
+        write_json({"running": True, **asdict(health), "tcp": address.tcp, "runs": list(map(_row, runs))})
+        return DONE
+    write_line(f"Trainer daemon of {health.data_folder}: process {health.pid}, MOSAIC {health.version}")
+    write_line(f"Up for {_span(health.uptime_s)}; log: {health.log}")
+    if address.tcp:
+        write_line(f"On TCP: {address.tcp}; token: {address.token}")
+    gpus = f", GPUs {', '.join(health.gpus)}" if health.gpus else ", no GPU"
+    write_line(f"Machine: {health.cores} cores, {health.memory_mb:,} MB{gpus}")
+    write_line(f"Runs: {health.running} on the machine, {health.queued} waiting (room for {health.capacity})")
+    for run in runs:
+        if not run.over:
+            write_line(f"  {_line(run)}")
+    return DONE
+
+
+async def _ask(store: Store) -> tuple[Health, list[RunRecord]]:
+    client = await TrainerClient.connect(store, start=False)
+    try:
+        return await client.health(), await client.runs()
+    finally:
+        await client.close()
+
+
+def _line(run: RunRecord) -> str:
+    what = f"{run.run_id}  {run.state:<9} {run.algorithm} in {run.env_id}"
+    if run.total_steps:
+        what += f", {run.step:,} of {run.total_steps:,} steps"
+    if run.position:
+        what += f", place {run.position}"
+    return f"{what} ({run.reason})" if run.reason else what
+
+
+def _row(run: RunRecord) -> dict[str, Any]:
+    return asdict(run)
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,171 @@
+"""Whether a run can be carried out at all, found out before it waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.services.trainer.folder import POLICY, RunFolder
+from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.gpus import detected_gpus
+from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
+from gym_gui.workers.status import check_installed
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A run that can be carried out.
+
+    Attributes:
+        request: What will be asked of its worker.
+        settings: The worker's settings as given.
+        limits: What it may use, settled.
+    """
+
+    request: TrainRequest
+    settings: Mapping[str, Any]
+    limits: RunLimits
+
+    def record(self, run_id: str, folder: Path) -> RunRecord:
+        """Its record as a new run."""
+        r = self.request
+        return RunRecord(run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder, time.time())
+
+
+class Admission:
+    """Checks runs; its methods take up to a second and may be called from any thread.
+
+    Args:
+        folder: Where run folders are made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.gpus = detected_gpus()
+
+    def admit(
+        self, config: UnifiedRunConfig, folder: Path, limits: RunLimits, earlier: RunRecord | None
+    ) -> Admitted:
+        """Check a run.
+
+        Args:
+            config: What to train.
+            folder: Its run folder.
+            limits: What it may use.
+            earlier: The run that it goes on with.
+
+        Raises:
+            UsageError: It cannot be carried out as it is; says what to change.
+        """
+        if earlier is not None:
+            config = _continued(config, earlier)
+        definition = self._worker(config)
+        request = TrainRequest.checked(
+            definition,
+            algo=config.algorithm or next(iter(_algorithms(definition)), ""),
+            env=_environment(config),
+            seed=config.seed,
+            out=folder,
+            settings=config.settings,
+            resume=earlier is not None,
+            action=config.action_space or "",
+        )
+        return Admitted(request, dict(request.settings), self._settled(limits, definition, config.settings))
+
+    def request(self, record: RunRecord, plan: RunPlan) -> TrainRequest:
+        """What to ask of the worker of a run whose turn has come.
+
+        Raises:
+            UsageError: It cannot be carried out any more.
+        """
+        definition = self._worker(UnifiedRunConfig(record.env_id, worker_type=record.worker_id))
+        return TrainRequest.checked(
+            definition,
+            algo=record.algorithm,
+            env=record.env_id,
+            seed=record.seed,
+            out=record.folder,
+            settings=record.settings,
+            resume=plan.resume,
+            title=record.title,
+            run_id=record.run_id,
+        )
+
+    def _worker(self, config: UnifiedRunConfig) -> WorkerTypeDefinition:
+        registry = _workers_now()
+        if config.worker_type:
+            definition = registry.require(config.worker_type)
+        else:
+            definition = WorkerOrchestrator(registry).select_worker(config)
+        status = check_installed(definition)
+        if status.state == "broken":
+            raise UsageError(f"worker {definition.type_id} cannot start: {status.reason}")
+        if status.missing:
+            lacking = ", ".join(status.missing)
+            raise MissingDependencyError(f"what {definition.type_id} needs ({lacking})", status.install)
+        return definition
+
+    def _settled(
+        self, limits: RunLimits, definition: WorkerTypeDefinition, settings: Mapping[str, Any]
+    ) -> RunLimits:
+        device = str(settings.get("device", ""))
+        wanted = device.startswith("cuda")
+        if wanted and not self.gpus:
+            raise UsageError(
+                f"device {device!r} is asked for, but this machine has no GPU",
+                fix="Set device to cpu or auto",
+            )
+        if limits.gpus is None:
+            wanted = wanted or (bool(self.gpus) and definition.capabilities.requires_gpu and device != "cpu")
+            limits = replace(limits, gpus=1 if wanted else 0)
+        if limits.memory_mb is None:
+            limits = replace(limits, memory_mb=definition.limits.memory_mb)
+        return limits
+
+
+def _workers_now() -> type[WorkerTypeRegistry]:
+    """The workers that are there now: a daemon lives for days, and they come, change and go."""
+    fresh: dict[str, Any] = {"_types": {}, "_aliases": {}, "_broken": {}}
+    registry: type[WorkerTypeRegistry] = type("WorkersNow", (WorkerTypeRegistry,), fresh)
+    discover(registry)
+    return registry
+
+
+def _algorithms(definition: WorkerTypeDefinition) -> tuple[str, ...]:
+    return definition.train.algorithms if definition.train is not None else ()
+
+
+def _environment(config: UnifiedRunConfig) -> str:
+    """The canonical id where hints say more than the name does."""
+    if config.env_name is None and config.api is None:
+        return config.task
+    return WorkerOrchestrator().environment(config).id
+
+
+def _continued(config: UnifiedRunConfig, earlier: RunRecord) -> UnifiedRunConfig:
+    """A run goes on as what it was; its settings may change."""
+    if earlier.external:
+        raise UsageError(f"run {earlier.run_id} was started elsewhere", fix="Go on with it there")
+    if not RunFolder(earlier.folder).holds_policy:
+        raise UsageError(
+            f"run {earlier.run_id} has kept no checkpoint to go on with ({earlier.folder} holds no {POLICY})",
+            fix="Start it anew",
+        )
+    return replace(
+        config,
+        task=earlier.env_id,
+        env_name=None,
+        api=None,
+        worker_type=earlier.worker_id,
+        algorithm=earlier.algorithm,
+        seed=earlier.seed,
+        settings={**earlier.settings, **config.settings},
+    )

@@ -1,0 +1,338 @@
+"""The trainer daemon, asked from a window or a program."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+import orjson
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.messages import (
+    FIX,
+    METHODS,
+    OPTIONS,
+    PROTOCOL,
+    SERVICE,
+    TOKEN,
+    health_of,
+    record_of,
+    submit_message,
+)
+from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.queue import QueueFullError
+from gym_gui.services.trainer.records import (
+    DEFAULT_LIMITS,
+    EpisodeRow,
+    Health,
+    MetricRow,
+    RunLimits,
+    RunRecord,
+)
+from gym_gui.services.trainer.starting import require_daemon, start_daemon
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+_log = logging.getLogger(__name__)
+
+CREDITS = 4
+"""Batches that the daemon may send ahead of what was taken in."""
+_HELLO_S = 20.0
+
+_Row = TypeVar("_Row", MetricRow, EpisodeRow)
+
+
+class DaemonLostError(MosaicError):
+    """The daemon has ended, or cannot be reached any more; trainings go on without it."""
+
+
+class TrainerClient:
+    """A connection to the daemon; made by :meth:`connect`. Use it from one event loop.
+
+    Every method raises :class:`UsageError` for what a person can change, :class:`DaemonLostError`
+    where the daemon has gone, another :class:`MosaicError` for what went wrong there.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, token: str, name: str) -> None:
+        self._channel, self._name = channel, name
+        self._metadata = ((TOKEN, token),)
+        self._calls: dict[str, Any] = {}
+        for method, (kind, request, response) in METHODS.items():
+            make: Any = getattr(channel, kind)
+            self._calls[method] = make(
+                f"/{SERVICE}/{method}",
+                request_serializer=request.SerializeToString,
+                response_deserializer=response.FromString,
+            )
+
+    @classmethod
+    async def connect(cls, store: Store, *, start: bool = True) -> TrainerClient:
+        """Connect to the daemon of a data folder.
+
+        Args:
+            store: Where things live.
+            start: Start one where there is none.
+
+        Raises:
+            UsageError: There is none, or it is of another version; says what to do.
+            WorkerLaunchError: It could not be started.
+        """
+        address = await asyncio.to_thread(find, store)
+        if address is None:
+            address = await start_daemon(store) if start else require_daemon(store)
+        channel = grpc.aio.insecure_channel(f"unix:{address.socket}", options=OPTIONS)
+        return await cls._greeted(channel, address.read_token(), f"process {address.pid}")
+
+    @classmethod
+    async def connect_tcp(cls, address: str, token: str, certificate: Path) -> TrainerClient:
+        """Connect to a daemon over TCP, with TLS.
+
+        Args:
+            address: ``host:port``; the host is one that the certificate names.
+            token: The daemon's token.
+            certificate: What its certificate is checked against, as PEM.
+
+        Raises:
+            UsageError: The certificate cannot be read, or the token is wrong.
+            DaemonLostError: Nobody answers there, or not with that certificate.
+        """
+        try:
+            credentials = grpc.ssl_channel_credentials(await asyncio.to_thread(certificate.read_bytes))
+        except OSError as error:
+            raise UsageError(f"certificate {certificate} cannot be read: {error.strerror}") from error
+        channel = grpc.aio.secure_channel(address, credentials, options=OPTIONS)
+        return await cls._greeted(channel, token, address)
+
+    @classmethod
+    async def _greeted(cls, channel: grpc.aio.Channel, token: str, name: str) -> TrainerClient:
+        client = cls(channel, token, name)
+        try:
+            health = await client._call("GetHealth", pb.HealthRequest(), timeout=_HELLO_S)
+            if health.protocol != PROTOCOL:
+                raise UsageError(
+                    f"the trainer daemon ({name}) is of another MOSAIC ({health.version})",
+                    fix="Stop it (its trainings go on) and try again: mosaic daemon --stop",
+                )
+        except BaseException:
+            await client.close()
+            raise
+        return client
+
+    # -- runs ----------------------------------------------------------------------------------
+
+    async def submit(
+        self,
+        config: UnifiedRunConfig,
+        *,
+        title: str = "",
+        priority: int = 0,
+        limits: RunLimits = DEFAULT_LIMITS,
+        resume_of: str = "",
+    ) -> str:
+        """Queue a training.
+
+        Args:
+            config: What to train.
+            title: What a person calls it.
+            priority: Higher runs first.
+            limits: What it may use.
+            resume_of: A run that is over, to go on with: in its folder and under its id, as what it
+                was; settings in ``config`` replace its own.
+
+        Returns:
+            The run's id.
+        """
+        message = submit_message(config, title=title, priority=priority, limits=limits, resume_of=resume_of)
+        return str((await self._call("SubmitRun", message)).run_id)
+
+    async def cancel(self, run_id: str) -> None:
+        """Ask a run to keep what it has and end; asked again, it is killed at once."""
+        await self._call("CancelRun", pb.RunReference(run_id=run_id))
+
+    async def pause(self, run_id: str) -> None:
+        """Halt a run where it is; one that waits does not start."""
+        await self._control(run_id, "pause")
+
+    async def resume(self, run_id: str) -> None:
+        """Let a paused run go on."""
+        await self._control(run_id, "resume")
+
+    async def checkpoint(self, run_id: str) -> None:
+        """Have a run keep its policy now."""
+        await self._control(run_id, "checkpoint")
+
+    async def remove(self, run_id: str) -> None:
+        """Forget a run that is over; its folder goes to the trash."""
+        await self._call("RemoveRun", pb.RunReference(run_id=run_id))
+
+    async def runs(self) -> list[RunRecord]:
+        """Every run, oldest first."""
+        return [record_of(run) for run in (await self._call("ListRuns", pb.RunsRequest())).runs]
+
+    async def watch_runs(self) -> AsyncIterator[RunRecord]:
+        """Every run as it stands, then each that changes; without end.
+
+        A run that is removed is told once more, in state ``removed``.
+        """
+        call = self._calls["WatchRuns"](pb.RunsRequest(), metadata=self._metadata)
+        try:
+            async for run in self._heard(call):
+                yield record_of(run)
+        finally:
+            call.cancel()
+        raise self._lost("it sent no more")
+
+    # -- telemetry -------------------------------------------------------------------------------
+
+    def metrics(self, run_id: str, *, since: int = 0) -> AsyncIterator[list[MetricRow]]:
+        """What a run has measured, then what it measures, until it is over.
+
+        Nothing is lost however slowly this is read; the training never waits.
+
+        Args:
+            run_id: The run.
+            since: Rows of the history that are known already.
+        """
+        return self._follow("StreamMetrics", run_id, since, _metric_row)
+
+    def episodes(self, run_id: str, *, since: int = 0) -> AsyncIterator[list[EpisodeRow]]:
+        """Episodes of a run's training, as :meth:`metrics`."""
+        return self._follow("StreamEpisodes", run_id, since, _episode_row)
+
+    async def _follow(
+        self, method: str, run_id: str, since: int, read: Callable[[Mapping[str, Any]], _Row]
+    ) -> AsyncIterator[list[_Row]]:
+        leave: asyncio.Queue[pb.FollowRequest] = asyncio.Queue()
+        leave.put_nowait(pb.FollowRequest(run_id=run_id, since=since, credits=CREDITS))
+        call = self._calls[method](_taken_from(leave), metadata=self._metadata)
+        try:
+            async for batch in self._heard(call):
+                rows = list(_rows(batch.lines, read))
+                if rows:
+                    yield rows
+                leave.put_nowait(pb.FollowRequest(credits=1))
+        finally:
+            call.cancel()
+
+    # -- the daemon -------------------------------------------------------------------------------
+
+    async def health(self) -> Health:
+        """How the daemon and its machine are."""
+        return health_of(await self._call("GetHealth", pb.HealthRequest()))
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._channel.close()
+
+    # -- every call ---------------------------------------------------------------------------------
+
+    async def _control(self, run_id: str, wish: str) -> None:
+        async def wishes() -> AsyncIterator[pb.ControlWish]:
+            yield pb.ControlWish(id=1, run_id=run_id, wish=wish)
+
+        call = self._calls["ControlStream"](wishes(), metadata=self._metadata)
+        async for answer in self._heard(call):
+            if answer.error:
+                raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)
+
+    async def _call(self, method: str, request: Any, timeout: float | None = None) -> Any:
+        try:
+            return await self._calls[method](request, metadata=self._metadata, timeout=timeout)
+        except grpc.aio.AioRpcError as error:
+            raise self._as_ours(error) from None
+        except grpc.aio.UsageError as error:  # the channel is closed
+            raise self._lost(str(error)) from None
+
+    async def _heard(self, call: Any) -> AsyncIterator[Any]:
+        try:
+            async for message in call:
+                yield message
+        except grpc.aio.AioRpcError as error:
+            raise self._as_ours(error) from None
+
+    def _as_ours(self, error: grpc.aio.AioRpcError) -> MosaicError:
+        code, words = error.code(), error.details() or "it did not say why"
+        fix = _fix(error)
+        if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
+            return UsageError(words, fix=fix)
+        if code == grpc.StatusCode.UNAUTHENTICATED:
+            return UsageError(
+                f"the trainer daemon ({self._name}) refuses us: {words}", fix="Connect to it anew"
+            )
+        if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return QueueFullError(words, fix=fix)
+        if code == grpc.StatusCode.FAILED_PRECONDITION:
+            return MosaicError(words, fix=fix)
+        if code == grpc.StatusCode.UNKNOWN:
+            return MosaicError(f"the trainer daemon ({self._name}) failed: {words}", fix="See its log")
+        return self._lost(words)
+
+    def _lost(self, words: str) -> DaemonLostError:
+        _log.info("the trainer daemon (%s) is gone: %s", self._name, words)
+        return DaemonLostError(
+            f"the trainer daemon ({self._name}) does not answer any more",
+            fix="Trainings go on without it; connect again to have it started",
+        )
+
+
+class TrainerDispatcher:
+    """Hands what a :class:`WorkerOrchestrator` has chosen to the daemon, which is started when needed.
+
+    Args:
+        store: Where things live.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def launch(
+        self, *, worker_type: WorkerTypeDefinition, config: UnifiedRunConfig, paradigm: SteppingParadigm
+    ) -> str:
+        """Queue a run and return its id.
+
+        Raises:
+            UsageError: It cannot be carried out as it is.
+            MosaicError: The daemon could not be started, or has gone.
+        """
+        client = await TrainerClient.connect(self._store)
+        try:
+            return await client.submit(replace(config, worker_type=worker_type.type_id))
+        finally:
+            await client.close()
+
+
+async def _taken_from(queue: asyncio.Queue[pb.FollowRequest]) -> AsyncIterator[pb.FollowRequest]:
+    while True:
+        yield await queue.get()
+
+
+def _rows(lines: bytes, read: Callable[[Mapping[str, Any]], _Row]) -> list[_Row]:
+    rows: list[_Row] = []
+    for line in lines.splitlines():
+        # A line that a worker got wrong is no reason to miss those after it.
+        with contextlib.suppress(orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            rows.append(read(orjson.loads(line)))
+    return rows
+
+
+def _metric_row(row: Mapping[str, Any]) -> MetricRow:
+    return MetricRow(row["step"], row["t"], row["m"])
+
+
+def _episode_row(row: Mapping[str, Any]) -> EpisodeRow:
+    return EpisodeRow(row["step"], row["t"], row["return"], row["length"])
+
+
+def _fix(error: grpc.aio.AioRpcError) -> str:
+    found: Any = dict(error.trailing_metadata() or ()).get(FIX, b"")
+    return found.decode(errors="replace") if isinstance(found, bytes) else str(found)

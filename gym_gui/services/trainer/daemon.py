@@ -1,0 +1,184 @@
+"""The trainer daemon: serves the runs of one data folder until it is told to end, or nobody needs it.
+
+Trainings outlive it: they are processes of their own, and whoever serves the folder next takes
+them up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import ssl
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import grpc.aio
+
+import gym_gui
+from gym_gui.core.errors import UsageError
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.messages import SERVER_OPTIONS
+from gym_gui.services.trainer.place import Place, log_file
+from gym_gui.services.trainer.queue import CAPACITY
+from gym_gui.services.trainer.records import Health
+from gym_gui.services.trainer.servicer import TrainerServicer
+from gym_gui.services.trainer.trainer import Trainer
+from gym_gui.services.trainer.usage import available_mb
+
+_log = logging.getLogger(__name__)
+
+IDLE_S = 600.0
+_CHECK_S = 1.0
+_GRACE_S = 1.0
+
+
+@dataclass(frozen=True)
+class DaemonSettings:
+    """How a daemon serves.
+
+    Attributes:
+        idle_s: Seconds without runs and without clients after which it ends; 0: never.
+        capacity: Runs that may wait.
+        tcp: ``host:port`` to listen on besides the socket; needs ``cert`` and ``key``.
+        cert: Its certificate, with those that lead to it, as PEM.
+        key: The certificate's key, as PEM.
+        notify: File descriptor that is told ``ready`` once it listens.
+    """
+
+    idle_s: float = IDLE_S
+    capacity: int = CAPACITY
+    tcp: str = ""
+    cert: Path | None = None
+    key: Path | None = None
+    notify: int | None = None
+
+    def credentials(self) -> grpc.ServerCredentials | None:
+        """What it shows on TCP; ``None`` where it listens on its socket alone.
+
+        Raises:
+            UsageError: There is no certificate for TCP, or it is of no use.
+        """
+        if not self.tcp:
+            return None
+        if self.cert is None or self.key is None:
+            raise UsageError(
+                "over TCP the trainer daemon is served with TLS only",
+                fix="Give a certificate and its key: --cert FILE --key FILE",
+            )
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.cert, self.key)
+            return grpc.ssl_server_credentials([(self.key.read_bytes(), self.cert.read_bytes())])
+        except (OSError, ssl.SSLError) as error:
+            raise UsageError(
+                f"certificate {self.cert} with key {self.key} cannot be used: {error}",
+                fix="Both must be PEM files that belong together",
+            ) from error
+
+
+async def serve(store: Store, settings: DaemonSettings) -> None:
+    """Serve a data folder. Returns when a signal (SIGTERM, SIGINT) asks for it, or it is idle.
+
+    Raises:
+        DaemonHeldError: Another daemon serves the folder.
+        UsageError: It cannot serve as it was asked to; says what to change.
+    """
+    if settings.notify is not None:
+        os.set_inheritable(settings.notify, False)  # trainings have no business with it
+    credentials = settings.credentials()
+    place = Place(store)
+    try:
+        trainer = Trainer(store, capacity=settings.capacity)
+        try:
+            await trainer.start()
+            await _Daemon(store, settings, place, trainer).run(credentials)
+        finally:
+            await trainer.close()
+    finally:
+        place.leave()
+
+
+class _Daemon:
+    def __init__(self, store: Store, settings: DaemonSettings, place: Place, trainer: Trainer) -> None:
+        self._store, self._settings, self._place, self._trainer = store, settings, place, trainer
+        self._began = time.monotonic()
+        self._done = asyncio.Event()
+        self._servicer = TrainerServicer(trainer, place.token, self._health)
+
+    async def run(self, credentials: grpc.ServerCredentials | None) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._done.set)
+        server = grpc.aio.server(options=SERVER_OPTIONS)
+        server.add_generic_rpc_handlers((self._servicer.handler(),))
+        server.add_insecure_port(f"unix:{self._place.socket}")
+        tcp = self._bind(server, credentials)
+        try:
+            await server.start()
+            self._place.socket.chmod(0o600)
+            self._place.announce(gym_gui.__version__, tcp)
+            _log.info("serving %s%s", self._store.data, f", and on {tcp}" if tcp else "")
+            self._notify()
+            await self._until_done()
+        finally:
+            await server.stop(grace=_GRACE_S)
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+    def _bind(self, server: grpc.aio.Server, credentials: grpc.ServerCredentials | None) -> str:
+        if credentials is None:
+            return ""
+        tcp = self._settings.tcp
+        try:
+            port = server.add_secure_port(tcp, credentials)
+        except RuntimeError:
+            port = 0
+        if not port:
+            raise UsageError(
+                f"{tcp} cannot be listened on",
+                fix="Is it taken? Choose another port, or 0",
+            )
+        return f"{tcp.rpartition(':')[0]}:{port}"
+
+    def _notify(self) -> None:
+        if self._settings.notify is not None:
+            with contextlib.suppress(OSError):
+                os.write(self._settings.notify, b"ready\n")
+            with contextlib.suppress(OSError):
+                os.close(self._settings.notify)
+
+    async def _until_done(self) -> None:
+        idle_since = time.monotonic()
+        while not self._done.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._done.wait(), _CHECK_S)
+            if self._place.lost:
+                _log.warning("the data folder %s is gone; this daemon ends", self._store.data)
+                return
+            if self._trainer.busy or self._servicer.calls:
+                idle_since = time.monotonic()
+            idle = time.monotonic() - max(idle_since, self._servicer.called_at)
+            if self._settings.idle_s and idle >= self._settings.idle_s:
+                _log.info("no runs and no clients for %.0f s; this daemon ends", idle)
+                return
+
+    def _health(self) -> Health:
+        machine = self._trainer.queue.machine
+        return Health(
+            gym_gui.__version__,
+            os.getpid(),
+            round(time.monotonic() - self._began, 1),
+            len(machine.cores),
+            machine.memory_mb,
+            int(available_mb()),
+            machine.gpus,
+            self._trainer.live,
+            len(self._trainer.queue),
+            self._trainer.queue.capacity,
+            self._store.data,
+            log_file(self._store),
+        )

@@ -1,0 +1,227 @@
+"""Where the one daemon of a data folder is found, and that there is only one.
+
+``training/daemon.lock`` in the data folder is locked for as long as a daemon lives, however it
+ends, and says where it listens. The socket and the token are in a private folder among the
+runtime files, because a data folder may lie too deep for sockets, or on a disk that has none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.store import Store
+
+LOCK, LOG = "daemon.lock", "daemon.log"
+_TRIES, _TRY_S = 20, 0.05
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a daemon listens.
+
+    Attributes:
+        pid: Its process id.
+        socket: Its Unix socket.
+        token: The file with its token.
+        version: Its version of MOSAIC.
+        tcp: ``host:port``, where it listens there too.
+    """
+
+    pid: int
+    socket: str
+    token: str
+    version: str = ""
+    tcp: str = ""
+
+    def read_token(self) -> str:
+        """The token.
+
+        Raises:
+            UsageError: The file is gone or not ours.
+        """
+        try:
+            return Path(self.token).read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"the token of the trainer daemon (process {self.pid}) cannot be read: {error}",
+                fix="Stop the daemon (`mosaic daemon --stop`) and start it again",
+            ) from error
+
+
+class DaemonHeldError(UsageError):
+    """Another daemon serves the data folder already."""
+
+
+class Place:
+    """A daemon's hold on its data folder.
+
+    Args:
+        store: Where things live.
+
+    Attributes:
+        folder: Private folder of its socket and its token.
+        token: What clients must show.
+
+    Raises:
+        DaemonHeldError: Another daemon holds it; says which.
+        UsageError: The folders cannot be used.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._path = store.data_dir("training") / LOCK
+        self._lock = _locked(self._path)
+        self.token = secrets.token_urlsafe(24)
+        self.folder = _runtime_folder(store)
+        try:
+            self._make()
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _make(self) -> None:
+        if answers(self.socket):
+            raise UsageError(
+                f"something else listens on {self.socket}",
+                fix="End it, or set MOSAIC_RUNTIME_DIR to another folder",
+            )
+        # What an earlier daemon left that was killed.
+        shutil.rmtree(self.folder, ignore_errors=True)
+        try:
+            self.folder.mkdir(mode=0o700)
+            token = os.open(self.token_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(token, "w") as file:
+                file.write(self.token)
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder} cannot be made anew: {error.strerror}", fix="Move away what is there"
+            ) from error
+
+    @property
+    def socket(self) -> Path:
+        """Its Unix socket."""
+        return self.folder / "s"
+
+    @property
+    def token_file(self) -> Path:
+        """The file with its token."""
+        return self.folder / "token"
+
+    def announce(self, version: str, tcp: str = "") -> None:
+        """Say where it listens, once it does."""
+        address = Address(os.getpid(), str(self.socket), str(self.token_file), version, tcp)
+        data = json.dumps(asdict(address)).encode() + b"\n"
+        os.ftruncate(self._lock, 0)
+        os.pwrite(self._lock, data, 0)
+
+    @property
+    def lost(self) -> bool:
+        """The data folder was taken away, or replaced by another."""
+        try:
+            return self._path.stat().st_ino != os.fstat(self._lock).st_ino
+        except OSError:
+            return True
+
+    def leave(self) -> None:
+        """Give it up."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._lock, 0)
+        os.close(self._lock)
+
+
+def log_file(store: Store) -> Path:
+    """Where a daemon that nobody watches writes what it has to say."""
+    return store.data_dir("training") / LOG
+
+
+def find(store: Store) -> Address | None:
+    """Where the daemon of a data folder listens.
+
+    Returns:
+        ``None`` where there is none, or it does not listen yet.
+
+    Raises:
+        UsageError: The data folder cannot be used.
+    """
+    path = store.data_dir("training") / LOCK
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        if not _held(file):
+            return None
+        return _said(os.pread(file, 1 << 16, 0))
+    finally:
+        os.close(file)
+
+
+def answers(path: Path) -> bool:
+    """Somebody listens on a socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        trial.settimeout(5.0)
+        try:
+            trial.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+def _locked(path: Path) -> int:
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(_TRY_S)  # somebody may only be looking whether there is a daemon
+        else:
+            os.ftruncate(lock, 0)  # what was said by the one before
+            return lock
+    holder = _said(os.pread(lock, 1 << 16, 0))
+    os.close(lock)
+    who = f"process {holder.pid}" if holder else "it is just starting"
+    raise DaemonHeldError(
+        f"a trainer daemon serves {path.parent.parent} already ({who})",
+        fix="Use that one, or stop it: mosaic daemon --stop",
+    )
+
+
+def _held(file: int) -> bool:
+    """Somebody has the lock; a shared lock of ours is taken for a moment and given back."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False
+
+
+def _said(data: bytes) -> Address | None:
+    try:
+        value = json.loads(data)
+        fields = cast("dict[str, Any]", value)
+        return Address(**{name: fields[name] for name in Address.__dataclass_fields__ if name in fields})
+    except (ValueError, TypeError):
+        return None
+
+
+def _runtime_folder(store: Store) -> Path:
+    name = hashlib.sha256(os.fsencode(store.data.resolve())).hexdigest()[:12]
+    return store.runtime_dir() / f"trainer-{name}"

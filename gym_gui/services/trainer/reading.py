@@ -1,0 +1,58 @@
+"""What a training says of itself, taken into its record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gym_gui.services.trainer.folder import POLICY
+from gym_gui.services.trainer.records import RunRecord
+
+_NUMBERS = ("step", "total_steps", "episodes", "steps_per_s", "elapsed_s")
+_MAYBE = ("mean_return", "remaining_s")
+_STATES = {"start": "running", "resumed": "running", "paused": "paused"}
+
+
+def after_event(record: RunRecord, event: Mapping[str, Any]) -> RunRecord:
+    """A record after an event of its training (:class:`mosaic_worker.training.TrainingRun`).
+
+    Numbers that make no sense are left as they were: whatever a worker writes, the record stays sound.
+    """
+    name = str(event.get("event", ""))
+    changes = numbers(event)
+    if name in _STATES and record.state != "stopping":
+        changes["state"] = _STATES[name]
+    if name == "paused":
+        changes["steps_per_s"] = 0.0
+    elif name == "warning":
+        changes["warning"] = str(event.get("message", ""))
+    elif name == "video":
+        changes["video"] = str(record.folder / str(event.get("file", "")))
+    elif name == "done":
+        changes |= {"remaining_s": 0.0, "steps_per_s": record.steps_per_s}
+        if event.get("mean_return") is None:
+            changes.pop("mean_return", None)
+    if name in ("start", "checkpoint", "done") and (record.folder / POLICY).exists():
+        changes["policy"] = str(record.folder)
+    return replace(record, **changes) if changes else record
+
+
+def numbers(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What an event or a heartbeat says in numbers, by the record's names."""
+    found: dict[str, Any] = {}
+    for name in _NUMBERS:
+        value = _number(event.get(name))
+        if value is not None and value >= 0:
+            found[name] = value if name in ("steps_per_s", "elapsed_s") else int(value)
+    for name in _MAYBE:
+        if name in event:
+            found[name] = _number(event[name])
+    return found
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return min(float(value), 1e15)

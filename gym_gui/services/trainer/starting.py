@@ -1,0 +1,162 @@
+"""Starting a daemon that outlives whoever starts it, and ending one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gym_gui
+import mosaic_worker
+from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.place import Address, find, log_file
+from gym_gui.workers.environment import scrubbed
+from gym_gui.workers.tree import TAG
+
+START_S = 60.0
+"""Time a daemon has to listen: a cold disk is slow."""
+STOP_S = 20.0
+_LOOK_S = 0.05
+_LOG_MB = 5
+# A process between us, so that the daemon is nobody's child: none of ours is left to be waited for.
+_DETACH = """
+import os, sys
+if os.fork():
+    os._exit(0)
+os.setsid()
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+async def start_daemon(store: Store, *options: str) -> Address:
+    """Start a daemon for a data folder, or find the one that somebody else has just started.
+
+    Args:
+        store: Where things live.
+        options: More arguments of ``mosaic daemon``.
+
+    Raises:
+        UsageError: The folders cannot be used.
+        WorkerLaunchError: It did not come up; says what it said last.
+    """
+    return await asyncio.to_thread(_start, store, options)
+
+
+def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
+    """Ask the daemon of a data folder to end, and wait for it; its trainings go on.
+
+    Returns:
+        Which it was; ``None`` where there was none.
+
+    Raises:
+        MosaicError: It does not end.
+    """
+    address = find(store)
+    if address is None:
+        return None
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(address.pid, signal.SIGTERM)
+    deadline = time.monotonic() + within
+    while (left := find(store)) is not None and left.pid == address.pid:
+        if time.monotonic() > deadline:
+            raise MosaicError(
+                f"the trainer daemon (process {address.pid}) does not end",
+                fix=f"Kill it: kill -9 {address.pid}; its trainings go on",
+            )
+        time.sleep(_LOOK_S)
+    return address
+
+
+def _start(store: Store, options: tuple[str, ...]) -> Address:
+    log = log_file(store)
+    ready, told = os.pipe()
+    command = [sys.executable, "-m", "gym_gui", "daemon", "--notify", str(told), *options]
+    try:
+        _make_room(log)
+        with log.open("ab") as said:
+            began = log.stat().st_size
+            subprocess.run(
+                [sys.executable, "-I", "-S", "-c", _DETACH, *command],
+                env=_environment(store),
+                cwd=log.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                pass_fds=(told,),
+                start_new_session=True,
+                check=True,
+            )
+    except (OSError, subprocess.SubprocessError) as error:
+        os.close(ready)
+        raise WorkerLaunchError(f"the trainer daemon could not be started: {error}") from error
+    finally:
+        os.close(told)
+    with os.fdopen(ready, "rb", buffering=0) as pipe:
+        listens = bool(select.select([pipe], [], [], START_S)[0]) and bool(pipe.read(16))
+    return _found(store, log, began, listens)
+
+
+def _found(store: Store, log: Path, began: int, listens: bool) -> Address:
+    """The daemon that was started; or the one that somebody else has started just before."""
+    deadline = time.monotonic() + START_S
+    while (address := find(store)) is None:
+        said = _last_words(log, began)
+        if not listens and "already" not in said:
+            raise WorkerLaunchError(
+                f"the trainer daemon did not start: {said or 'it said nothing'}", fix=f"Its log is {log}"
+            )
+        if time.monotonic() > deadline:
+            raise WorkerLaunchError("the trainer daemon ended at once", fix=f"Its log is {log}")
+        time.sleep(_LOOK_S)
+    return address
+
+
+def _last_words(log: Path, began: int) -> str:
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(began)
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        return lines[-1].removeprefix("mosaic: ") if lines else ""
+    return ""
+
+
+def _make_room(log: Path) -> None:
+    """Keep one old log."""
+    if log.exists() and log.stat().st_size > _LOG_MB * 2**20:
+        log.replace(log.with_suffix(".old.log"))
+
+
+def _environment(store: Store) -> dict[str, str]:
+    environment = scrubbed(os.environ)
+    # It belongs to no program: whoever started it may end, and what bears its tag with it.
+    environment.pop(TAG, None)
+    environment.update(
+        MOSAIC_DATA_DIR=str(store.data.absolute()),
+        MOSAIC_CACHE_DIR=str(store.cache.absolute()),
+        MOSAIC_RUNTIME_DIR=str(store.runtime_dir()),
+        PYTHONUNBUFFERED="1",
+    )
+    roots = [Path(gym_gui.__file__).resolve().parents[1], Path(mosaic_worker.__file__).resolve().parents[1]]
+    beside = [str(root) for root in roots if root.name != "site-packages"]
+    environment["PYTHONPATH"] = os.pathsep.join([*filter(None, [environment.get("PYTHONPATH", "")]), *beside])
+    if not environment["PYTHONPATH"]:
+        del environment["PYTHONPATH"]
+    return environment
+
+
+def require_daemon(store: Store) -> Address:
+    """The daemon of a data folder.
+
+    Raises:
+        UsageError: There is none.
+    """
+    address = find(store)
+    if address is None:
+        raise UsageError(f"no trainer daemon serves {store.data}", fix="Start one: mosaic daemon")
+    return address
