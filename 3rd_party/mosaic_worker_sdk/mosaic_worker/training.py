@@ -20,24 +20,42 @@ the policy at play in ``videos/``.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import signal
 import sys
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Callable, Deque, Dict, Iterator, List, Mapping, Optional, TextIO
+from typing import Any, Callable, Deque, Generator, Mapping, Optional, TextIO
 
-EVENTS = "events.jsonl"
-METRICS = "metrics.jsonl"
-EPISODES = "episodes.jsonl"
-CONTROL = "control.jsonl"
-STATE = "state"
-TENSORBOARD = "tensorboard"
-VIDEOS = "videos"
+from mosaic_worker.training_files import (
+    CONTROL,
+    CONTROL_AT,
+    EPISODES,
+    EVENTS,
+    METRICS,
+    STATE,
+    TENSORBOARD,
+    VIDEOS,
+    Lines,
+    Wishes,
+    ask,
+)
+
+__all__ = [
+    "CONTROL",
+    "CONTROL_AT",
+    "EPISODES",
+    "EVENTS",
+    "METRICS",
+    "STATE",
+    "TENSORBOARD",
+    "VIDEOS",
+    "TrainingRun",
+    "ask",
+]
 
 _FLUSH_S = 0.25
 _FLUSH_BYTES = 1 << 16
@@ -83,10 +101,10 @@ class TrainingRun:
         self.stop_requested = False
         self._spoken = spoken
         self._clock = clock
-        self._events = _Lines(folder / EVENTS)
-        self._metrics = _Lines(folder / METRICS)
-        self._episodes = _Lines(folder / EPISODES)
-        self._control = _Wishes(folder / CONTROL)
+        self._events = Lines(folder / EVENTS)
+        self._metrics = Lines(folder / METRICS)
+        self._episodes = Lines(folder / EPISODES)
+        self._control = Wishes(folder / CONTROL)
         self._paused = self._save_wanted = False
         self._save_every_s, self._saved = checkpoint_every_s, clock()
         self._returns: Deque[float] = deque(maxlen=_RECENT)
@@ -100,9 +118,11 @@ class TrainingRun:
 
     # -- what happens --------------------------------------------------------------------
 
-    def start(self, algorithm: str, env_id: str, seed: int, total_steps: int, step: int = 0) -> None:
-        """The training begins, or goes on from ``step``."""
-        self._total, self._step = total_steps, step
+    def start(
+        self, algorithm: str, env_id: str, seed: int, total_steps: int, step: int = 0, episodes: int = 0
+    ) -> None:
+        """The training begins, or goes on from ``step``, before which ``episodes`` were finished."""
+        self._total, self._step, self._count = total_steps, step, episodes
         self._began, self._paused_s = self._clock(), 0.0
         self._saved = self._began
         self._marks.append((self._began, step))
@@ -166,9 +186,11 @@ class TrainingRun:
 
     def fail(self, kind: str, message: str) -> None:
         """It cannot begin (``usage``) or go on (``failed``); one sentence for people."""
-        self.event("error", kind=kind, message=message)
+        with suppress(OSError):  # it may be the full disk that is told of
+            self.event("error", kind=kind, message=message)
         if self._spoken is not None:
-            print(f"error: {message}", file=sys.stderr, flush=True)
+            with suppress(OSError):
+                print(f"error: {message}", file=sys.stderr, flush=True)
 
     def event(self, name: str, **fields: Any) -> None:
         """Any event; it is on disk when this returns, and so is what was reported before."""
@@ -204,7 +226,7 @@ class TrainingRun:
         return sum(self._returns) / len(self._returns) if self._returns else None
 
     @contextmanager
-    def stop_on_signals(self) -> Iterator[None]:
+    def stop_on_signals(self) -> Generator[None, None, None]:
         """Within, the first SIGINT or SIGTERM asks the training to stop, the next one ends the program."""
         names = (signal.SIGINT, signal.SIGTERM)
         before = {name: signal.getsignal(name) for name in names}
@@ -230,16 +252,21 @@ class TrainingRun:
                 the next attempt.
         """
         self._flushed = self._clock()
+        problem: Optional[OSError] = None
         for lines in (self._metrics, self._episodes, self._events):
-            lines.flush()
+            try:
+                lines.flush()
+            except OSError as error:  # the others are shorter and may still fit
+                problem = problem or error
+        if problem is not None:
+            raise problem
 
     def close(self) -> None:
-        """Write what is left and let go of the files."""
-        try:
+        """Write what is left and let go of the files; what the disk does not take is given up."""
+        with suppress(OSError):
             self.flush()
-        finally:
-            for lines in (self._metrics, self._episodes, self._events):
-                lines.close()
+        for lines in (self._metrics, self._episodes, self._events):
+            lines.close()
 
     # -- inside --------------------------------------------------------------------------
 
@@ -308,81 +335,20 @@ class TrainingRun:
             return
         try:
             print(text, file=self._spoken, flush=True)
-        except BrokenPipeError:  # who read along went away: nobody is left to train for
+        except OSError as error:
+            # Who read along went away, and nobody is left to train for; on a full disk, what was
+            # said is no loss.
+            self.stop_requested = self.stop_requested or isinstance(error, BrokenPipeError)
             self._spoken = None
-            self.stop_requested = True
+            _silence(sys.stdout)
 
 
-class _Lines:
-    """A file of JSON lines that is appended to in whole lines."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("ab", buffering=0)
-        self._waiting: List[bytes] = []
-        self.size = 0
-
-    def add(self, row: Dict[str, Any]) -> None:
-        line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-        self._waiting.append(line)
-        self.size += len(line)
-
-    def flush(self) -> None:
-        if not self._waiting:
-            return
-        data = b"".join(self._waiting)
-        written = 0
-        try:
-            while written < len(data):
-                written += self._file.write(data[written:])
-        except OSError:
-            self._waiting, self.size = [data[written:]], len(data) - written
-            raise
-        self._waiting, self.size = [], 0
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _Wishes:
-    """New lines of the control file, from where it stood when the training began."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read = path.stat().st_size if path.exists() else 0
-
-    def new(self) -> List[str]:
-        try:
-            if self._path.stat().st_size <= self._read:
-                return []
-            with self._path.open("rb") as file:
-                file.seek(self._read)
-                data = file.read()
-        except OSError:
-            return []
-        whole = data[: data.rfind(b"\n") + 1]
-        self._read += len(whole)
-        return [wish for wish in map(_wish, whole.splitlines()) if wish]
-
-
-def ask(folder: Path, wish: str) -> None:
-    """Tell a training something: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
-
-    Raises:
-        ValueError: No such wish.
-        OSError: The folder cannot be written.
-    """
-    if wish not in ("pause", "resume", "checkpoint", "stop"):
-        raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {wish!r}")
-    with (folder / CONTROL).open("ab", buffering=0) as file:
-        file.write(json.dumps({"do": wish}).encode() + b"\n")
-
-
-def _wish(line: bytes) -> str:
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return ""
-    return str(row.get("do", "")) if isinstance(row, dict) else ""
+def _silence(stream: TextIO) -> None:
+    """What Python still holds for a stream goes nowhere, or it would complain at exit."""
+    with suppress(OSError, ValueError):  # a stream without a descriptor holds nothing
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def _finite(value: float) -> Optional[float]:

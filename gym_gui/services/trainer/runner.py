@@ -129,6 +129,7 @@ class _Runner:
         before = _size(self._folder / "events.jsonl")
         process = subprocess.Popen(
             options.command,
+            env={**os.environ, "MOSAIC_CONTROL_AT": str(self._heard)},
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr.fileno(),  # the log
             start_new_session=True,

@@ -1,0 +1,123 @@
+"""The files through which a training is followed and told things; see :mod:`mosaic_worker.training`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Dict, List, cast
+
+EVENTS = "events.jsonl"
+METRICS = "metrics.jsonl"
+EPISODES = "episodes.jsonl"
+CONTROL = "control.jsonl"
+STATE = "state"
+TENSORBOARD = "tensorboard"
+VIDEOS = "videos"
+
+CONTROL_AT = "MOSAIC_CONTROL_AT"
+"""Environment variable with which whoever starts a training says how long ``control.jsonl`` was then.
+
+Wishes from there on are for this training, also those that were written while it was still
+importing; without the variable, those that come in once its :class:`TrainingRun` is made.
+"""
+
+_PIECE = 1 << 16
+
+
+class Lines:
+    """A file of JSON lines that is appended to in whole lines."""
+
+    def __init__(self, path: Path) -> None:
+        _cut_half_line(path)
+        self._file = path.open("ab", buffering=0)
+        self._waiting: List[bytes] = []
+        self.size = 0
+
+    def add(self, row: Dict[str, Any]) -> None:
+        """Have a row written at the next :meth:`flush`."""
+        line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        self._waiting.append(line)
+        self.size += len(line)
+
+    def flush(self) -> None:
+        """Hand what waits to the operating system; what it does not take waits on (``OSError``)."""
+        if not self._waiting:
+            return
+        data = b"".join(self._waiting)
+        written = 0
+        try:
+            while written < len(data):
+                written += self._file.write(data[written:])
+        except OSError:
+            self._waiting, self.size = [data[written:]], len(data) - written
+            raise
+        self._waiting, self.size = [], 0
+
+    def close(self) -> None:
+        """Let go of the file; what still waits is given up."""
+        self._file.close()
+
+
+def _cut_half_line(path: Path) -> None:
+    """Take away what an earlier training, killed or out of room, began to write at the end."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        keep = end
+        while keep > 0:
+            begin = max(0, keep - _PIECE)
+            file.seek(begin)
+            newline = file.read(keep - begin).rfind(b"\n")
+            if newline >= 0:
+                keep = begin + newline + 1
+                break
+            keep = begin
+        if keep < end:
+            file.truncate(keep)
+
+
+class Wishes:
+    """New lines of the control file, from where it stood when the training was started."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        here = path.stat().st_size if path.exists() else 0
+        told = os.environ.get(CONTROL_AT, "")
+        self._read = min(int(told), here) if told.isdigit() else here
+
+    def new(self) -> List[str]:
+        """Wishes since the last call, oldest first."""
+        try:
+            if self._path.stat().st_size <= self._read:
+                return []
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except OSError:
+            return []
+        whole = data[: data.rfind(b"\n") + 1]
+        self._read += len(whole)
+        return [wish for wish in map(_wish, whole.splitlines()) if wish]
+
+
+def ask(folder: Path, wish: str) -> None:
+    """Tell a training something: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
+
+    Raises:
+        ValueError: No such wish.
+        OSError: The folder cannot be written.
+    """
+    if wish not in ("pause", "resume", "checkpoint", "stop"):
+        raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {wish!r}")
+    with (folder / CONTROL).open("ab", buffering=0) as file:
+        file.write(json.dumps({"do": wish}).encode() + b"\n")
+
+
+def _wish(line: bytes) -> str:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return ""
+    return str(cast(Dict[str, Any], row).get("do", "")) if isinstance(row, dict) else ""
