@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
+
 class PlayPage(Page):
     """See the module.
 
