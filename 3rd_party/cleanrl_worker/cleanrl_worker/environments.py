@@ -1,21 +1,35 @@
 """The training worker's own environments: copies stepped together, masks taken out."""
 
 # What environments hand out is untyped.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 from __future__ import annotations
 
+import functools
+import signal
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from cleanrl_worker.config import ConfigError
+from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.continuable import Continuable
+from cleanrl_worker.moments import RewardScale, RunningMoments
+from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 
 Env = gym.Env[Any, Any]
+Steps = Sequence[Mapping[str, Any]]
+
+CLIP = 10.0
+"""Normalised observations and rewards are cut off here."""
+_KEYS = ("image", "observation", "rgb")
+"""Entries of a Dict that are what a policy wants to see, the first that is there."""
+_PACKAGES = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "ALE/": "ale_py"}
+"""Who registers environments with such names."""
 
 
 class TrainingFailed(RuntimeError):
@@ -26,11 +40,11 @@ class Seen(NamedTuple):
     """What the policy is shown.
 
     Attributes:
-        observations: float32, shape (N, inputs), flattened.
+        observations: float32, or uint8 where the environment gives bytes; shape (N, *shape).
         masks: bool, shape (N, actions), or ``None`` where the environment masks nothing.
     """
 
-    observations: NDArray[np.float32]
+    observations: NDArray[Any]
     masks: NDArray[np.bool_] | None
 
 
@@ -39,73 +53,145 @@ class Transition(NamedTuple):
 
     Attributes:
         seen: What comes next; of a new episode where one ended.
-        rewards: float64, shape (N,).
+        rewards: float64, shape (N,); scaled where that was asked for.
         terminated: bool, shape (N,).
         truncated: bool, shape (N,).
-        final_observations: float32 (N, inputs): the last observation of episodes that ended
-            with this step, other rows zero; ``None`` when no episode ended.
+        final: The last observations of episodes that ended with this step, other rows zero;
+            ``None`` when no episode ended.
+        finished: (return, length) of each episode that ended, rewards as the environment paid them.
     """
 
     seen: Seen
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
-    final_observations: NDArray[np.float32] | None
+    final: Seen | None
+    finished: tuple[tuple[float, int], ...] = ()
+
+    @property
+    def reached(self) -> Seen:
+        """What the actions led to: the last observation where an episode ended, else the next."""
+        if self.final is None:
+            return self.seen
+        ended = self.terminated | self.truncated
+        observations = self.seen.observations.copy()
+        observations[ended] = self.final.observations[ended]
+        masks = self.seen.masks
+        if masks is not None:
+            masks = masks.copy()
+            if self.final.masks is not None:
+                masks[ended] = self.final.masks[ended]
+        return Seen(observations, masks)
 
 
-def make_environment(env_id: str) -> Env:
-    """Make one environment.
+class MaskInInfo(gym.Wrapper[Any, Any, Any, Any]):
+    """Moves an ``action_mask`` that stands beside the observation into the info."""
+
+    def __init__(self, env: Env) -> None:
+        super().__init__(env)
+        self.observation_space: Any = env.observation_space["observation"]  # type: ignore[index]
+
+    def reset(self, **keywords: Any) -> tuple[Any, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.reset`."""
+        observation, info = self.env.reset(**keywords)
+        return observation["observation"], {**info, "action_mask": np.asarray(observation["action_mask"])}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.step`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        info = {**info, "action_mask": np.asarray(observation["action_mask"])}
+        return observation["observation"], reward, terminated, truncated, info
+
+
+def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
+    """Make one environment as a slot sees it: the action mask in ``info``, observations as they are.
 
     Raises:
-        ConfigError: The id is unknown, a package is missing, or the environment's spaces
-            are not a Box (optionally beside an ``action_mask``) and a Discrete.
+        ConfigError: The id is unknown, or a package is missing.
     """
+    package = next((name for head, name in _PACKAGES.items() if env_id.startswith(head)), "")
     try:
-        env: Env = gym.make(env_id)
-    except (gym.error.Error, ImportError, ValueError, TypeError) as error:
-        raise ConfigError(f"environment {env_id!r} cannot be made: {_one_line(error)}") from error
-    try:
-        policy_spaces(env)
-    except ConfigError:
-        env.close()
-        raise
+        if package and env_id not in gym.registry:
+            __import__(package)
+        # Not every environment knows the word, and most need not hear it.
+        env: Env = gym.make(env_id, **({} if render_mode is None else {"render_mode": render_mode}))
+    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"environment {env_id!r} cannot be made: {one_line(error)}") from error
+    observed = env.observation_space
+    if isinstance(observed, spaces.Dict) and set(observed) == {"observation", "action_mask"}:
+        env = MaskInInfo(env)
     return env
 
 
-def policy_spaces(env: Env) -> tuple[spaces.Box[Any], spaces.Discrete[Any]]:
-    """Observation space with the action mask taken out, and action space.
+def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[dict[str, Any]]:
+    """The steps that make vectors or images of what an environment shows, as the settings ask."""
+    steps: list[dict[str, Any]] = []
+    space = observation_space
+    if isinstance(space, spaces.Dict):
+        key = config.select or next((key for key in _KEYS if isinstance(space.get(key), spaces.Box)), "")
+        if key:
+            steps.append({"step": "select", "key": key})
+            space = space.get(key)
+    if isinstance(space, spaces.Discrete):
+        steps.append({"step": "one_hot"})
+    elif not isinstance(space, spaces.Box):
+        steps.append({"step": "flatten"})
+    if config.grayscale:
+        steps.append({"step": "grayscale"})
+    if config.resize:
+        steps.append({"step": "resize", "shape": [config.resize, config.resize]})
+    if config.frame_stack > 1:
+        steps.append({"step": "frame_stack", "size": config.frame_stack})
+    return check_steps(steps)
+
+
+def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = None) -> Env:
+    """Make one environment as the policy sees it.
 
     Raises:
-        ConfigError: They are of a kind that this PPO does not handle.
+        ConfigError: It cannot be made, or its observations or actions are of a kind that no
+            algorithm here handles.
     """
-    name = env.spec.id if env.spec else type(env.unwrapped).__name__
-    observed: Any = env.observation_space
-    if isinstance(observed, spaces.Dict) and set(observed) == {"observation", "action_mask"}:
-        observed = observed["observation"]
-    if not isinstance(observed, spaces.Box):
-        raise ConfigError(f"{name} observes {observed}; this PPO takes Box observations only")
-    acts: Any = env.action_space
-    if not isinstance(acts, spaces.Discrete):
-        raise ConfigError(f"{name} acts in {acts}; this PPO takes Discrete actions only")
-    return observed, acts
+    env = make_raw_environment(env_id, render_mode)
+    try:
+        try:
+            wrapped: Env = wrap(env, list(steps))
+        except PreprocessingError as error:
+            raise ConfigError(f"observations of {env_id} cannot be prepared: {error}") from error
+        observed, acts = wrapped.observation_space, wrapped.action_space
+        if not isinstance(observed, spaces.Box):
+            raise ConfigError(f"{env_id} observes {observed}, which no step makes an array of")
+        flat = isinstance(acts, spaces.MultiDiscrete) and len(acts.shape) == 1
+        if not (flat or isinstance(acts, (spaces.Discrete, spaces.Box))):
+            raise ConfigError(f"{env_id} acts in {acts}; Discrete, MultiDiscrete and Box actions are learnt")
+        if isinstance(acts, spaces.Box) and not np.issubdtype(acts.dtype, np.floating):  # pyright: ignore[reportArgumentType]
+            raise ConfigError(f"{env_id} acts in {acts} of whole numbers, which is not learnt")
+    except ConfigError:
+        env.close()
+        raise
+    return wrapped
 
 
-def see(observation: Any, info: dict[str, Any], count: int, actions: int) -> Seen:
-    """Split stacked observations of ``count`` environments into vectors and masks.
+def observation_kind(space: Any) -> str:
+    """``image`` or ``vector``."""
+    return "image" if len(space.shape) >= 3 else "vector"
 
-    Masks are read from an ``action_mask`` beside the observation, else from ``info``
-    (where a missing one means that every action is legal).
-    """
-    masks: NDArray[np.bool_] | None = None
-    if isinstance(observation, dict):
-        masks = np.asarray(observation["action_mask"]).reshape(count, actions).astype(bool)
-        observation = observation["observation"]
-    elif "action_mask" in info:
-        masks = np.asarray(info["action_mask"]).reshape(count, actions).astype(bool)
-        given = info.get("_action_mask")
-        if given is not None:
-            masks[~np.asarray(given)] = True
-    return Seen(np.asarray(observation, np.float32).reshape(count, -1), masks)
+
+def action_kind(space: Any) -> str:
+    """``discrete``, ``multi_discrete`` or ``continuous``."""
+    kinds = {spaces.Discrete: "discrete", spaces.MultiDiscrete: "multi_discrete"}
+    return kinds.get(type(space), "continuous")
+
+
+def masks_of(info: Mapping[str, Any], count: int, actions: int) -> NDArray[np.bool_] | None:
+    """Masks out of the info of ``count`` environments; a missing one means that every action is legal."""
+    if "action_mask" not in info or not actions:
+        return None
+    masks = np.asarray(info["action_mask"]).reshape(count, actions).astype(bool)
+    given = info.get("_action_mask")
+    if given is not None:
+        masks[~np.asarray(given)] = True
+    return masks
 
 
 class Environments:
@@ -115,69 +201,183 @@ class Environments:
     the final observation, from whose value a truncated episode is bootstrapped.
 
     Args:
-        env_id: What :func:`make_environment` makes.
-        count: Number of copies.
+        config: Which environment, how many copies, what is done to their observations.
+        state: Of :meth:`state`, to go on from there.
+
+    Attributes:
+        steps: Preprocessing, as data; without the normalisation, see :attr:`preprocessing`.
+        raw_observation_space: What a slot has to give.
+        observation_space: What the policy is shown, of one copy.
+        action_space: What it does.
+        exact: Whether every episode went on exactly where it was; true for a new training.
 
     Raises:
         ConfigError: See :func:`make_environment`.
     """
 
-    def __init__(self, env_id: str, count: int) -> None:
-        self.env_id = env_id
-        first = make_environment(env_id)
-        self.observation_space, self.action_space = policy_spaces(first)
-        self.count = count
-        self.actions = int(self.action_space.n)
-        rest = [make_environment(env_id) for _ in range(count - 1)]
-        self._envs = SyncVectorEnv(
-            [lambda env=env: env for env in (first, *rest)], autoreset_mode=AutoresetMode.SAME_STEP
-        )
+    def __init__(self, config: TrainingConfig, state: Mapping[str, Any] | None = None) -> None:
+        self.env_id, self.count = config.env_id, config.num_envs
+        self._seed, self._state = config.seed, dict(state or {})
+        raw = make_raw_environment(config.env_id)
+        self.raw_observation_space: Any = raw.observation_space
+        self.steps = preprocessing_for(config, raw.observation_space)
+        raw.close()
+        first = make_environment(config.env_id, self.steps)
+        self.observation_space: Any = first.observation_space
+        self.action_space: Any = first.action_space
+        first.close()
+        self._bytes = self.observation_space.dtype == np.uint8
+        self._offset: Any = getattr(self.action_space, "start", 0)
+        self.actions = int(self.action_space.n) if isinstance(self.action_space, spaces.Discrete) else 0
+        self.moments = self._moments(config)
+        self._scale = self._reward_scale(config)
+        self._return = np.array(self._state.get("return", np.zeros(self.count)), np.float64)
+        self._length = np.array(self._state.get("length", np.zeros(self.count)), np.int64)
+        self.exact = True
+        self._envs = self._vector(config.async_envs)
+
+    def _vector(self, in_processes: bool) -> Any:
+        snapshots = self._state.get("episodes") or [None] * self.count
+        makers = [
+            functools.partial(_make_copy, self.env_id, self.steps, snapshot, in_processes)
+            for snapshot in snapshots
+        ]
+        mode = AutoresetMode.SAME_STEP
+        if in_processes:
+            return AsyncVectorEnv(makers, autoreset_mode=mode)
+        return SyncVectorEnv(makers, autoreset_mode=mode)
+
+    def _moments(self, config: TrainingConfig) -> RunningMoments | None:
+        if not getattr(config, "normalize_observations", False):
+            return None
+        if observation_kind(self.observation_space) == "image":
+            raise ConfigError("normalize_observations is for vectors; leave it out for images")
+        return RunningMoments(self.observation_space.shape, self._state.get("moments"))
+
+    def _reward_scale(self, config: TrainingConfig) -> RewardScale | None:
+        if not getattr(config, "normalize_rewards", False):
+            return None
+        return RewardScale(self.count, config.gamma, self._state.get("reward_scale"))
 
     @property
-    def inputs(self) -> int:
-        """Length of the flattened observation."""
-        return int(np.prod(self.observation_space.shape))
+    def preprocessing(self) -> list[dict[str, Any]]:
+        """The steps between a slot and the policy as it is now, with what was learnt of observations."""
+        return self.steps if self.moments is None else check_steps([*self.steps, self.moments.step(CLIP)])
 
-    def reset(self, seed: int) -> Seen:
-        """Begin in every copy; copy ``i`` is seeded with ``seed + i``.
+    @property
+    def masked(self) -> bool:
+        """Whether masks can come: decided by the action space alone, as they may come late."""
+        return self.actions > 0
+
+    def begin(self) -> Seen:
+        """Begin in every copy, or go on where the resumed training was; call it once, before :meth:`step`.
+
+        Copy ``i`` is seeded with ``seed + i``.
 
         Raises:
             TrainingFailed: The environment raised.
         """
         try:
-            observation, info = self._envs.reset(seed=seed)
+            observation, info = self._envs.reset(seed=self._seed + int(self._state.get("reseed", 0)))
+            if "episodes" in self._state:
+                exact = np.array(self._envs.call("continued"))
+                self.exact = bool(exact.all())
+                self._return[~exact] = 0.0
+                self._length[~exact] = 0
+        except ConfigError:
+            raise
         except Exception as error:  # foreign code may raise anything
             raise self._raised(error) from error
-        return see(observation, info, self.count, self.actions)
+        # Statistics of a resumed training have counted what it last saw already.
+        return self._see(observation, info, learn="episodes" not in self._state)
 
-    def step(self, choices: NDArray[np.int64]) -> Transition:
-        """Step every copy with ``choices``, int64 (N,), counted from zero.
+    def step(self, actions: NDArray[Any]) -> Transition:
+        """Step every copy.
+
+        Args:
+            actions: int64 (N,) or (N, components), counted from zero; or float32 (N, *shape),
+                clipped to the space's bounds here.
 
         Raises:
             TrainingFailed: The environment raised.
         """
-        moves = choices + int(self.action_space.start)
         try:
-            observation, rewards, terminated, truncated, info = self._envs.step(moves)
+            observation, rewards, terminated, truncated, info = self._envs.step(self._moves(actions))
         except Exception as error:  # foreign code may raise anything
             raise self._raised(error) from error
-        final: NDArray[np.float32] | None = None
-        if "final_obs" in info:
-            final = np.zeros((self.count, self.inputs), np.float32)
-            for i in np.flatnonzero(info["_final_obs"]):
-                last = info["final_obs"][i]
-                last = last["observation"] if isinstance(last, dict) else last
-                final[i] = np.asarray(last, np.float32).reshape(-1)
-        seen = see(observation, info, self.count, self.actions)
-        return Transition(seen, rewards, terminated, truncated, final)
+        ended = terminated | truncated
+        self._return += rewards
+        self._length += 1
+        finished: tuple[tuple[float, int], ...] = ()
+        if ended.any():
+            finished = tuple((float(self._return[i]), int(self._length[i])) for i in np.flatnonzero(ended))
+            self._return[ended] = 0.0
+            self._length[ended] = 0
+        if self._scale is not None:
+            rewards = self._scale(rewards, ended)
+        final = self._final(info) if "final_obs" in info else None
+        seen = self._see(observation, info, learn=True)
+        return Transition(seen, rewards, terminated, truncated, final, finished)
 
-    def _raised(self, error: Exception) -> TrainingFailed:
-        return TrainingFailed(f"{self.env_id} raised {type(error).__name__}: {_one_line(error)}")
+    def state(self, step: int) -> dict[str, Any]:
+        """What it takes to go on from here, as plain data.
+
+        Args:
+            step: Steps trained; episodes that cannot be continued begin with other seeds.
+        """
+        return {
+            "episodes": list(self._envs.call("snapshot")),
+            "return": self._return.tolist(),
+            "length": self._length.tolist(),
+            "moments": None if self.moments is None else self.moments.state(),
+            "reward_scale": None if self._scale is None else self._scale.state(),
+            "reseed": step,
+        }
 
     def close(self) -> None:
         """Release the environments."""
         self._envs.close()
 
+    def _moves(self, actions: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self.action_space, spaces.Box):
+            clipped = np.clip(actions, self.action_space.low, self.action_space.high)
+            return clipped.astype(self.action_space.dtype, copy=False)
+        return (actions + self._offset).astype(self.action_space.dtype, copy=False)
 
-def _one_line(error: Exception) -> str:
+    def _see(self, observation: Any, info: Mapping[str, Any], learn: bool) -> Seen:
+        shown = self._as_shown(observation)
+        if self.moments is not None:
+            if learn:
+                self.moments.update(shown)
+            shown = self.moments.normalized(shown, CLIP)
+        return Seen(shown, masks_of(info, self.count, self.actions))
+
+    def _final(self, info: Mapping[str, Any]) -> Seen:
+        rows = np.flatnonzero(info["_final_obs"])
+        last = self._as_shown(np.stack([info["final_obs"][i] for i in rows]))
+        if self.moments is not None:
+            last = self.moments.normalized(last, CLIP)
+        final = np.zeros((self.count, *last.shape[1:]), last.dtype)
+        final[rows] = last
+        masks = masks_of(info.get("final_info", {}), self.count, self.actions)
+        return Seen(final, masks)
+
+    def _as_shown(self, observation: Any) -> NDArray[Any]:
+        array = np.asarray(observation)
+        return array if self._bytes else array.astype(np.float32, copy=False)
+
+    def _raised(self, error: Exception) -> TrainingFailed:
+        return TrainingFailed(f"{self.env_id} raised {type(error).__name__}: {one_line(error)}")
+
+
+def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in_process: bool) -> Env:
+    if in_process:
+        # Ctrl-C in a terminal reaches the children too; the parent decides when they end.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return Continuable(make_environment(env_id, steps), snapshot)
+
+
+def one_line(error: BaseException) -> str:
+    """What an exception says, on one line."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,12 +1,13 @@
-"""How good is a policy? Whole episodes in an environment of our own, the most likely action."""
+"""How good is a policy? Whole episodes in environments of our own, the most likely action."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from cleanrl_worker.environments import make_environment, policy_spaces, see
+from cleanrl_worker.environments import Env, make_environment
 from cleanrl_worker.policy import Policy
 
 EVALUATION_SEEDS = tuple(range(10_000, 10_020))
@@ -16,7 +17,7 @@ EVALUATION_SEEDS = tuple(range(10_000, 10_020))
 def episode_returns(
     policy: Policy, env_id: str, seeds: Iterable[int], max_steps: int = 100_000
 ) -> list[float]:
-    """Undiscounted return of one episode per seed.
+    """Undiscounted return of one episode per seed, all played side by side.
 
     Args:
         policy: Plays its most likely action.
@@ -28,28 +29,50 @@ def episode_returns(
         ConfigError: The environment cannot be made.
         ValueError: The policy's output is no finite number.
     """
-    env = make_environment(env_id)
+    episodes = [_Episode(policy, env_id, seed) for seed in seeds]
     try:
-        actions = int(policy_spaces(env)[1].n)
-        returns: list[float] = []
-        for seed in seeds:
-            observation, info = env.reset(seed=seed)
-            total = 0.0
-            for _ in range(max_steps):
-                seen = see(observation, info, 1, actions)
-                choice = policy.choose(seen.observations, seen.masks)
-                if not choice.ok[0]:
-                    raise ValueError(f"the policy's output is no finite number in an episode of {env_id}")
-                observation, reward, terminated, truncated, info = env.step(int(choice.actions[0]))
-                total += float(reward)
-                if terminated or truncated:
-                    break
-            returns.append(total)
-        return returns
+        for _ in range(max_steps):
+            open_ones = [episode for episode in episodes if not episode.over]
+            if not open_ones:
+                break
+            _step(policy, open_ones)
+        return [episode.total for episode in episodes]
     finally:
-        env.close()
+        for episode in episodes:
+            episode.env.close()
 
 
 def mean_return(policy: Policy, env_id: str) -> float:
     """Mean of :func:`episode_returns` over :data:`EVALUATION_SEEDS`."""
     return float(np.mean(episode_returns(policy, env_id, EVALUATION_SEEDS)))
+
+
+class _Episode:
+    """An episode, and what the policy remembers of it."""
+
+    def __init__(self, policy: Policy, env_id: str, seed: int) -> None:
+        self.env: Env = make_environment(env_id, policy.description.preprocessing)
+        self.seen, self.info = self.env.reset(seed=seed)
+        self.memory = np.zeros(policy.memory, np.float32)
+        self.total, self.over = 0.0, False
+
+    def play(self, action: Any) -> None:
+        self.seen, reward, terminated, truncated, self.info = self.env.step(action)
+        self.total += float(reward)
+        self.over = bool(terminated or truncated)
+
+
+def _step(policy: Policy, episodes: list[_Episode]) -> None:
+    """One step of every episode, decided together."""
+    does = policy.description.action_space
+    masks = None
+    if does.kind == "Discrete" and any("action_mask" in e.info for e in episodes):
+        masks = np.array([np.asarray(e.info.get("action_mask", np.ones(does.n)), bool) for e in episodes])
+    memory = np.stack([e.memory for e in episodes]) if policy.memory else None
+    choice = policy.choose(np.stack([e.seen for e in episodes]), masks, memory=memory)
+    if not choice.ok.all():
+        raise ValueError("the policy's output is no finite number, or no action was legal")
+    for i, episode in enumerate(episodes):
+        episode.play(choice.actions[i])
+        if choice.memory is not None:
+            episode.memory = choice.memory[i]

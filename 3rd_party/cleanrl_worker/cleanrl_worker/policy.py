@@ -5,37 +5,82 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import safetensors
 import safetensors.torch
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from cleanrl_worker.checkpoint import PolicyDescription, read_checkpoint
-from cleanrl_worker.network import ActorCritic, Architecture
+from cleanrl_worker.registry import player_class
+from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
 from mosaic_worker.worker import LoadError
 
 BATCH = 64
 """Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
 with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
+WORKER = "cleanrl_worker"
+
+Draws = Callable[[int], NDArray[np.float64]]
+"""``draws(j)``: the j-th number in [0, 1) of every row, independent of the others."""
+
+
+class Player(Protocol):
+    """A kind of network at play; always :data:`BATCH` rows.
+
+    Attributes:
+        module: Its state dict is ``model.safetensors``.
+        memory: Numbers it remembers per row from one step to the next; 0 where it has no memory.
+    """
+
+    module: nn.Module
+    memory: int
+
+    @classmethod
+    def build(cls, description: PolicyDescription) -> Player:
+        """The network that a description asks for, its weights unset.
+
+        Raises:
+            ValueError: It asks for none that this version can build; the message says why.
+        """
+        ...
+
+    def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Outputs (BATCH, k), values (BATCH,) where there are any, and the memory after them.
+
+        Args:
+            rows: (BATCH, *shape), float32, or uint8 where the input space is of bytes.
+            memory: (BATCH, memory), zeros where an episode begins; ``None`` without memory.
+        """
+        ...
+
+    def act(
+        self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
+    ) -> NDArray[Any]:
+        """Actions in the action space, first dimension BATCH; the best ones where ``draws`` is ``None``."""
+        ...
+
 
 class Choices(NamedTuple):
     """What a policy chose for N observations.
 
     Attributes:
-        actions: int64 (N,), counted from the action space's ``start``.
-        values: float64 (N,), the value of each state; 0 where ``ok`` is false.
+        actions: In the action space, stacked: (N,) or (N, *shape).
+        values: float64 (N,), the value of each state; 0 where ``ok`` is false; ``None`` where the
+            policy has none.
         ok: bool (N,), false where the network's output is no finite number or no action is legal.
+        memory: float32 (N, memory), what to hand in with each row's next observation.
     """
 
-    actions: NDArray[np.int64]
-    values: NDArray[np.float64]
+    actions: NDArray[Any]
+    values: NDArray[np.float64] | None
     ok: NDArray[np.bool_]
+    memory: NDArray[np.float32] | None = None
 
 
 class Policy:
@@ -43,110 +88,181 @@ class Policy:
 
     Args:
         description: What the weights are.
-        network: The network, its weights in place.
+        player: The network, its weights in place.
     """
 
-    def __init__(self, description: PolicyDescription, network: ActorCritic) -> None:
+    def __init__(self, description: PolicyDescription, player: Player) -> None:
         # More threads would make a row's bits depend on how the work was divided.
         torch.set_num_threads(1)
         self.description = description
-        self._network = network.eval()
-        self._inputs = network.architecture.inputs
-        self._actions = network.architecture.actions
-        self._padded = np.zeros((BATCH, self._inputs), np.float32)
-        self._tensor = torch.from_numpy(self._padded)
+        self._player = player
+        player.module.eval()
+        shown = description.shown_space
+        dtype = np.uint8 if shown.dtype == np.uint8 else np.float32
+        self._padded = np.zeros((BATCH, *shown.shape), dtype)
+        self._rows = torch.from_numpy(self._padded)
+        self._memory = np.zeros((BATCH, player.memory), np.float32) if player.memory else None
+
+    @property
+    def memory(self) -> int:
+        """Numbers it remembers from one step of an episode to the next."""
+        return self._player.memory
+
+    @property
+    def player(self) -> Player:
+        """The network at play."""
+        return self._player
 
     @classmethod
     def load(cls, checkpoint: str | Path) -> Policy:
-        """Read a checkpoint, see :func:`cleanrl_worker.checkpoint.read_checkpoint`.
+        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
 
         Raises:
             LoadError: It cannot be played, with the way out.
         """
         description, data = read_checkpoint(checkpoint)
-        architecture = architecture_of(description)
         try:
             weights = safetensors.torch.load(data)
         except safetensors.SafetensorError as error:
             raise LoadError(f"the weights of {checkpoint} are no safetensors file ({error})") from error
-        wanted = architecture.shapes()
+        return cls.of(description, weights, str(checkpoint))
+
+    @classmethod
+    def of(cls, description: PolicyDescription, weights: Mapping[str, Tensor], where: str = "") -> Policy:
+        """Put weights into the network that their description asks for.
+
+        Args:
+            description: What they are.
+            weights: Tensors by parameter name.
+            where: Whose weights, for messages.
+
+        Raises:
+            LoadError: They do not fit, or are of another worker, with the way out.
+        """
+        where = where or "the policy"
+        if description.worker != WORKER:
+            raise LoadError(f"{where} is played by {description.worker}, not {WORKER}. Set the slot's worker")
+        try:
+            player = build_player(description)
+        except ValueError as error:
+            raise LoadError(
+                f"{DESCRIPTION} of {where} cannot be used: {error}. Copy the checkpoint again, or "
+                "train it again"
+            ) from error
+        wanted = {name: tuple(tensor.shape) for name, tensor in player.module.state_dict().items()}
         found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
         if found != wanted:
             name = min(k for k in {**found, **wanted} if found.get(k) != wanted.get(k))
             raise LoadError(
-                f"the weights of {checkpoint} do not fit their description: {name} has shape "
+                f"the weights of {where} do not fit their description: {name} has shape "
                 f"{found.get(name)} where {wanted.get(name)} is needed. Train it again"
             )
         if not all(t.dtype == torch.float32 and bool(t.isfinite().all()) for t in weights.values()):
-            raise LoadError(f"the weights of {checkpoint} are not all finite float32 numbers. Train it again")
-        network = ActorCritic(architecture)
-        network.load_state_dict(weights)
-        return cls(description, network)
+            raise LoadError(f"the weights of {where} are not all finite float32 numbers. Train it again")
+        player.module.load_state_dict(dict(weights))
+        return cls(description, player)
 
     def choose(
         self,
         observations: NDArray[np.generic],
         masks: NDArray[np.bool_] | None = None,
-        uniforms: NDArray[np.float64] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
     ) -> Choices:
         """Choose an action for each observation.
 
         Args:
-            observations: Shape (N, *observation_space.shape).
+            observations: Shape (N, *input_space.shape).
             masks: bool (N, actions), true where legal; ``None`` where every action is.
-            uniforms: Numbers in [0, 1), shape (N,), to sample with; ``None`` for the most
-                likely action.
+            draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
+            memory: What :class:`Choices` gave for each row's observation before; zeros, or
+                ``None`` for all of them, where an episode begins.
 
         Returns:
             The choice for each row, whichever rows are with it.
         """
-        rows = np.asarray(observations).reshape(len(observations), -1)
-        parts = [
-            self._choose(
-                rows[i : i + BATCH],
-                None if masks is None else masks[i : i + BATCH],
-                None if uniforms is None else uniforms[i : i + BATCH],
+        rows = np.asarray(observations)
+        parts: list[Choices] = []
+        for i in range(0, len(rows), BATCH):
+            part = slice(i, i + BATCH)
+            parts.append(
+                self._choose(
+                    rows[part],
+                    None if masks is None else masks[part],
+                    None if draws is None else _part_of(draws, part),
+                    None if memory is None else memory[part],
+                )
             )
-            for i in range(0, len(rows), BATCH)
-        ]
         if len(parts) == 1:
             return parts[0]
-        return Choices(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return Choices(*(None if c[0] is None else np.concatenate(c) for c in zip(*parts, strict=True)))  # pyright: ignore[reportArgumentType]
 
     def _choose(
         self,
         rows: NDArray[np.generic],
         masks: NDArray[np.bool_] | None,
-        uniforms: NDArray[np.float64] | None,
+        draws: Draws | None,
+        memory: NDArray[np.float32] | None,
     ) -> Choices:
         count = len(rows)
-        self._padded[:count] = rows
-        self._padded[count:] = 0.0
+        self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
+        self._padded[count:] = 0
+        remembered = None
+        if self._memory is not None:
+            self._memory[:] = 0.0
+            if memory is not None:
+                self._memory[:count] = memory
+            remembered = torch.from_numpy(self._memory)
         with torch.inference_mode():
-            logits_tensor, values_tensor = self._network(self._tensor)
+            output_tensor, value_tensor, after = self._player.forward(self._rows, remembered)
         # All BATCH rows as far as numpy goes too: its vector loops may treat odd tails differently.
-        logits, values = logits_tensor.numpy().astype(np.float64), values_tensor.numpy().astype(np.float64)
-        ok = np.isfinite(logits).all(axis=1) & np.isfinite(values)
+        outputs = output_tensor.numpy().astype(np.float64)
+        ok = np.asarray(np.isfinite(outputs).all(axis=1))
+        values = None if value_tensor is None else value_tensor.numpy().astype(np.float64)
+        if values is not None:
+            ok &= np.isfinite(values)
+        full = None
         if masks is not None:
-            logits[:count][~masks] = -math.inf
-            ok[:count] &= masks.any(axis=1)
+            full = np.ones((BATCH, masks.shape[1]), np.bool_)
+            full[:count] = masks
+            ok &= full.any(axis=1)
         if not ok.all():
-            logits[~ok], values[~ok] = 0.0, 0.0
-        actions = logits.argmax(axis=1) if uniforms is None else _sample(logits, uniforms)
-        return Choices(actions[:count] + self.description.action_space.start, values[:count], ok[:count])
+            outputs[~ok] = 0.0
+            if full is not None:
+                full[~ok] = True
+            if values is not None:
+                values[~ok] = 0.0
+        actions = self._player.act(outputs, full, None if draws is None else _padded(draws, count))
+        return Choices(
+            actions[:count],
+            None if values is None else values[:count],
+            ok[:count],
+            None if after is None else after[:count].numpy().copy(),
+        )
 
 
-def architecture_of(description: PolicyDescription) -> Architecture:
-    """The network that a description asks for."""
-    inputs = math.prod(description.observation_space.shape)
-    return Architecture(inputs, description.action_space.n, description.hidden)
+def build_player(description: PolicyDescription) -> Player:
+    """The network that a description asks for, its weights unset.
+
+    Raises:
+        ValueError: It asks for none that this version can build; the message says why.
+    """
+    try:
+        return player_class(str(description.network["type"])).build(description)
+    except KeyError as error:
+        raise ValueError(f"the key {error} is missing in its network") from error
+    except (TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"a value in its network has the wrong type ({error})") from error
 
 
-def _sample(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    cumulative = weights.cumsum(axis=1)
-    thresholds = np.zeros(len(logits))
-    thresholds[: len(uniforms)] = uniforms
-    thresholds *= cumulative[:, -1]
-    return (cumulative <= thresholds[:, None]).sum(axis=1)
+def _part_of(draws: Draws, part: slice) -> Draws:
+    return lambda j: draws(j)[part]
+
+
+def _padded(draws: Draws, count: int) -> Draws:
+    def padded(j: int) -> NDArray[np.float64]:
+        numbers = np.zeros(BATCH)
+        numbers[:count] = draws(j)
+        return numbers
+
+    return padded

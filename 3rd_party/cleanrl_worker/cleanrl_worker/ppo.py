@@ -19,41 +19,35 @@ Shapes: T steps of a rollout, N copies of the environment, B = T x N.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cleanrl_worker.config import PPOConfig
-from cleanrl_worker.environments import Environments, TrainingFailed
-from cleanrl_worker.network import ActorCritic, Architecture, mask_logits
-
-
-class Update(NamedTuple):
-    """What is known after one update.
-
-    Attributes:
-        step: Environment steps so far.
-        network: The network as it is now; it changes with the next update.
-        metrics: Scalars by TensorBoard name.
-        recent_returns: Returns of the last (at most 100) finished episodes.
-    """
-
-    step: int
-    network: ActorCritic
-    metrics: dict[str, float]
-    recent_returns: tuple[float, ...]
+from cleanrl_worker.config.ppo import PPOConfig
+from cleanrl_worker.environments import Environments, Seen, TrainingFailed, Transition
+from cleanrl_worker.heads import Head, head_of
+from cleanrl_worker.network import ActorCritic, Architecture, Encoding
+from cleanrl_worker.session import Session
+from cleanrl_worker.state import (
+    State,
+    pack_generator,
+    pack_module,
+    pack_optimizer,
+    restore_generator,
+    restore_module,
+    restore_optimizer,
+)
+from mosaic_worker.gymnasium_spaces import describe
 
 
 class Rollout(NamedTuple):
     """T steps of N copies; all but ``next_value`` are (T, N) or (T, N, …)."""
 
     observations: Tensor
-    masks: Tensor
+    masks: Tensor | None
     actions: Tensor
     log_probs: Tensor
     values: Tensor
@@ -62,112 +56,184 @@ class Rollout(NamedTuple):
     next_value: Tensor
 
 
-def train(config: PPOConfig, environments: Environments, on_update: Callable[[Update], bool]) -> ActorCritic:
-    """Train until ``config.total_steps`` are spent or ``on_update`` returns false.
+def train(config: PPOConfig, environments: Environments, session: Session) -> PPO:
+    """Train until ``config.total_steps`` are spent or the session says to stop.
 
     Args:
         config: Every setting.
         environments: Copies to train in, ``config.num_envs`` of them; the caller closes them.
-        on_update: Called after each update; returns whether to go on.
+        session: Hears how it goes, and says when to stop.
 
     Raises:
-        TrainingFailed: A loss is no finite number (the network is then still the last good one
-            that ``on_update`` was shown), or an environment raised.
+        TrainingFailed: A loss is no finite number, or an environment raised. The network is then
+            still the one of the last update that was whole.
     """
-    # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
-    torch.set_num_threads(1)
-    generator = torch.Generator().manual_seed(config.seed)
-    network = ActorCritic(Architecture(environments.inputs, environments.actions, config.hidden))
-    network.initialise(generator)
-    # Adam's epsilon of 1e-5 is detail 3.
-    optimizer = torch.optim.Adam(network.parameters(), lr=config.learning_rate, eps=1e-5)
-    player = Player(config, environments, network, generator)
-    for number in range(config.num_updates):
-        if config.anneal_lr:
-            optimizer.param_groups[0]["lr"] = config.learning_rate * (1.0 - number / config.num_updates)
-        rollout = player.play()
-        advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda)
-        losses = learn(config, network, optimizer, rollout, advantages, generator)
-        metrics = {
-            "charts/learning_rate": float(optimizer.param_groups[0]["lr"]),
-            **player.metrics(),
-            **losses,
-        }
-        step = (number + 1) * config.batch_size
-        if not on_update(Update(step, network, metrics, tuple(player.returns))):
+    learner = PPO(config, environments, session)
+    seen = environments.begin()
+    for number in range(session.step // config.batch_size, config.num_updates):
+        learner.anneal(number)
+        rollout, seen = play(learner, environments, session, seen)
+        metrics = learn(learner, rollout)
+        session.metrics(session.step, metrics)
+        if not session.advance(session.step, learner):
             break
-    return network
+    return learner
 
 
-class Player:
-    """Plays rollouts, carrying on where the last one stopped.
+class PPO:
+    """What PPO has learnt, and what it learns with.
 
     Attributes:
-        returns: Returns of the last finished episodes.
-        lengths: Their lengths.
+        model: Policy and value function.
+        head: Turns the policy's numbers into actions.
+        optimizer: Adam.
+        generator: Every random number comes from it.
     """
 
-    def __init__(
-        self, config: PPOConfig, environments: Environments, network: ActorCritic, generator: torch.Generator
-    ) -> None:
-        self._config = config
-        self._environments = environments
-        self._network = network
-        self._generator = generator
-        self._seen = environments.reset(config.seed)
-        self._return = np.zeros(config.num_envs)
-        self._length = np.zeros(config.num_envs, np.int64)
-        self.returns: deque[float] = deque(maxlen=100)
-        self.lengths: deque[int] = deque(maxlen=100)
+    def __init__(self, config: PPOConfig, environments: Environments, session: Session) -> None:
+        self.config, self.device = config, session.device
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.head: Head = head_of(describe(environments.action_space))
+        self.model = self.build(environments)
+        self.model.initialise(self.generator)
+        self.model.to(self.device)
+        # Adam's epsilon of 1e-5 is detail 3.
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.learning_rate, eps=1e-5)
+        if session.restored is not None:
+            restore_module("network", self.model, session.restored)
+            restore_optimizer("optimizer", self.optimizer, session.restored)
+            restore_generator("generator", self.generator, session.restored)
 
-    @torch.no_grad()
-    def play(self) -> Rollout:
-        """One rollout with the network as it is now."""
-        config, envs = self._config, self._environments
+    def build(self, environments: Environments) -> Any:
+        """The network that fits the environment."""
+        return ActorCritic(self.architecture(environments))
+
+    def architecture(self, environments: Environments) -> Architecture:
+        """What to build."""
+        space = environments.observation_space
+        encoding = Encoding.of(space.shape, space.dtype == np.uint8)
+        return Architecture(encoding, self.head.outputs, self.head.continuous, self.config.hidden)
+
+    def anneal(self, number: int) -> None:
+        """Set the learning rate of an update."""
+        if self.config.anneal_lr:
+            left = 1.0 - number / self.config.num_updates
+            self.optimizer.param_groups[0]["lr"] = self.config.learning_rate * left
+
+    def descend(self, loss: Tensor) -> None:
+        """One gradient step."""
+        if not math.isfinite(loss.item()):
+            raise TrainingFailed(
+                "the loss is no finite number any more; lower learning_rate, or check the rewards"
+            )
+        self.optimizer.zero_grad()
+        loss.backward()  # pyright: ignore[reportUnknownMemberType]
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm)
+        self.optimizer.step()
+
+    # -- what the session keeps --
+
+    def network(self) -> Mapping[str, Any]:
+        """Of ``policy.json``."""
+        return self.model.architecture.to_json()
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """Of the policy and the value function."""
+        return self.model.state_dict()
+
+    def state(self) -> State:
+        """Everything that :func:`train` goes on from."""
+        state = State()
+        pack_module("network", self.model, state)
+        pack_optimizer("optimizer", self.optimizer, state)
+        pack_generator("generator", self.generator, state)
+        return state
+
+
+class Recorder:
+    """Fills a rollout, one step at a time."""
+
+    def __init__(self, learner: PPO, environments: Environments, seen: Seen) -> None:
+        config, head, device = learner.config, learner.head, learner.device
+        self._gamma, self._device = config.gamma, device
         shape = (config.num_steps, config.num_envs)
-        observations = torch.zeros((*shape, envs.inputs))
-        masks = torch.ones((*shape, envs.actions), dtype=torch.bool)
-        actions = torch.zeros(shape, dtype=torch.int64)
-        log_probs, values, rewards, ended = (torch.zeros(shape) for _ in range(4))
-        for t in range(config.num_steps):
-            observations[t] = torch.from_numpy(self._seen.observations)
-            if self._seen.masks is not None:
-                masks[t] = torch.from_numpy(self._seen.masks)
-            logits, values[t] = self._network(observations[t])
-            all_log_probs = mask_logits(logits, masks[t]).log_softmax(-1)
-            chosen = all_log_probs.exp().multinomial(1, generator=self._generator)
-            actions[t] = chosen.squeeze(-1)
-            log_probs[t] = all_log_probs.gather(-1, chosen).squeeze(-1)
-            moved = envs.step(actions[t].numpy())
-            self._count(moved.rewards, moved.terminated | moved.truncated)
-            rewards[t] = torch.from_numpy(moved.rewards)
-            ended[t] = torch.from_numpy((moved.terminated | moved.truncated).astype(np.float32))
-            cut_off = moved.truncated & ~moved.terminated
-            if moved.final_observations is not None and cut_off.any():
-                # The episode would have gone on: what was still to come is the value of its end.
-                _, beyond = self._network(torch.from_numpy(moved.final_observations))
-                rewards[t] += config.gamma * beyond * torch.from_numpy(cut_off)
-            self._seen = moved.seen
-        _, next_value = self._network(torch.from_numpy(self._seen.observations))
-        return Rollout(observations, masks, actions, log_probs, values, rewards, ended, next_value)
+        kind = torch.from_numpy(seen.observations).dtype
+        self.observations = torch.zeros((*shape, *seen.observations.shape[1:]), dtype=kind, device=device)
+        masks = (*shape, environments.actions)
+        self.masks = torch.ones(masks, dtype=torch.bool, device=device) if environments.masked else None
+        size = environments.action_space.shape
+        kind = torch.float32 if head.continuous else torch.int64
+        flat = (head.outputs,) if head.continuous else size
+        self.actions = torch.zeros((*shape, *flat), dtype=kind, device=device)
+        zeros = (torch.zeros(shape, device=device) for _ in range(4))
+        self.log_probs, self.values, self.rewards, self.ended = zeros
 
-    def metrics(self) -> dict[str, float]:
-        """Means over the last finished episodes; empty before the first has finished."""
-        if not self.returns:
-            return {}
-        return {
-            "charts/episodic_return": float(np.mean(self.returns)),
-            "charts/episodic_length": float(np.mean(self.lengths)),
-        }
+    def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
+        """Note what is seen at a step; observations and masks of it."""
+        self.observations[t] = torch.from_numpy(seen.observations)
+        if self.masks is None:
+            return self.observations[t], None
+        if seen.masks is not None:
+            self.masks[t] = torch.from_numpy(seen.masks)
+        return self.observations[t], self.masks[t]
 
-    def _count(self, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
-        self._return += rewards
-        self._length += 1
-        for i in np.flatnonzero(ended):
-            self.returns.append(float(self._return[i]))
-            self.lengths.append(int(self._length[i]))
-        self._return[ended] = 0.0
-        self._length[ended] = 0
+    def choose(self, t: int, learner: PPO, params: Tensor, values: Tensor, masks: Tensor | None) -> Tensor:
+        """Draw actions and note them."""
+        actions = learner.head.sample(params, masks, learner.generator)
+        self.actions[t] = actions
+        self.values[t] = values
+        self.log_probs[t] = learner.head.evaluate(params, self.actions[t], masks)[0]
+        return actions
+
+    def pay(self, t: int, moved: Transition) -> None:
+        """Note what came of it."""
+        self.rewards[t] = torch.from_numpy(moved.rewards)
+        self.ended[t] = torch.from_numpy(moved.terminated | moved.truncated)
+
+    def bootstrap(self, t: int, moved: Transition, beyond: Tensor) -> None:
+        """A truncated episode would have gone on: what was still to come is the value of its end."""
+        cut_off = torch.from_numpy(moved.truncated & ~moved.terminated).to(self._device)
+        self.rewards[t] += self._gamma * beyond * cut_off
+
+    def rollout(self, next_value: Tensor) -> Rollout:
+        """All of it."""
+        return Rollout(
+            self.observations,
+            self.masks,
+            self.actions,
+            self.log_probs,
+            self.values,
+            self.rewards,
+            self.ended,
+            next_value,
+        )
+
+
+@torch.no_grad()
+def play(learner: PPO, environments: Environments, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
+    """One rollout with the network as it is now, and what is seen after it."""
+    config, network, device = learner.config, learner.model, learner.device
+    record = Recorder(learner, environments, seen)
+    step = session.step
+    for t in range(config.num_steps):
+        observations, masks = record.show(t, seen)
+        params, values = network(observations)
+        actions = record.choose(t, learner, params, values, masks)
+        moved = environments.step(shaped(actions.numpy(), environments))
+        step += config.num_envs
+        session.episodes(step, moved.finished)
+        record.pay(t, moved)
+        if moved.final is not None and (moved.truncated & ~moved.terminated).any():
+            record.bootstrap(t, moved, network(torch.from_numpy(moved.final.observations).to(device))[1])
+        seen = moved.seen
+    session.step = step
+    _, next_value = network(torch.from_numpy(seen.observations).to(device))
+    return record.rollout(next_value), seen
+
+
+def shaped(actions: Any, environments: Environments) -> Any:
+    """Actions (N, …) in the shape that the environment takes."""
+    return actions.reshape(len(actions), *environments.action_space.shape)
 
 
 def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Tensor:
@@ -182,53 +248,79 @@ def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Te
     return advantages
 
 
-def learn(
-    config: PPOConfig,
-    network: ActorCritic,
-    optimizer: torch.optim.Optimizer,
-    rollout: Rollout,
-    advantages: Tensor,
-    generator: torch.Generator,
-) -> dict[str, float]:
+def learn(learner: PPO, rollout: Rollout) -> dict[str, float]:
     """Epochs of minibatch gradient steps on one rollout.
 
     Returns:
         Losses and diagnostics of the last minibatch, by TensorBoard name.
+
+    Raises:
+        TrainingFailed: The loss is no finite number.
     """
-    batch = Rollout._make([*(x.flatten(0, 1) for x in rollout[:-1]), rollout.next_value])
-    flat_advantages = advantages.flatten()
-    targets = flat_advantages + batch.values
+    config = learner.config
+    advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda).flatten()
+    batch = flattened(rollout)
+    targets = advantages + batch.values
     size = config.batch_size // config.num_minibatches
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
-        for rows in torch.randperm(config.batch_size, generator=generator).split(size):
-            loss, metrics = _loss(config, network, batch, flat_advantages, targets, rows)
-            if not math.isfinite(metrics["losses/total"]):
-                raise TrainingFailed(
-                    "the loss is no finite number any more; lower learning_rate, or check the rewards"
-                )
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
-            optimizer.step()
+        order = torch.randperm(config.batch_size, generator=learner.generator).to(learner.device)
+        for rows in order.split(size):
+            params, values = learner.model(batch.observations[rows])
+            loss, metrics = losses(learner, batch, rows, params, values, advantages, targets)
+            learner.descend(loss)
         if config.target_kl is not None and metrics["losses/approx_kl"] > config.target_kl:
             break
-    spread = float(targets.var())
-    unexplained = float((targets - batch.values).var())
-    metrics["losses/explained_variance"] = 1.0 - unexplained / spread if spread > 0 else 0.0
-    return metrics
+    return {**metrics, **explained(learner, targets, batch.values)}
 
 
-def _loss(
-    config: PPOConfig, network: ActorCritic, batch: Rollout, advantages: Tensor, targets: Tensor, rows: Tensor
+def flattened(rollout: Rollout, copies: Tensor | slice = slice(None)) -> Rollout:
+    """Some copies of a rollout, or all, T and N made one."""
+
+    def flat(x: Tensor) -> Tensor:
+        return x[:, copies].flatten(0, 1)
+
+    r = rollout
+    masks = None if r.masks is None else flat(r.masks)
+    actions, log_probs, values = flat(r.actions), flat(r.log_probs), flat(r.values)
+    rewards, ended = flat(r.rewards), flat(r.ended)
+    return Rollout(flat(r.observations), masks, actions, log_probs, values, rewards, ended, r.next_value)
+
+
+def explained(learner: PPO, targets: Tensor, values: Tensor) -> dict[str, float]:
+    """How much of the spread of the returns the value function foresaw, and the learning rate."""
+    spread, unexplained = float(targets.var()), float((targets - values).var())
+    return {
+        "charts/learning_rate": float(learner.optimizer.param_groups[0]["lr"]),
+        "losses/explained_variance": 1.0 - unexplained / spread if spread > 0 else 0.0,
+    }
+
+
+def losses(
+    learner: PPO,
+    batch: Rollout,
+    rows: Tensor,
+    params: Tensor,
+    values: Tensor,
+    advantages: Tensor,
+    targets: Tensor,
 ) -> tuple[Tensor, dict[str, float]]:
-    """Clipped surrogate, clipped value loss and entropy bonus on some rows of a batch."""
-    logits, values = network(batch.observations[rows])
-    log_probs = mask_logits(logits, batch.masks[rows]).log_softmax(-1)
-    # Illegal actions have probability zero and log-probability minus infinity: 0 * -inf must count as 0.
-    entropy = -(log_probs.exp() * log_probs.masked_fill(~batch.masks[rows], 0.0)).sum(-1).mean()
-    chosen = log_probs.gather(-1, batch.actions[rows].unsqueeze(-1)).squeeze(-1)
-    log_ratio = chosen - batch.log_probs[rows]
+    """Clipped surrogate, clipped value loss and entropy bonus on some rows of a batch.
+
+    Args:
+        learner: For its settings and its head.
+        batch: The rollout, T and N made one.
+        rows: Which of its rows.
+        params: What the network says of these rows now.
+        values: Its values of these rows.
+        advantages: Of the whole batch.
+        targets: Returns that values should foretell, of the whole batch.
+    """
+    config = learner.config
+    masks = None if batch.masks is None else batch.masks[rows]
+    log_probs, entropies = learner.head.evaluate(params, batch.actions[rows], masks)
+    entropy = entropies.mean()
+    log_ratio = log_probs - batch.log_probs[rows]
     ratio = log_ratio.exp()
 
     gain = advantages[rows]

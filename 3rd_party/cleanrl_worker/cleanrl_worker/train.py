@@ -1,8 +1,9 @@
 """Train a policy: ``python -m cleanrl_worker.train --algo ppo --env-id CartPole-v1 --out DIR``.
 
-Exit status 0: trained. 1: it went wrong while running. 2: something to fix in the command
-(one line says what). 130: stopped by Ctrl-C or by a reader that went away. Whatever the end,
-the last checkpoint is kept.
+Standard output is for people; programs read the files of the run folder, see
+:mod:`mosaic_worker.training`. Exit status 0: trained. 1: it went wrong while running. 2:
+something to fix in the command (one line says what). 130: stopped, by a wish, by Ctrl-C or
+by a reader that went away. Whatever the end, the last checkpoint is kept.
 """
 
 from __future__ import annotations
@@ -11,45 +12,32 @@ import contextlib
 import dataclasses
 import io
 import re
-import signal
+import shutil
 import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 import tyro
 
-from cleanrl_worker.checkpoint import holds_checkpoint
-from cleanrl_worker.config import ConfigError, PPOConfig
-from cleanrl_worker.environments import make_environment
-from cleanrl_worker.progress import Progress, Stop
+from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.registry import ALGORITHMS, Algorithm, algorithm
+from mosaic_worker.checkpoint import holds_checkpoint
+from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
 from mosaic_worker.worker import LoadError
 
-ALGORITHMS = ("ppo",)
+PROGRAM = "python -m cleanrl_worker.train"
 
 
-@dataclasses.dataclass(frozen=True)
-class Arguments:
-    """Train a policy and keep it as policy.json + model.safetensors."""
+class Arguments(Protocol):
+    """What the command line says."""
 
-    ppo: tyro.conf.OmitArgPrefixes[PPOConfig] = dataclasses.field(default_factory=PPOConfig)
-    algo: str = "ppo"
-    """The algorithm."""
-    out: Path | None = None
-    """Folder of the policy and its TensorBoard log; runs/<algo>_<env>_seed<seed> by default."""
-    overwrite: bool = False
-    """Replace a policy that is already in the folder."""
-    checkpoint_every: float = 10.0
-    """Seconds between two checkpoints."""
-    json: bool = False
-    """Progress as JSON lines, for programs."""
-
-    @property
-    def folder(self) -> Path:
-        """Where the policy goes."""
-        if self.out is not None:
-            return self.out
-        return Path("runs") / re.sub(r"[^\w.-]+", "_", f"{self.algo}_{self.ppo.env_id}_seed{self.ppo.seed}")
+    config: TrainingConfig
+    algo: str
+    out: Path | None
+    resume: bool
+    overwrite: bool
+    checkpoint_every: float
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,94 +46,187 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    args = list(sys.argv[1:] if argv is None else argv)
-    progress = Progress("--json" in args)
     try:
-        found = parse(args)
-        make_environment(found.ppo.env_id).close()
-        with _prepared(found) as folder:
-            # After the cheap checks: torch takes seconds to import.
-            from cleanrl_worker.training import Training, TrainingFailed
+        found, asked = parse(sys.argv[1:] if argv is None else list(argv))
+        # After the cheap checks: torch takes seconds to import.
+        from cleanrl_worker import training
 
-            with _stop_on_signals() as stop:
-                try:
-                    Training(found.algo, found.ppo, folder, found.checkpoint_every, progress).run(stop)
-                except (TrainingFailed, LoadError, OSError) as error:
-                    progress.error("failed", " ".join(str(error).split()))
-                    return 1
-            return 130 if stop.requested or progress.lost else 0
+        config = asked.config
+        with _prepared(found, asked) as folder:
+            restored = training.resumable(found, config, folder) if asked.resume else None
+            run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
+            with contextlib.closing(run), run.stop_on_signals():
+                return _train(found, config, run, restored)
     except ConfigError as error:
-        progress.error("usage", str(error))
+        print(f"error: {error}", file=sys.stderr, flush=True)
         return 2
     except KeyboardInterrupt:
         return 130
 
 
-def parse(args: Sequence[str]) -> Arguments:
-    """Read the command line.
+def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored: Any) -> int:
+    """Train, and put every end into words; the exit status."""
+    from cleanrl_worker import training
+
+    try:
+        training.train(found, config, run, restored)
+    except ConfigError as error:
+        _fail(run, "usage", str(error))
+        return 2
+    except (training.TrainingFailed, LoadError, OSError, MemoryError) as error:
+        words = " ".join(str(error).split()) or "there is no memory left; lower num_envs or buffer sizes"
+        _fail(run, "failed", words)
+        return 1
+    return 130 if run.stop_requested else 0
+
+
+def _fail(run: TrainingRun, kind: str, message: str) -> None:
+    try:
+        run.fail(kind, message)
+    except OSError:  # the disk that failed is the one that would tell
+        print(f"error: {message}", file=sys.stderr, flush=True)
+
+
+def parse(args: Sequence[str]) -> tuple[Algorithm, Arguments]:
+    """Read the command line: the algorithm, and everything with its settings.
 
     Raises:
         ConfigError: An unknown flag or algorithm, or a bad value, in one sentence.
         SystemExit: ``--help`` was asked for.
     """
+    found = algorithm(_value_of(args, "algo") or "ppo")
+    base = found.config_class()
+    if "--resume" in args and "--help" not in args:
+        base = _resumed_settings(found, Path(_value_of(args, "out") or ""))
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            found = tyro.cli(Arguments, args=args, prog="python -m cleanrl_worker.train")
+            asked = tyro.cli(_arguments(found, base), args=_spelled(args), prog=PROGRAM)
     except SystemExit as exit_:
         if exit_.code:
             raise ConfigError(_first_section(said.getvalue())) from exit_
         raise
-    if found.algo not in ALGORITHMS:
-        raise ConfigError(f"unknown algorithm {found.algo!r}. Known: {', '.join(ALGORITHMS)}")
-    if not found.checkpoint_every > 0:
+    asked = cast("Arguments", asked)
+    if not asked.checkpoint_every > 0:
         raise ConfigError(
-            f"checkpoint_every must be a positive number of seconds, not {found.checkpoint_every}"
+            f"checkpoint_every must be a positive number of seconds, not {asked.checkpoint_every}"
         )
-    return found
+    if asked.resume and asked.overwrite:
+        raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
+    return found, asked
+
+
+def _arguments(found: Algorithm, base: TrainingConfig) -> type[Any]:
+    """A dataclass for tyro: our flags, and the settings of one algorithm."""
+    of = dataclasses.field
+    arg = tyro.conf.arg
+    fields: list[Any] = [
+        ("config", tyro.conf.OmitArgPrefixes[type(base)], of(default=base)),  # type: ignore[misc]
+        (
+            "algo",
+            _annotated(str, arg(help=f"The algorithm: {', '.join(ALGORITHMS)}.")),
+            of(default=found.name),
+        ),
+        (
+            "out",
+            _annotated(Path | None, arg(help="The run folder; runs/<algo>_<env>_seed<seed> by default.")),
+            of(default=None),
+        ),
+        (
+            "resume",
+            _annotated(bool, arg(help="Go on with the training in --out, with its settings.")),
+            of(default=False),
+        ),
+        (
+            "overwrite",
+            _annotated(bool, arg(help="Replace a policy that is already in the folder.")),
+            of(default=False),
+        ),
+        (
+            "checkpoint_every",
+            _annotated(float, arg(help="Seconds between two checkpoints.")),
+            of(default=30.0),
+        ),
+    ]
+    made = dataclasses.make_dataclass("Arguments", fields, frozen=True)
+    made.__doc__ = "Train a policy and keep it as policy.json + model.safetensors."
+    return made
+
+
+def _annotated(kind: Any, note: Any) -> Any:
+    from typing import Annotated
+
+    return Annotated[kind, note]
+
+
+def _spelled(args: Sequence[str]) -> list[str]:
+    """``--algo PPO`` as the registry spells it is a matter of ours, not of tyro's."""
+    return [
+        arg.lower() if before == "--algo" else arg for before, arg in zip(["", *args], args, strict=False)
+    ]
+
+
+def _value_of(args: Sequence[str], name: str) -> str:
+    """What follows ``--name``, or stands behind ``--name=``; the last one counts."""
+    value = ""
+    for arg, following in zip(args, [*args[1:], ""], strict=True):
+        if arg == f"--{name}":
+            value = following
+        elif arg.startswith(f"--{name}="):
+            value = arg.partition("=")[2]
+    return value
+
+
+def _resumed_settings(found: Algorithm, folder: Path) -> TrainingConfig:
+    if not str(folder) or folder == Path():
+        raise ConfigError("--resume needs --out: the folder of the training that goes on")
+    from cleanrl_worker.state import read_state
+    from cleanrl_worker.training import stored_settings
+
+    return found.config_class(**stored_settings(found, read_state(folder)))
 
 
 @contextlib.contextmanager
-def _prepared(args: Arguments) -> Generator[Path]:
+def _prepared(found: Algorithm, asked: Arguments) -> Generator[Path]:
     """Make the folder, or say why not, before anything expensive begins; leave none that is empty."""
-    folder = args.folder
+    config = asked.config
+    name = re.sub(r"[^\w.-]+", "_", f"{found.name}_{config.env_id}_seed{config.seed}")
+    folder = asked.out if asked.out is not None else Path("runs") / name
     new = not folder.exists()
     try:
-        if holds_checkpoint(folder) and not args.overwrite:
-            raise ConfigError(f"{folder} already holds a policy. Choose another --out, or add --overwrite")
+        if holds_checkpoint(folder) and not (asked.overwrite or asked.resume):
+            raise ConfigError(
+                f"{folder} already holds a policy. Choose another --out, go on with --resume, or "
+                "add --overwrite"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         trial = folder / ".writable"
         trial.touch()
         trial.unlink()
-        for old_log in folder.glob("events.out.tfevents.*"):
-            old_log.unlink()
+        if asked.overwrite:
+            _clear(folder)
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written: {error.strerror}. Choose another --out") from error
     try:
         yield folder
     finally:
-        if new and not any(folder.iterdir()):
-            folder.rmdir()
+        if new and not _kept(folder):
+            shutil.rmtree(folder)
 
 
-@contextlib.contextmanager
-def _stop_on_signals() -> Generator[Stop]:
-    """The first SIGINT or SIGTERM asks the training to stop, the next one ends the program."""
-    stop = Stop()
-    before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+def _clear(folder: Path) -> None:
+    """Remove what the training before left, but not its policy, which is replaced when there is a new one."""
+    for name in (EVENTS, METRICS, EPISODES):
+        (folder / name).unlink(missing_ok=True)
+    for name in (STATE, TENSORBOARD, VIDEOS):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
-    def ask(*_: Any) -> None:
-        stop.requested = True
-        for name, handler in before.items():
-            signal.signal(name, handler)
 
-    for name in before:
-        signal.signal(name, ask)
-    try:
-        yield stop
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)
+def _kept(folder: Path) -> bool:
+    """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
+    events = folder / EVENTS
+    others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
+    return bool(others) or (events.exists() and b'"start"' in events.read_bytes())
 
 
 def _first_section(boxed: str) -> str:
@@ -157,7 +238,7 @@ def _first_section(boxed: str) -> str:
             break
         if text and not text.startswith("╭"):
             lines.append(text)
-    return " ".join(lines).removeprefix("Error parsing ppo: ") + ". See --help"
+    return " ".join(lines).removeprefix("Error parsing config: ") + ". See --help"
 
 
 if __name__ == "__main__":

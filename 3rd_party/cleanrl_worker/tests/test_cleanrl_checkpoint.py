@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
 import pickle
 import re
-import resource
 import subprocess
 import sys
 import zipfile
@@ -19,13 +17,9 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-import cleanrl_worker.checkpoint as files
-from cleanrl_worker.checkpoint import PolicyDescription, read_checkpoint, save_checkpoint
-from cleanrl_worker.network import ActorCritic
-from cleanrl_worker.policy import Policy, architecture_of
+from cleanrl_worker.policy import Policy, build_player
+from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 
@@ -38,11 +32,14 @@ def box(*shape: int) -> Space:
 
 def describe(inputs: int = 4, actions: int = 2, hidden: tuple[int, ...] = (8,)) -> PolicyDescription:
     action_space = Space("Discrete", np.dtype(np.int64), n=actions)
-    return PolicyDescription("ppo", "CartPole-v1", box(inputs), action_space, hidden, seed=3)
+    network = {"type": "mlp", "hidden": list(hidden), "activation": "tanh"}
+    return PolicyDescription(
+        "cleanrl_worker", "ppo", "CartPole-v1", box(inputs), action_space, network, seed=3
+    )
 
 
 def weigh(description: PolicyDescription, seed: int = 0) -> bytes:
-    network = ActorCritic(architecture_of(description))
+    network: Any = build_player(description).module
     network.initialise(torch.Generator().manual_seed(seed))
     return safetensors.torch.save(network.state_dict())
 
@@ -87,6 +84,8 @@ def with_nan() -> bytes:
     return safetensors.torch.save(state)
 
 
+NETWORK = {"type": "actor_critic", "hidden": [8], "activation": "tanh"}
+ENCODER = {"kind": "mlp", "shape": [4], "layout": "", "scale": 1.0}
 BAD = {
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "has no model.safetensors"),
     "no description": (lambda f: (f / "policy.json").unlink(), "holds no policy.json"),
@@ -101,19 +100,41 @@ BAD = {
     "nested deeply": (lambda f: (f / "policy.json").write_text("[" * 99_999), "cannot be used"),
     "no seed": (lambda f: edit(f, evaluation=None), "wrong type"),
     "later format": (lambda f: edit(f, format_version=99), "format_version is 99"),
-    "unknown preprocessing": (lambda f: edit(f, preprocessing=["grayscale"]), "unknown preprocessing"),
+    "preprocessing without options": (lambda f: edit(f, preprocessing=["grayscale"]), "an object is needed"),
     "unknown network": (
         lambda f: edit(f, network={"type": "cnn", "activation": "relu", "hidden": [1]}),
         "unknown kind",
     ),
+    "another worker": (lambda f: edit(f, worker="sb3_worker"), "is played by sb3_worker"),
+    "an encoder of another shape": (
+        lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"shape": [9]}}),
+        r"takes \(9,\), its input space has \(4,\)",
+    ),
+    "an encoder that is none": (
+        lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"kind": "transformer"}}),
+        "encoder is of an unknown kind",
+    ),
+    "a layout that cannot be": (
+        lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"layout": "hwc"}}),
+        "lays",
+    ),
+    "a memory without an LSTM": (
+        lambda f: edit(f, network=NETWORK | {"lstm_size": 8}),
+        "unknown kind",
+    ),
+    "a network without a type": (lambda f: edit(f, network={}), "'type' is missing"),
     "absurd widths": (
         lambda f: edit(f, network={"type": "mlp", "activation": "tanh", "hidden": [10**9]}),
         "hidden widths",
     ),
-    "another space": (lambda f: edit(f, observation_space={"kind": "Sphere"}), "unknown space kind"),
+    "another space": (lambda f: edit(f, input_space={"kind": "Sphere"}), "unknown space kind"),
     "a discrete observation": (
-        lambda f: edit(f, observation_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
+        lambda f: edit(f, input_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
         "needs a Box",
+    ),
+    "text for actions": (
+        lambda f: edit(f, action_space={"kind": "MultiBinary", "shape": [3], "dtype": "int8"}),
+        "a kind that is not learnt: MultiBinary",
     ),
     "an action more": (
         lambda f: edit(f, action_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
@@ -170,64 +191,9 @@ def test_a_pickle_never_runs(tmp_path: Path, suffix: str) -> None:
     assert mark.exists()  # so the bomb is a real one
 
 
-@pytest.mark.parametrize("cut", range(4))
-def test_a_save_cut_anywhere_leaves_a_whole_checkpoint(
-    kept: Path, cut: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cut between any two of: weights written, description written, renamed, renamed."""
-    calls = 0
-
-    def stop_at_cut(original: Any) -> Any:
-        def wrapped(*args: Any) -> Any:
-            nonlocal calls
-            if calls == cut:
-                raise KeyboardInterrupt
-            calls += 1
-            return original(*args)
-
-        return wrapped
-
-    monkeypatch.setattr(files, "_write", stop_at_cut(files._write))
-    monkeypatch.setattr(files.Path, "replace", stop_at_cut(Path.replace))
-    with pytest.raises(KeyboardInterrupt):
-        save_checkpoint(kept, describe(), weigh(describe(), 5))
-    monkeypatch.undo()
-    _, weights = read_checkpoint(kept)
-    assert weights == weigh(describe(), 0 if cut < 3 else 5)
-    save_checkpoint(kept, describe(), weigh(describe(), 6))
-    assert read_checkpoint(kept)[1] == weigh(describe(), 6)
-
-
-def test_a_disk_that_fills_costs_the_new_checkpoint_alone(kept: Path) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    wide = describe(hidden=(256,))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))  # a larger file cannot be written
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            save_checkpoint(kept, wide, weigh(wide))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert read_checkpoint(kept)[1] == weigh(describe())
-    assert sorted(p.name for p in kept.iterdir()) == ["model.safetensors", "policy.json"]
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-        max_leaves=8,
-    ),
-    st.sampled_from(sorted(describe().to_json())),
-)
-def test_any_value_in_a_description_is_read_or_refused(value: Any, key: str) -> None:
-    with contextlib.suppress(ValueError):
-        read = PolicyDescription.from_json({**describe().to_json(), key: value})
-        assert PolicyDescription.from_json(read.to_json()) == read
-
-
 def test_describing_needs_no_torch_and_playing_no_gymnasium(kept: Path) -> None:
     code = (
-        "import sys; from cleanrl_worker.checkpoint import read_checkpoint; "
+        "import sys; from mosaic_worker.checkpoint import read_checkpoint; "
         f"read_checkpoint({str(kept)!r}); "
         "assert not {'torch', 'gymnasium'} & set(sys.modules), 'heavy'; "
         "import cleanrl_worker.main; from cleanrl_worker.policy import Policy; "

@@ -10,11 +10,10 @@ import pytest
 import safetensors.torch
 import torch
 
-from cleanrl_worker.checkpoint import PolicyDescription, save_checkpoint
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.network import ActorCritic
-from cleanrl_worker.policy import Policy, architecture_of
+from cleanrl_worker.policy import Policy, build_player
+from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Actions, Batch, Invalid, LoadError, Slot
 
@@ -30,8 +29,9 @@ def discrete(n: int, start: int = 0) -> Space:
 
 
 def keep(folder: Path, sees: Space, does: Space, hidden: tuple[int, ...] = (64, 64)) -> Path:
-    description = PolicyDescription("ppo", "CartPole-v1", sees, does, hidden)
-    network = ActorCritic(architecture_of(description))
+    written = {"type": "mlp", "hidden": list(hidden), "activation": "tanh"}
+    description = PolicyDescription("cleanrl_worker", "ppo", "CartPole-v1", sees, does, written)
+    network: Any = build_player(description).module
     network.initialise(torch.Generator().manual_seed(1))
     with torch.no_grad():
         for parameter in network.parameters():  # spread the tiny initial logits
@@ -94,7 +94,7 @@ def test_sampling_follows_the_policy_and_argmax_its_mode(tmp_path: Path) -> None
     sees, does = box(2), discrete(4, start=10)
     checkpoint = keep(tmp_path / "p", sees, does)
     observations = np.tile(np.array([[1.5, -2.0]], np.float32), (20_000, 1))
-    network_logits = Policy.load(checkpoint)._network(torch.from_numpy(observations[:1]))[0]
+    network_logits = Policy.load(checkpoint).player.module(torch.from_numpy(observations[:1]))[0]
     expected = network_logits.softmax(-1)[0].detach().numpy()
     worker = CleanRLWorker()
     sampling = slot_of(checkpoint, sees, does, deterministic=False)

@@ -7,22 +7,18 @@ from typing import Any
 import probes  # noqa: F401  # registers the environments
 import pytest
 import torch
+import trainings
 
-from cleanrl_worker.config import ConfigError, PPOConfig
+from cleanrl_worker.config import ConfigError, PPOConfig, PPOLSTMConfig
 from cleanrl_worker.environments import Environments, TrainingFailed
 from cleanrl_worker.network import ActorCritic
-from cleanrl_worker.ppo import Rollout, estimate_advantages, train
+from cleanrl_worker.ppo import Rollout, estimate_advantages
 
 SMALL = {"total_steps": 4096, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
 
 
 def learn(env_id: str, **settings: Any) -> ActorCritic:
-    config = PPOConfig(env_id=env_id, **{**SMALL, **settings})
-    environments = Environments(env_id, config.num_envs)
-    try:
-        return train(config, environments, lambda _: True)
-    finally:
-        environments.close()
+    return trainings.learn("ppo", {"env_id": env_id, **SMALL, **settings}).model
 
 
 @torch.no_grad()
@@ -79,19 +75,9 @@ def test_one_seed_gives_equal_bits_and_leaves_the_global_generator_alone() -> No
 
 
 def test_updates_report_steps_and_can_stop_the_training() -> None:
-    config = PPOConfig(env_id="Constant-v0", **SMALL)
-    environments = Environments("Constant-v0", config.num_envs)
-    steps: list[int] = []
-
-    def on_update(update: Any) -> bool:
-        steps.append(update.step)
-        assert update.metrics["charts/episodic_return"] == 1.0
-        assert update.metrics["charts/episodic_length"] == 1.0
-        return len(steps) < 3
-
-    train(config, environments, on_update)
-    environments.close()
-    assert steps == [128, 256, 384]
+    learner = trainings.learn("ppo", {"env_id": "Constant-v0", **SMALL}, stop_after=384)
+    assert [step for step, _ in learner.told] == [128, 256, 384]
+    assert {"losses/value_loss", "losses/entropy", "charts/learning_rate"} <= set(learner.told[0][1])
 
 
 def test_gae_agrees_with_its_definition() -> None:
@@ -102,7 +88,7 @@ def test_gae_agrees_with_its_definition() -> None:
     ended[2, 0] = 1.0
     after = torch.randn(copies, generator=rng)
     unused = torch.zeros(0)
-    rollout = Rollout(unused, unused, unused, unused, values, rewards, ended, after)
+    rollout = Rollout(unused, None, unused, unused, values, rewards, ended, after)
     advantages = estimate_advantages(rollout, gamma, lam)
     for copy in range(copies):
         for t in range(steps):
@@ -128,12 +114,17 @@ def test_what_breaks_while_running_says_so(env_id: str, words: str) -> None:
     ("settings", "words"),
     [
         ({"num_envs": 0}, "num_envs must be at least 1"),
-        ({"learning_rate": float("nan")}, "learning_rate must be a positive number"),
-        ({"gamma": 1.5}, "gamma must lie between 0 and 1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a finite number, not nan"),
+        ({"learning_rate": 0}, "learning_rate must be more than 0"),
+        ({"gamma": 1.5}, "gamma must be at most 1"),
+        ({"gama": 0.5}, "there is no setting 'gama'"),
+        ({"device": "tpu"}, "device must be 'auto', 'cpu' or 'cuda'"),
+        ({"anneal_lr": "perhaps"}, "anneal_lr must be true or false"),
+        ({"num_steps": 1.5}, "num_steps must be a whole number"),
         ({"num_minibatches": 3}, "equal minibatches"),
         ({"num_envs": 1, "num_steps": 4}, "at least 2 steps"),
         ({"total_steps": 10}, "less than one rollout"),
-        ({"seed": -1}, "seed must be"),
+        ({"seed": -1}, "seed must be at least 0"),
         ({"hidden": ()}, "hidden must be widths"),
         ({"target_kl": 0.0}, "target_kl must be"),
         ({"ent_coef": -1.0}, "ent_coef must be"),
@@ -144,15 +135,18 @@ def test_settings_that_cannot_work_are_named(settings: dict[str, Any], words: st
         PPOConfig(**settings)
 
 
+def test_a_minibatch_of_the_recurrent_kind_holds_whole_copies() -> None:
+    with pytest.raises(ConfigError, match="num_envs = 6 cannot be split into num_minibatches = 4"):
+        PPOLSTMConfig(num_envs=6)
+
+
 @pytest.mark.parametrize(
     ("env_id", "words"),
     [
         ("CartPool-v1", "Did you mean: `CartPole`"),
-        ("Pendulum-v1", "takes Discrete actions only"),
-        ("FrozenLake-v1", "takes Box observations only"),
         ("no_such_module:Thing-v0", "cannot be made"),
     ],
 )
 def test_environments_that_cannot_be_trained_in_are_refused(env_id: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        Environments(env_id, 2)
+        Environments(PPOConfig(env_id=env_id, num_envs=2))

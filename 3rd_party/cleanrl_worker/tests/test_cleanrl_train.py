@@ -25,7 +25,7 @@ FOLDERS = (TESTS, TESTS.parent, TESTS.parents[1] / "mosaic_worker_sdk")
 SHORT = [
     "--total-steps=1024", "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3",
 ]  # fmt: skip
-LONG = ["--env-id=probes:Matching-v0", "--total-steps=100000000", "--num-envs=2", "--num-steps=16", "--json"]
+LONG = ["--env-id=probes:Matching-v0", "--total-steps=100000000", "--num-envs=2", "--num-steps=16"]
 
 
 @pytest.fixture
@@ -53,32 +53,53 @@ def start() -> Iterator[Any]:
         child.communicate()
 
 
-def until(child: subprocess.Popen[str], event: str) -> dict[str, Any]:
-    """The next event of that name."""
-    assert child.stdout is not None
-    for line in child.stdout:
-        said = json.loads(line)
-        if said["event"] == event:
-            return said
-    raise AssertionError(f"no {event} before the end")
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Every whole line of a file of JSON lines."""
+    data = path.read_bytes() if path.exists() else b""
+    return [json.loads(line) for line in data[: data.rfind(b"\n") + 1].splitlines()]
+
+
+def until(child: subprocess.Popen[str], folder: Path, event: str, count: int = 1) -> dict[str, Any]:
+    """The ``count``-th event of that name."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        over = child.poll() is not None
+        found = [row for row in rows(folder / "events.jsonl") if row["event"] == event]
+        if len(found) >= count:
+            return found[count - 1]
+        assert not over, f"no {event} before the end"
+        time.sleep(0.02)
+    raise AssertionError(f"no {event} in time")
 
 
 def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "p"
-    assert main(["--algo=ppo", "--env-id=probes:Matching-v0", f"--out={out}", "--json", *SHORT]) == 0
-    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main(["--algo=ppo", "--env-id=probes:Matching-v0", f"--out={out}", *SHORT]) == 0
+    said = capsys.readouterr()
+    assert "completed after 1,024 steps" in said.out
+    assert said.err == ""
+    events = rows(out / "events.jsonl")
     assert [e["event"] for e in events][:2] == ["start", "progress"]
     assert events[1]["step"] == 128
+    assert "checkpoint" in [e["event"] for e in events]
     assert (events[-1]["event"], events[-1]["status"], events[-1]["step"]) == ("done", "completed", 1024)
     description = json.loads((out / "policy.json").read_text())
     assert description["evaluation"]["mean_return"] == events[-1]["mean_return"]
     assert description["action_space"] == {"kind": "Discrete", "dtype": "int64", "n": 2, "start": 3}
     assert description["config"]["learning_rate"] == 5e-3
+    assert description["format_version"] == 2
     assert {"torch", "gymnasium", "python"} <= set(description["versions"])
-    log = EventAccumulator(str(out))
+    numbers = rows(out / "metrics.jsonl")
+    assert [row["step"] for row in numbers] == list(range(128, 1025, 128))
+    episodes = rows(out / "episodes.jsonl")
+    assert len(episodes) == 1024  # one step each
+    assert {row["return"] for row in episodes} == {-1.0, 1.0}
+    assert {row["length"] for row in episodes} == {1}
+    log = EventAccumulator(str(out / "tensorboard"))
     log.Reload()
     assert [point.step for point in log.Scalars("charts/episodic_return")] == list(range(128, 1025, 128))
-    assert {"losses/value_loss", "losses/entropy", "charts/learning_rate"} <= set(log.Tags()["scalars"])
+    assert set(log.Tags()["scalars"]) == set(numbers[-1]["m"])
+    assert {"losses/value_loss", "charts/learning_rate", "charts/SPS"} <= set(numbers[-1]["m"])
 
 
 def test_one_seed_gives_the_same_file_in_two_processes(start: Any, tmp_path: Path) -> None:
@@ -87,7 +108,7 @@ def test_one_seed_gives_the_same_file_in_two_processes(start: Any, tmp_path: Pat
     child = start(*args, f"--out={tmp_path / 'b'}")
     out, err = child.communicate()
     assert child.returncode == 0, err
-    assert "completed after 1024 steps" in out
+    assert "completed after 1,024 steps" in out
     first, second = ((tmp_path / n / "model.safetensors").read_bytes() for n in ("a", "b"))
     assert first == second
 
@@ -95,12 +116,16 @@ def test_one_seed_gives_the_same_file_in_two_processes(start: Any, tmp_path: Pat
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--algo=dqn"], "unknown algorithm 'dqn'. Known: ppo"),
+        (["--algo=pppo"], "unknown algorithm 'pppo'. Did you mean ppo?"),
+        (["--algo=impala"], "unknown algorithm 'impala'. Known: ppo"),
         (["--sede=3"], "Unrecognized options: --sede"),
         (["--seed=x"], "invalid literal for int"),
         (["--num-envs=0"], "num_envs must be at least 1"),
         (["--env-id=CartPool-v1"], "Did you mean: `CartPole`"),
-        (["--env-id=Pendulum-v1"], "takes Discrete actions only"),
+        (["--resume"], "--resume needs --out"),
+        (["--resume", "--out=nowhere"], "holds no training that can be resumed"),
+        (["--select=nothing", "--env-id=MiniGrid-Empty-5x5-v0"], "it has no 'nothing'"),
+        (["--device=cuda"], "shows no GPU"),
         (["--checkpoint-every=0"], "checkpoint_every must be"),
         (["--out=/proc/nope"], "cannot be written"),
     ],
@@ -126,7 +151,8 @@ def test_a_policy_is_replaced_only_when_asked(tmp_path: Path, capsys: pytest.Cap
     assert (tmp_path / "model.safetensors").read_bytes() == before
     assert main([*args, "--seed=2", "--overwrite"]) == 0
     assert (tmp_path / "model.safetensors").read_bytes() != before
-    assert len(list(tmp_path.glob("events.out.tfevents.*"))) == 1
+    assert len(list((tmp_path / "tensorboard").iterdir())) == 1
+    assert [row["seed"] for row in rows(tmp_path / "events.jsonl") if row["event"] == "start"] == [2]
 
 
 def test_a_training_that_breaks_returns_1_and_keeps_the_last_good_policy(
@@ -139,9 +165,9 @@ def test_a_training_that_breaks_returns_1_and_keeps_the_last_good_policy(
 
 def test_a_signal_keeps_what_was_learnt(start: Any, tmp_path: Path) -> None:
     child = start(*LONG, f"--out={tmp_path}")
-    until(child, "progress")
+    until(child, tmp_path, "progress")
     child.send_signal(signal.SIGTERM)
-    done = until(child, "done")
+    done = until(child, tmp_path, "done")
     assert (done["status"], done["mean_return"]) == ("stopped", None)
     assert child.wait(timeout=20) == 130
     assert Policy.load(tmp_path).description.total_steps == done["step"]
@@ -150,8 +176,7 @@ def test_a_signal_keeps_what_was_learnt(start: Any, tmp_path: Path) -> None:
 @pytest.mark.full
 def test_a_killed_training_leaves_its_last_checkpoint(start: Any, tmp_path: Path) -> None:
     child = start(*LONG, f"--out={tmp_path}", "--checkpoint-every=0.05")
-    for _ in range(3):
-        kept = until(child, "checkpoint")
+    kept = until(child, tmp_path, "checkpoint", 3)
     child.kill()
     child.wait()
     assert Policy.load(tmp_path).description.total_steps >= kept["step"]
@@ -159,9 +184,9 @@ def test_a_killed_training_leaves_its_last_checkpoint(start: Any, tmp_path: Path
 
 def test_a_reader_that_goes_away_ends_the_training(start: Any, tmp_path: Path) -> None:
     child = start(*LONG, f"--out={tmp_path}")
-    until(child, "progress")
+    until(child, tmp_path, "progress")
     child.stdout.close()
-    assert child.wait(timeout=20) == 130
+    assert child.wait(timeout=60) == 130
     assert child.stderr.read() == ""
     assert Policy.load(tmp_path).description.total_steps > 0
 

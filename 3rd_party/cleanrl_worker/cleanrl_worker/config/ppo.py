@@ -1,0 +1,122 @@
+"""Settings of PPO, with the values that solve CartPole-v1 reliably."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from cleanrl_worker.config.base import MAIN, TrainingConfig
+
+
+class PPOConfig(TrainingConfig):
+    """Proximal policy optimisation: on-policy, for discrete and continuous actions alike."""
+
+    num_steps: int = Field(
+        128,
+        ge=1,
+        le=1_000_000,
+        title="Rollout",
+        description="Steps of each copy between two updates.",
+        json_schema_extra=MAIN,
+    )
+    learning_rate: float = Field(
+        1e-3,
+        gt=0,
+        le=1,
+        title="Learning rate",
+        description="Adam's step size at the start.",
+        json_schema_extra=MAIN,
+    )
+    anneal_lr: bool = Field(
+        True, title="Anneal the learning rate", description="Let the learning rate fall linearly to zero."
+    )
+    gae_lambda: float = Field(
+        0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
+    )
+    num_minibatches: int = Field(
+        4, ge=1, title="Minibatches", description="Parts into which a rollout is shuffled in each epoch."
+    )
+    update_epochs: int = Field(4, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
+    clip_coef: float = Field(
+        0.2,
+        gt=0,
+        le=10,
+        title="Clip",
+        description="How far the probability ratio may move before its gradient is cut.",
+    )
+    clip_vloss: bool = Field(
+        True, title="Clip the value loss", description="Clip the value loss as the policy loss is."
+    )
+    norm_adv: bool = Field(
+        True, title="Normalise advantages", description="Normalise advantages in each minibatch."
+    )
+    ent_coef: float = Field(
+        0.01,
+        ge=0,
+        le=100,
+        title="Entropy bonus",
+        description="Weight of the entropy bonus.",
+        json_schema_extra=MAIN,
+    )
+    vf_coef: float = Field(0.5, ge=0, le=100, title="Value loss", description="Weight of the value loss.")
+    max_grad_norm: float = Field(
+        0.5, gt=0, title="Gradient norm", description="Global norm to which gradients are clipped."
+    )
+    target_kl: float | None = Field(
+        None,
+        gt=0,
+        title="Target KL",
+        description="Stop the epochs of an update once the approximate KL divergence exceeds this.",
+    )
+    normalize_observations: bool = Field(
+        False,
+        title="Normalise observations",
+        description="Show vectors with mean 0 and variance 1; the statistics travel with the policy.",
+    )
+    normalize_rewards: bool = Field(
+        False,
+        title="Normalise rewards",
+        description="Learn from rewards divided by the spread of the discounted return.",
+    )
+
+    @model_validator(mode="after")
+    def _check_batches(self) -> PPOConfig:
+        if self.batch_size % self.num_minibatches:
+            raise ValueError(
+                f"num_envs x num_steps = {self.batch_size} cannot be split into "
+                f"{self.num_minibatches} equal minibatches; change num_minibatches"
+            )
+        if self.batch_size // self.num_minibatches < 2:
+            raise ValueError("a minibatch needs at least 2 steps; lower num_minibatches")
+        if self.total_steps < self.batch_size:
+            raise ValueError(
+                f"total_steps = {self.total_steps} is less than one rollout of "
+                f"num_envs x num_steps = {self.batch_size}; raise total_steps"
+            )
+        return self
+
+    @property
+    def batch_size(self) -> int:
+        """Steps in one rollout, over all copies."""
+        return self.num_envs * self.num_steps
+
+    @property
+    def num_updates(self) -> int:
+        """Rollouts in the whole training; a last part of a rollout is not played."""
+        return self.total_steps // self.batch_size
+
+
+class PPOLSTMConfig(PPOConfig):
+    """PPO with a recurrent network (LSTM): for what one observation alone does not show."""
+
+    lstm_size: int = Field(
+        64, ge=1, le=4096, title="LSTM width", description="Numbers that the network remembers."
+    )
+
+    @model_validator(mode="after")
+    def _check_copies(self) -> PPOLSTMConfig:
+        if self.num_envs % self.num_minibatches:
+            raise ValueError(
+                f"a minibatch holds whole copies: num_envs = {self.num_envs} cannot be split into "
+                f"num_minibatches = {self.num_minibatches}; change one of them"
+            )
+        return self

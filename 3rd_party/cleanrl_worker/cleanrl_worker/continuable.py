@@ -1,0 +1,109 @@
+"""An environment whose episode can be gone on with in another process, without pickling it.
+
+Gymnasium environments draw from their own ``np_random`` and are otherwise determined by the
+actions played. So the generator's state at the start of the episode and the actions since then
+are enough to be there again: they are played once more, and what is then seen proves it.
+"""
+
+# What environments hand out is untyped.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+MOST_ACTIONS = 20_000
+"""Longer episodes are not gone on with: playing them again would take too long."""
+
+
+class Continuable(gym.Wrapper[Any, Any, Any, Any]):
+    """Records what it takes to be in the same place again.
+
+    Args:
+        env: The environment.
+        snapshot: Of :meth:`snapshot`; the first reset then goes there instead of beginning.
+    """
+
+    def __init__(self, env: gym.Env[Any, Any], snapshot: Mapping[str, Any] | None = None) -> None:
+        super().__init__(env)
+        self._goal = snapshot
+        self._continued = False
+        self._seed: int | None = None
+        self._generator: dict[str, Any] | None = None
+        self._actions: list[Any] = []
+        self._last: Any = None
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.reset`."""
+        if self._goal is not None:
+            goal, self._goal = self._goal, None
+            there = self._go_to(goal)
+            if there is not None:
+                self._continued = True
+                return there
+        return self._begin(seed, options)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.step`."""
+        if len(self._actions) <= MOST_ACTIONS:
+            self._actions.append(action)
+        result = self.env.step(action)
+        self._last = result[0]
+        return result
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Where the episode is, as plain data; ``None`` where it has gone on for too long."""
+        if len(self._actions) > MOST_ACTIONS or self._last is None:
+            return None
+        return {
+            "seed": self._seed,
+            "generator": self._generator,
+            "actions": [np.asarray(action).tolist() for action in self._actions],
+            "seen": _digest(self._last),
+        }
+
+    def continued(self) -> bool:
+        """Whether the first reset went where the snapshot says."""
+        return self._continued
+
+    def _begin(self, seed: int | None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self._seed, self._actions = seed, []
+        self._generator = None if seed is not None else _plain(self.unwrapped.np_random.bit_generator.state)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._last = observation
+        return observation, info
+
+    def _go_to(self, goal: Mapping[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+        """Play a snapshot's episode up to where it was; ``None`` when that leads somewhere else."""
+        try:
+            if goal["generator"] is not None:
+                # Seeding first makes the kind of generator that the environment uses.
+                self.unwrapped.np_random.bit_generator.state = goal["generator"]
+            observation, info = self._begin(goal["seed"])
+            for action in goal["actions"]:
+                observation, _, terminated, truncated, info = self.step(self._as_action(action))
+                if terminated or truncated:
+                    return None
+        except Exception:  # foreign code in a state that it may not like: the episode begins anew
+            return None
+        return (observation, info) if _digest(observation) == goal["seen"] else None
+
+    def _as_action(self, action: Any) -> Any:
+        return np.asarray(action, self.action_space.dtype)[()]
+
+
+def _digest(observation: Any) -> str:
+    array = np.ascontiguousarray(observation)
+    return hashlib.sha256(f"{array.dtype}{array.shape}".encode() + array.tobytes()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """A bit generator's state without numpy's types."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

@@ -1,0 +1,168 @@
+"""PPO with a memory: for what one observation alone does not show.
+
+:mod:`cleanrl_worker.ppo` with an LSTM (Hochreiter and Schmidhuber 1997) between the features and
+the heads. Learning plays every copy's rollout through the memory again, from the memory it began
+with and with a fresh one where an episode began; so a minibatch holds whole copies, not single
+steps ("The 37 Implementation Details", recurrent PPO, details 1 to 5).
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cleanrl_worker.config.ppo import PPOLSTMConfig
+from cleanrl_worker.environments import Environments, Seen
+from cleanrl_worker.network import Architecture, RecurrentActorCritic
+from cleanrl_worker.ppo import (
+    PPO,
+    Recorder,
+    Rollout,
+    estimate_advantages,
+    explained,
+    flattened,
+    losses,
+    shaped,
+)
+from cleanrl_worker.session import Session
+from cleanrl_worker.state import State
+
+
+def train(config: PPOLSTMConfig, environments: Environments, session: Session) -> RecurrentPPO:
+    """As :func:`cleanrl_worker.ppo.train`."""
+    learner = RecurrentPPO(config, environments, session)
+    seen = environments.begin()
+    for number in range(session.step // config.batch_size, config.num_updates):
+        learner.anneal(number)
+        memory, fresh = learner.memory.clone(), learner.fresh.clone()
+        rollout, seen = play(learner, environments, session, seen)
+        session.metrics(session.step, learn(learner, rollout, memory, fresh))
+        if not session.advance(session.step, learner):
+            break
+    return learner
+
+
+class RecurrentPPO(PPO):
+    """What PPO has learnt, and what it remembers of the episodes it is in.
+
+    Attributes:
+        memory: Of each copy, (N, 2 lstm_size).
+        fresh: 1 for a copy whose next observation begins an episode, (N,).
+    """
+
+    def __init__(self, config: PPOLSTMConfig, environments: Environments, session: Session) -> None:
+        self._lstm_size = config.lstm_size
+        super().__init__(config, environments, session)
+        self.memory = torch.zeros(config.num_envs, 2 * config.lstm_size, device=self.device)
+        self.fresh = torch.ones(config.num_envs, device=self.device)
+        if session.restored is not None:
+            self.memory.copy_(session.restored.tensors["memory"])
+            self.fresh.copy_(session.restored.tensors["fresh"])
+
+    def build(self, environments: Environments) -> Any:
+        """The network that fits the environment."""
+        return RecurrentActorCritic(self.architecture(environments))
+
+    def architecture(self, environments: Environments) -> Architecture:
+        """What to build."""
+        return dataclasses.replace(super().architecture(environments), lstm_size=self._lstm_size)
+
+    def state(self) -> State:
+        """Everything that :func:`train` goes on from."""
+        state = super().state()
+        state.tensors |= {"memory": self.memory, "fresh": self.fresh}
+        return state
+
+
+@torch.no_grad()
+def play(
+    learner: RecurrentPPO, environments: Environments, session: Session, seen: Seen
+) -> tuple[Rollout, Seen]:
+    """One rollout with the network as it is now, and what is seen after it."""
+    config, network, device = learner.config, learner.model, learner.device
+    record = Recorder(learner, environments, seen)
+    step = session.step
+    for t in range(config.num_steps):
+        observations, masks = record.show(t, seen)
+        params, values, learner.memory = network(observations, forget(learner.memory, learner.fresh))
+        actions = record.choose(t, learner, params, values, masks)
+        moved = environments.step(shaped(actions.numpy(), environments))
+        step += config.num_envs
+        session.episodes(step, moved.finished)
+        record.pay(t, moved)
+        learner.fresh = record.ended[t].clone()
+        if moved.final is not None and (moved.truncated & ~moved.terminated).any():
+            last = torch.from_numpy(moved.final.observations).to(device)
+            record.bootstrap(t, moved, network(last, learner.memory)[1])
+        seen = moved.seen
+    session.step = step
+    following = torch.from_numpy(seen.observations).to(device)
+    _, next_value, _ = network(following, forget(learner.memory, learner.fresh))
+    return record.rollout(next_value), seen
+
+
+def forget(memory: Tensor, fresh: Tensor) -> Tensor:
+    """The memory, empty where an episode begins."""
+    return memory * (1.0 - fresh).unsqueeze(-1)
+
+
+def learn(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor) -> dict[str, float]:
+    """Epochs of minibatch gradient steps on one rollout.
+
+    Args:
+        learner: What learns.
+        rollout: T steps of N copies.
+        memory: What each copy remembered before the first step.
+        fresh: Which copies began an episode with it.
+
+    Returns:
+        As :func:`cleanrl_worker.ppo.learn`.
+    """
+    config = learner.config
+    advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda)
+    targets = advantages + rollout.values
+    begins = torch.cat([fresh.unsqueeze(0), rollout.ended[:-1]])
+    metrics: dict[str, float] = {}
+    for _ in range(config.update_epochs):
+        order = torch.randperm(config.num_envs, generator=learner.generator).to(learner.device)
+        for copies in order.split(config.num_envs // config.num_minibatches):
+            part = flattened(rollout, copies)
+            params, values = again(
+                learner.model, rollout.observations[:, copies], memory[copies], begins[:, copies]
+            )
+            rows = torch.arange(len(values), device=learner.device)
+            gains, aims = advantages[:, copies].flatten(), targets[:, copies].flatten()
+            loss, metrics = losses(learner, part, rows, params, values, gains, aims)
+            learner.descend(loss)
+        if config.target_kl is not None and metrics["losses/approx_kl"] > config.target_kl:
+            break
+    return {**metrics, **explained(learner, targets.flatten(), rollout.values.flatten())}
+
+
+def again(
+    network: RecurrentActorCritic, observations: Tensor, memory: Tensor, begins: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Play a rollout through the memory once more.
+
+    Args:
+        network: As it is now.
+        observations: (T, n, *shape).
+        memory: (n, 2 lstm_size), before the first step.
+        begins: (T, n), 1 where an observation begins an episode.
+
+    Returns:
+        Distribution parameters and values, T and n made one.
+    """
+    steps, copies = observations.shape[:2]
+    features = network.features(observations.flatten(0, 1)).unflatten(0, (steps, copies))
+    hidden: list[Tensor] = []
+    for t in range(steps):
+        memory = network.lstm(features[t], forget(memory, begins[t]))
+        hidden.append(memory[:, : network.lstm.size])
+    return network.heads(torch.cat(hidden))

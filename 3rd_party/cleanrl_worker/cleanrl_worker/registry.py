@@ -1,0 +1,154 @@
+"""The algorithms of this worker. Another one is an entry here and a file of its own.
+
+Names of modules are strings, so that nothing is imported before it is needed: settings are read
+without torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cleanrl_worker.config.base import ConfigError, TrainingConfig
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm.
+
+    Attributes:
+        name: As it is asked for.
+        title: As people know it.
+        actions: Kinds of action it learns: ``discrete``, ``multi_discrete``, ``continuous``.
+        observations: Kinds of observation: ``vector``, ``image``.
+        masks: Whether it never plays what an action mask forbids.
+        recurrent: Whether it remembers earlier observations of the episode.
+        config: ``module:Class`` of its settings.
+        train: ``module:function`` with the signature of :func:`cleanrl_worker.ppo.train`.
+        networks: ``module:Class`` of the player by ``network["type"]`` of ``policy.json``.
+    """
+
+    name: str
+    title: str
+    config: str
+    train: str
+    networks: Mapping[str, str] = field(default_factory=dict[str, str])
+    actions: tuple[str, ...] = ("discrete",)
+    observations: tuple[str, ...] = ("vector", "image")
+    masks: bool = False
+    recurrent: bool = False
+
+    @property
+    def config_class(self) -> type[TrainingConfig]:
+        """Its settings."""
+        return load(self.config)
+
+
+_ACTOR_CRITIC = {
+    "actor_critic": "cleanrl_worker.players:ActorCriticPlayer",
+    "mlp": "cleanrl_worker.players:ActorCriticPlayer",  # as format 1 called it
+}
+_DETERMINISTIC = {"deterministic_actor": "cleanrl_worker.off_policy_players:ActorPlayer"}
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    algorithm.name: algorithm
+    for algorithm in (
+        Algorithm(
+            "ppo",
+            "PPO",
+            config="cleanrl_worker.config.ppo:PPOConfig",
+            train="cleanrl_worker.ppo:train",
+            networks=_ACTOR_CRITIC,
+            actions=("discrete", "multi_discrete", "continuous"),
+            masks=True,
+        ),
+        Algorithm(
+            "ppo_lstm",
+            "PPO with LSTM",
+            config="cleanrl_worker.config.ppo:PPOLSTMConfig",
+            train="cleanrl_worker.ppo_lstm:train",
+            networks={"actor_critic_lstm": "cleanrl_worker.players:RecurrentPlayer"},
+            actions=("discrete", "multi_discrete", "continuous"),
+            masks=True,
+            recurrent=True,
+        ),
+        Algorithm(
+            "dqn",
+            "DQN",
+            config="cleanrl_worker.config.dqn:DQNConfig",
+            train="cleanrl_worker.dqn:train",
+            networks={"q_network": "cleanrl_worker.off_policy_players:QPlayer"},
+            masks=True,
+        ),
+        Algorithm(
+            "c51",
+            "C51",
+            config="cleanrl_worker.config.dqn:C51Config",
+            train="cleanrl_worker.c51:train",
+            networks={"categorical_q_network": "cleanrl_worker.off_policy_players:QPlayer"},
+            masks=True,
+        ),
+        Algorithm(
+            "ddpg",
+            "DDPG",
+            config="cleanrl_worker.config.continuous:DDPGConfig",
+            train="cleanrl_worker.ddpg:train",
+            networks=_DETERMINISTIC,
+            actions=("continuous",),
+            observations=("vector",),
+        ),
+        Algorithm(
+            "td3",
+            "TD3",
+            config="cleanrl_worker.config.continuous:TD3Config",
+            train="cleanrl_worker.td3:train",
+            networks=_DETERMINISTIC,
+            actions=("continuous",),
+            observations=("vector",),
+        ),
+        Algorithm(
+            "sac",
+            "SAC",
+            config="cleanrl_worker.config.continuous:SACConfig",
+            train="cleanrl_worker.sac:train",
+            networks={"gaussian_actor": "cleanrl_worker.off_policy_players:ActorPlayer"},
+            actions=("continuous",),
+            observations=("vector",),
+        ),
+    )
+}
+
+
+def algorithm(name: str) -> Algorithm:
+    """Find an algorithm, in any case.
+
+    Raises:
+        ConfigError: There is none of that name; names the nearest.
+    """
+    found = ALGORITHMS.get(name.lower())
+    if found is None:
+        near = difflib.get_close_matches(name.lower(), ALGORITHMS, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(ALGORITHMS)}"
+        raise ConfigError(f"unknown algorithm {name!r}. {hint}")
+    return found
+
+
+def player_class(network: str) -> Any:
+    """The class that plays networks of this type.
+
+    Raises:
+        ValueError: No algorithm writes such networks.
+    """
+    for algorithm in ALGORITHMS.values():
+        if network in algorithm.networks:
+            return load(algorithm.networks[network])
+    raise ValueError(f"its network is of an unknown kind: {network!r}")
+
+
+def load(path: str) -> Any:
+    """What ``module:name`` is."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,231 @@
+"""What stands around an algorithm while it learns: reports, checkpoints, wishes, films."""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import datetime
+import platform
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.environments import Environments, TrainingFailed, observation_kind
+from cleanrl_worker.state import State, write_state
+from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.training import TrainingRun
+
+WORKER = "cleanrl_worker"
+_PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")
+_RECENT = 100
+
+
+class Learner(Protocol):
+    """What an algorithm has learnt so far."""
+
+    def network(self) -> Mapping[str, Any]:
+        """What the weights are: ``network`` of ``policy.json``, its ``type`` named in the registry."""
+        ...
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """What playing needs, by parameter name."""
+        ...
+
+    def state(self) -> State:
+        """What going on needs: all networks, optimizers, generators, a replay buffer."""
+        ...
+
+
+class Scalars(Protocol):
+    """Where numbers are drawn from: TensorBoard's ``SummaryWriter``."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        """Note a number at a step."""
+        ...
+
+
+class Session:
+    """One training, as its algorithm sees it.
+
+    Args:
+        algorithm: Its name.
+        config: Every setting.
+        environments: What it trains in.
+        run: Where it reports to and hears wishes from.
+        scalars: TensorBoard's log.
+        restored: State of the training that is resumed.
+
+    Attributes:
+        device: Where networks live.
+        step: Environment steps so far.
+        restored: State of the training that is resumed, of what :meth:`Learner.state` gave.
+        learner: The learner last seen; ``None`` before the first update.
+    """
+
+    def __init__(
+        self,
+        algorithm: str,
+        config: TrainingConfig,
+        environments: Environments,
+        run: TrainingRun,
+        scalars: Scalars | None = None,
+        restored: State | None = None,
+    ) -> None:
+        # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
+        torch.set_num_threads(1)
+        self._algorithm, self._config, self._environments = algorithm, config, environments
+        self._run, self._scalars = run, scalars
+        self.device = _device(config, environments)
+        self.restored = restored
+        told: dict[str, Any] = restored.values["session"] if restored else {}
+        self.step = int(told.get("step", 0))
+        self.learner: Learner | None = None
+        self._returns: deque[float] = deque(told.get("returns", ()), _RECENT)
+        self._lengths: deque[int] = deque(told.get("lengths", ()), _RECENT)
+        self._filmed = int(told.get("filmed", 0))
+        self._began, self._first = time.monotonic(), self.step
+
+    def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
+        """Report episodes that ended: return and length of each."""
+        for total, length in finished:
+            self._returns.append(total)
+            self._lengths.append(length)
+            self._run.episode(step, total, length)
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
+        full = dict(values)
+        if self._returns:
+            full["charts/episodic_return"] = float(np.mean(self._returns))
+            full["charts/episodic_length"] = float(np.mean(self._lengths))
+        full["charts/SPS"] = (step - self._first) / max(time.monotonic() - self._began, 1e-9)
+        self._run.metrics(step, full)
+        if self._scalars is not None:
+            for name, value in full.items():
+                self._scalars.add_scalar(name, value, step)
+
+    def advance(self, step: int, learner: Learner) -> bool:
+        """Call this after every update; may not return for as long as the training is paused.
+
+        Returns:
+            Whether to go on.
+
+        Raises:
+            TrainingFailed: The weights are no finite numbers any more.
+            OSError: The folder cannot be written.
+        """
+        self.step, self.learner = step, learner
+        self._run.advance(step, self.save)
+        every = self._config.video_every
+        if every and step // every > self._filmed // every:
+            self._film(step, learner)
+        return not self._run.stop_requested
+
+    def save(self) -> None:
+        """Keep the policy as it is now, and what going on needs.
+
+        Raises:
+            TrainingFailed: The weights are no finite numbers any more.
+            OSError: The folder cannot be written.
+        """
+        self.save_policy()
+        assert self.learner is not None
+        state = self.learner.state()
+        state.values |= {
+            "algorithm": self._algorithm,
+            "config": self._config.model_dump(mode="json"),
+            "environments": self._environments.state(self.step),
+            "session": {
+                "step": self.step,
+                "returns": list(self._returns),
+                "lengths": list(self._lengths),
+                "filmed": self._filmed,
+            },
+        }
+        write_state(self._run.folder, state)
+
+    def save_policy(self, mean_return: float | None = None, seeds: tuple[int, ...] = ()) -> None:
+        """Keep the policy alone, with what its evaluation gave.
+
+        Raises:
+            TrainingFailed: The weights are no finite numbers any more.
+            OSError: The folder cannot be written.
+        """
+        assert self.learner is not None
+        description = self.describe(self.learner, mean_return, seeds)
+        weights = finite_weights(self.learner)
+        save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
+
+    def describe(
+        self, learner: Learner, mean_return: float | None = None, seeds: tuple[int, ...] = ()
+    ) -> PolicyDescription:
+        """``policy.json`` of the policy as it is now."""
+        environments, config = self._environments, self._config
+        return PolicyDescription(
+            worker=WORKER,
+            algorithm=self._algorithm,
+            env_id=config.env_id,
+            observation_space=describe(environments.raw_observation_space),
+            action_space=describe(environments.action_space),
+            network=learner.network(),
+            preprocessing=tuple(environments.preprocessing),
+            input_space=describe(input_space(environments)),
+            seed=config.seed,
+            total_steps=self.step,
+            mean_return=mean_return,
+            evaluation_seeds=seeds,
+            config=config.model_dump(mode="json"),
+            versions={"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+            trained_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        )
+
+    def _film(self, step: int, learner: Learner) -> None:
+        from cleanrl_worker.policy import Policy
+        from cleanrl_worker.video import CannotFilm, film
+
+        self._filmed = step
+        try:
+            policy = Policy.of(self.describe(learner), finite_weights(learner))
+            self._run.filmed(
+                step, film(policy, self._config.env_id, self._run.folder, step, self._config.seed)
+            )
+        except CannotFilm as error:
+            self._run.warn(f"no video at step {step}: {error}")
+
+
+def input_space(environments: Environments) -> Any:
+    """Gymnasium space of what the policy is shown, after the normalisation too."""
+    from mosaic_worker.preprocessing import Pipeline
+
+    return Pipeline(environments.preprocessing, environments.raw_observation_space).input_space
+
+
+def finite_weights(learner: Learner) -> dict[str, Tensor]:
+    """Copies of the weights, on the CPU.
+
+    Raises:
+        TrainingFailed: They are no finite numbers any more.
+    """
+    weights = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in learner.weights().items()}
+    if not all(bool(tensor.isfinite().all()) for tensor in weights.values()):
+        raise TrainingFailed("the weights are no finite numbers any more; lower learning_rate")
+    return weights
+
+
+def _device(config: TrainingConfig, environments: Environments) -> torch.device:
+    """A GPU when it is asked for, or when there is one and images are worth the way there."""
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is cuda, but this machine shows no GPU to torch. Set device to auto or cpu")
+    images = observation_kind(environments.observation_space) == "image"
+    wanted = config.device == "cuda" or (config.device == "auto" and images and torch.cuda.is_available())
+    return torch.device("cuda" if wanted else "cpu")

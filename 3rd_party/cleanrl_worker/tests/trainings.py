@@ -1,0 +1,54 @@
+"""Trainings of seconds, in this process, for tests."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cleanrl_worker.environments import Environments
+from cleanrl_worker.registry import ALGORITHMS, load
+from cleanrl_worker.session import Session
+from mosaic_worker.training import TrainingRun
+
+
+def learn(name: str, settings: Mapping[str, Any], stop_after: int = 0) -> Any:
+    """Train and hand back what was learnt.
+
+    Args:
+        name: Of the algorithm.
+        settings: What differs from the defaults.
+        stop_after: Steps after which somebody wishes the training to stop; 0: never.
+    """
+    algorithm = ALGORITHMS[name]
+    config = algorithm.config_class(**settings)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.closing(Environments(config)) as environments,
+        contextlib.closing(TrainingRun(Path(folder))) as run,
+    ):
+        run.start(name, config.env_id, config.seed, config.total_steps)
+        session = StoppingSession(name, config, environments, run)
+        session.stop_after = stop_after
+        return load(algorithm.train)(config, environments, session)
+
+
+class StoppingSession(Session):
+    """Stops after some steps, and notes what it was told."""
+
+    stop_after = 0
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.told: list[tuple[int, dict[str, float]]] = []
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        super().metrics(step, values)
+        self.told.append((step, dict(values)))
+
+    def advance(self, step: int, learner: Any) -> bool:
+        on = super().advance(step, learner)
+        learner.told = self.told
+        return on and not 0 < self.stop_after <= step
