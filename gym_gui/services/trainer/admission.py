@@ -43,16 +43,22 @@ class Admitted:
 class Admission:
     """Checks runs; its methods take up to a second and may be called from any thread.
 
-    Args:
-        folder: Where run folders are made.
+    Attributes:
+        gpus: Devices of this machine.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self.gpus = detected_gpus()
 
     def admit(
-        self, config: UnifiedRunConfig, folder: Path, limits: RunLimits, earlier: RunRecord | None
+        self,
+        config: UnifiedRunConfig,
+        folder: Path,
+        limits: RunLimits,
+        earlier: RunRecord | None = None,
+        *,
+        run_id: str,
+        title: str = "",
     ) -> Admitted:
         """Check a run.
 
@@ -61,6 +67,8 @@ class Admission:
             folder: Its run folder.
             limits: What it may use.
             earlier: The run that it goes on with.
+            run_id: Its id.
+            title: What a person calls it.
 
         Raises:
             UsageError: It cannot be carried out as it is; says what to change.
@@ -77,6 +85,8 @@ class Admission:
             settings=config.settings,
             resume=earlier is not None,
             action=config.action_space or "",
+            title=title or (earlier.title if earlier else ""),
+            run_id=run_id,
         )
         return Admitted(request, dict(request.settings), self._settled(limits, definition, config.settings))
 

@@ -176,7 +176,7 @@ class _Daemon:
             machine.memory_mb,
             int(available_mb()),
             machine.gpus,
-            self._trainer.live,
+            self._trainer.queue.running,
             len(self._trainer.queue),
             self._trainer.queue.capacity,
             self._store.data,

@@ -160,6 +160,11 @@ class RunQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    @property
+    def running(self) -> int:
+        """How many have a place on the machine."""
+        return len(self._granted)
+
     def check(self, limits: RunLimits) -> None:
         """Refuse what this machine can never give.
 

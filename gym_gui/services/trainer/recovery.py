@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,20 +17,22 @@ from gym_gui.services.trainer.records import RunLimits, RunRecord
 _log = logging.getLogger(__name__)
 
 
-def found_again(folder: Path, why: str) -> Iterator[RunRecord]:
+def found_again(folder: Path, why: str) -> list[RunRecord]:
     """Every run whose folder says what it was.
 
     Args:
         folder: Where run folders are.
-        why: What happened to the registry, for the runs' reasons.
+        why: What happened to the registry, for the reasons of runs that nobody knows the end of.
     """
+    found: list[RunRecord] = []
     for place in sorted(folder.iterdir()):
         try:
             asked = RunFolder(place).read(REQUEST) if place.is_dir() else None
             if asked is not None:
-                yield _record(place, asked, why)
+                found.append(_record(place, asked, why))
         except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
             _log.warning("the run in %s could not be found again: %s", place, error)
+    return found
 
 
 def _record(place: Path, asked: Mapping[str, Any], why: str) -> RunRecord:
@@ -56,7 +58,7 @@ def _record(place: Path, asked: Mapping[str, Any], why: str) -> RunRecord:
         for row in rows:
             record = after_event(record, row)
     if process is None:
-        return replace(record, state="failed", reason=f"it never began; {why}", started_at=None)
+        return replace(record, state="queued", reason=f"found again: {why}", started_at=None)
     outcome = process.outcome()
     record = replace(record, started_at=process.started_at)
     if outcome is None:

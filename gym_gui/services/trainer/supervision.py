@@ -1,0 +1,273 @@
+"""Looking after the runs: handing out room, launching, following, taking leave."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import mosaic_worker.training
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.trainer.admission import Admission
+from gym_gui.services.trainer.book import Run, RunBook
+from gym_gui.services.trainer.folder import EVENTS, RUNNER, Follower, RunFolder
+from gym_gui.services.trainer.outside import overdue
+from gym_gui.services.trainer.process import TrainingProcess
+from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
+from gym_gui.services.trainer.reading import after_event
+from gym_gui.services.trainer.records import RunState
+from gym_gui.services.trainer.usage import UsageMeter, available_mb
+
+_log = logging.getLogger(__name__)
+
+_LOOK_S = 0.25
+_CALM_S = 1.0
+_USAGE_EVERY_S = 2.0
+
+
+class Supervision:
+    """What happens by itself.
+
+    Args:
+        book: The runs.
+        queue: Those that wait.
+        admission: Says what to ask of a worker.
+    """
+
+    def __init__(self, book: RunBook, queue: RunQueue, admission: Admission) -> None:
+        self._book, self._queue, self._admission = book, queue, admission
+        self._meter = UsageMeter()
+        self._measured = 0.0
+        self._wake = asyncio.Event()
+        self._launching = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin."""
+        self._loop = asyncio.get_running_loop().create_task(self._keep_on())
+
+    async def close(self) -> None:
+        """End; what runs goes on by itself."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.gather(self._loop, return_exceptions=True)
+        # A launch that has begun is carried through, so that what it started is known next time.
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def wake(self) -> None:
+        """Something has changed that may not wait."""
+        self._wake.set()
+
+    # -- runs of an earlier daemon -----------------------------------------------------------
+
+    async def take_up(self, run: Run) -> None:
+        """Go on with a run where an earlier daemon left it."""
+        record = run.record
+        if record.over:
+            return
+        if record.external:
+            self.follow_outside(run)
+        elif record.started_at is None:
+            self.enqueue(run)
+        elif (process := await asyncio.to_thread(self._found, run)) is not None:
+            run.process = process
+            cores = run.plan.cores if set(run.plan.cores) <= set(self._queue.machine.cores) else ()
+            memory = record.limits.memory_mb or Claim().memory_mb
+            gpus = tuple(filter(None, record.gpu.split(",")))
+            elsewhere = 0 if cores else record.limits.cpu_cores
+            self._queue.occupy(record.run_id, Grant(cores, memory, gpus, elsewhere))
+            self._follow(run)
+        elif record.state == "starting" and record.folder.is_dir():  # it had not come to that
+            self._book.change(run, state="queued", reason="", started_at=None)
+            self.enqueue(run)
+        else:
+            self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
+
+    def _found(self, run: Run) -> TrainingProcess | None:
+        try:
+            process = TrainingProcess.attach(run.record.folder)
+        except MosaicError as error:
+            _log.warning("run %s: %s", run.record.run_id, error)
+            return None
+        # Where it was to go on with an earlier one, that one's process may be all there is.
+        earlier = run.record.state == "starting" and process.started_at < (run.record.started_at or 0.0)
+        return None if earlier else process
+
+    # -- the loop ----------------------------------------------------------------------------
+
+    async def _keep_on(self) -> None:
+        while True:
+            try:
+                self._look()
+            except Exception:  # one bad run must not end the others' supervision
+                _log.exception("looking after the runs failed; it is tried again")
+            self._wake.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), _LOOK_S if self._queue.running else _CALM_S)
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        for run in self._book:
+            if run.record.over or run.record.state == "queued":
+                continue
+            self._hear(run)
+            if run.record.external:
+                self._watch_outside(run, now)
+            elif run.process is not None and not run.ending and not run.process.alive:
+                run.ending = True
+                self._spawn(self._end(run))
+        if now - self._measured >= _USAGE_EVERY_S and self._queue.running:
+            self._measured = now
+            self._measure()
+        if len(self._queue):
+            self._hand_out()
+        self._book.keep_progress()
+
+    def _hand_out(self) -> None:
+        free_mb, now = available_mb(), time.time()
+        for run_id, grant in self._queue.start(now, free_mb):
+            run = self._book.get(run_id)
+            run.plan = replace(run.plan, cores=grant.cores)
+            gpu = ",".join(grant.gpus)
+            self._book.change(run, state="starting", reason="", started_at=now, gpu=gpu, position=0)
+            self._spawn(self._launch(run, grant))
+        for position, run_id in enumerate(self._queue.order(now), 1):
+            run = self._book.get(run_id)
+            if run.record.state == "queued":
+                lacks = self._queue.lacking(run_id, free_mb)
+                reason = f"waits for {lacks}" if lacks else "waits for its turn"
+                self._book.change(run, position=position, reason=reason)
+
+    def _measure(self) -> None:
+        roots = {run.process.pid: run for run in self._book if run.process is not None and not run.ending}
+        for pid, usage in self._meter.measure(roots).items():
+            run = roots[pid]
+            self._queue.uses(run.record.run_id, usage.memory_mb)
+            cpu, memory = round(usage.cpu_percent, 1), round(usage.memory_mb, 1)
+            self._book.change(run, cpu_percent=cpu, memory_mb=memory)
+
+    # -- one run -----------------------------------------------------------------------------
+
+    def enqueue(self, run: Run) -> None:
+        """Let it wait."""
+        r = run.record
+        claim = Claim.of(r.limits)
+        self._queue.add(r.run_id, claim, r.priority, r.submitted_at, held=r.state == "paused")
+        self.wake()
+
+    async def _launch(self, run: Run, grant: Grant) -> None:
+        try:
+            async with self._launching:
+                run.process = await asyncio.to_thread(self._start_process, run, grant)
+        except MosaicError as error:
+            self.finish(run, "failed", str(error))
+            return
+        except Exception as error:  # whatever is wrong, it is this run's end alone
+            _log.exception("run %s could not be started", run.record.run_id)
+            self.finish(run, "failed", f"it could not be started: {type(error).__name__}: {error}")
+            return
+        self._follow(run)
+        if run.record.state == "stopping":
+            with suppress(MosaicError):
+                self.wish(run, "stop")
+
+    def _start_process(self, run: Run, grant: Grant) -> TrainingProcess:
+        request = self._admission.request(run.record, run.plan)
+        return TrainingProcess.launch(request, run.record.limits, cores=grant.cores, gpus=grant.gpus)
+
+    def _follow(self, run: Run) -> None:
+        runner = RunFolder(run.record.folder).read(RUNNER) or {}
+        run.events = Follower(run.record.folder / EVENTS, int(runner.get("events_at", 0)))
+        self._hear(run)
+
+    def follow_outside(self, run: Run) -> None:
+        """Go on with a training that was started elsewhere."""
+        run.heard_at = time.monotonic()
+        if run.record.folder.is_dir():
+            run.events = Follower(run.record.folder / EVENTS)
+        self._queue.occupy(run.record.run_id, Grant(elsewhere=run.record.limits.cpu_cores))
+        self.wake()
+
+    def _hear(self, run: Run) -> None:
+        while run.events is not None and (rows := run.events.read()):
+            record, began = run.record, False
+            for row in rows:
+                record = after_event(record, row)
+                began = began or row.get("event") == "start"
+                if record.external and row.get("event") == "done":
+                    run.plan = replace(run.plan, said=str(row.get("status", "completed")))
+            run.heard_at = time.monotonic()
+            self._book.update(run, record)
+            if began:  # only now does it listen
+                wishes, run.wishes = run.wishes, ()
+                for wish in wishes:
+                    with suppress(MosaicError):  # it has just ended
+                        self.wish(run, wish)
+
+    def wish(self, run: Run, wish: str) -> None:
+        """Tell a training something, or remember it until it listens.
+
+        Raises:
+            MosaicError: It is over, or its folder cannot be written.
+        """
+        starts = run.record.state == "starting" or (run.process is None and not run.record.external)
+        if run.record.external and run.events is not None:
+            with suppress(OSError):
+                mosaic_worker.training.ask(run.record.folder, wish)
+        elif starts or run.record.external:
+            run.wishes = (*run.wishes, wish)
+        elif run.process is not None:
+            run.process.ask(wish)
+
+    async def _end(self, run: Run) -> None:
+        assert run.process is not None
+        try:
+            outcome = await asyncio.to_thread(run.process.outcome)
+        except Exception as error:
+            _log.exception("how run %s ended cannot be read", run.record.run_id)
+            self.finish(run, "failed", f"how it ended cannot be read: {type(error).__name__}: {error}")
+            return
+        self._hear(run)
+        if outcome is None:  # it is there after all
+            run.ending = False
+            return
+        mean = run.record.mean_return if outcome.mean_return is None else outcome.mean_return
+        policy = str(run.record.folder) if RunFolder(run.record.folder).holds_policy else ""
+        step = max(run.record.step, outcome.step)
+        self._book.change(run, step=step, mean_return=mean, policy=policy, ended_at=outcome.ended_at)
+        self.finish(run, outcome.state, outcome.reason)
+
+    def finish(self, run: Run, state: RunState, reason: str) -> None:
+        """A run is over."""
+        run.process = run.events = None
+        run.ending, run.wishes = False, ()
+        self._queue.drop(run.record.run_id)
+        self._queue.release(run.record.run_id)
+        self._book.change(
+            run,
+            state=state,
+            reason=reason,
+            ended_at=run.record.ended_at or time.time(),
+            position=0,
+            cpu_percent=0.0,
+            memory_mb=0.0,
+            steps_per_s=run.record.steps_per_s if state == "completed" else 0.0,
+            remaining_s=None,
+        )
+        self.wake()
+
+    def _watch_outside(self, run: Run, now: float) -> None:
+        if run.plan.said:
+            self.finish(run, "completed" if run.plan.said == "completed" else "stopped", "")
+        elif why := overdue(now - run.heard_at, run.plan):
+            self.finish(run, "failed", why)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
