@@ -23,6 +23,10 @@ ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
+QUICK = {"total_steps": 20_000}
+LONGER = {"total_steps": 1_000_000}
+TRAINED = 60_000
+"""Steps of the trainings that are photographed while they go on."""
 _SETTLE_S = 1.2
 _PATIENCE_S = 90.0
 _STEPS = 25
@@ -57,8 +61,11 @@ class Scenes:
             "play": self.play,
             "play-board": self.play_board,
             "operators": self.operators,
+            "operators-plots": self.operators_plots,
             "operators-script": self.operators_script,
             "agents": self.agents,
+            "train": self.train,
+            "train-policies": self.train_policies,
             "results-list": self.results_list,
             "results": self.results,
             "replay": self.replay,
@@ -125,7 +132,17 @@ class Scenes:
         await self._until(lambda: all(_has_played(o) for o in deck.operators), "four operators")
 
     async def operators_script(self) -> None:
+        self._page("operators").manual.set_plots_wanted(False)
         self._context.go("operators", script=QUICKSTART)
+        await asyncio.sleep(0)
+        script = self._page("operators").script
+        await self._until(lambda: script.plan is not None, "the plan")
+        script.toggle()
+        await self._until(lambda: any(row.bar.value() for row in script.rows.values()), "some episodes")
+
+    async def operators_plots(self) -> None:
+        await self.operators()
+        self._page("operators").manual.set_plots_wanted(True)
         await asyncio.sleep(4 * _SETTLE_S)
 
     async def agents(self) -> None:
@@ -133,24 +150,89 @@ class Scenes:
 
         self._context.go("agents", operator=soccer_teams())
         await self._until(lambda: self._page("agents")._is_ready(), "the configuration")
-        await asyncio.sleep(4 * _SETTLE_S)
+        await asyncio.sleep(4 * _SETTLE_S)  # the preview plays meanwhile
+
+    async def train(self) -> None:
+        """Two runs of PPO that go on, one more that waits or runs, and one that is done."""
+        from gym_gui.ui.train.presets import TrainingPreset
+
+        self._context.go("train")
+        page = self._page("train")
+        await self._until(lambda: page.form.ready and page.link.client, "the trainer")
+        if not page.link.runs:
+            await self._train_one(page, TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1", QUICK))
+            await self._until(lambda: page.link.runs and page.link.runs[0].over, "the first training")
+            for rate in (0.0025, 0.00025):
+                settings = {**LONGER, "learning_rate": rate}
+                await self._train_one(page, TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1", settings))
+            await self._until(
+                lambda: all(run.over or (run.step >= TRAINED and run.video) for run in page.link.runs),
+                "trainings with films",
+            )
+            page.form.fill(TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1"), 1)
+        page.new_run()
+        await asyncio.sleep(2 * _SETTLE_S)
+
+    async def _train_one(self, page: Any, preset: Any) -> None:
+        before = len(page.link.runs)
+        page.form.fill(preset, 1)
+        await self._until(page.form.start.isEnabled, "a form that can be started")
+        page.form.submit()
+        await self._until(lambda: len(page.link.runs) > before, "a run")
+
+    async def train_policies(self) -> None:
+        self._context.go("train", policies=True)
+        page = self._page("train")
+        await self._until(lambda: page.policies.model.rowCount(), "policies")
+        page.policies.table.selectRow(0)
+        await asyncio.sleep(_SETTLE_S)
 
     async def results_list(self) -> None:
         self._context.go("results")
-        await asyncio.sleep(2 * _SETTLE_S)
+        await asyncio.sleep(0)
+        page = self._page("results")
+        page.show_library()
+        await self._until(lambda: page.reader.complete, "the list of runs")
 
     async def results(self) -> None:
         self._context.go("results", run=self._run)
-        await asyncio.sleep(4 * _SETTLE_S)
+        await asyncio.sleep(0)
+        comparison = self._page("results").comparison
+        await self._until(lambda: comparison.analysis is not None, "the comparison")
 
     async def replay(self) -> None:
         operator = sorted(p.name for p in (self._run / "operators").iterdir())[0]
         self._context.go("results", replay=(self._run, operator, 0))
-        await asyncio.sleep(5 * _SETTLE_S)
+        await asyncio.sleep(0)
+        replay = self._page("results").replay
+        await self._until(lambda: replay.image() is not None, "the replay")
+        replay.transport.set_playing(True)
+        await self._until(lambda: replay.transport.position > _STEPS, "some steps of it")
+        replay.transport.set_playing(False)
 
     async def settings(self) -> None:
         self._context.go("settings")
         await asyncio.sleep(_SETTLE_S)
+
+
+def end_trainings() -> None:
+    """Trainings outlive the window, and the trainer does: not these."""
+    from gym_gui.services.store import Store
+    from gym_gui.services.trainer.client import TrainerClient
+    from gym_gui.services.trainer.place import find
+    from gym_gui.services.trainer.starting import stop_daemon
+
+    async def cancel_all() -> None:
+        client = await TrainerClient.connect(Store(), start=False)
+        while going := [run for run in await client.runs() if not run.over]:
+            for run in going:
+                await client.cancel(run.run_id)
+            await asyncio.sleep(1.0)
+        await client.close()
+
+    if find(Store()) is not None:
+        asyncio.run(cancel_all())
+        stop_daemon(Store())
 
 
 def _has_played(operator: Any) -> bool:
@@ -200,7 +282,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         task = window.context.spawn(photograph(window, run, options), "Taking pictures")
         app.exec()
         end(window)
-        return 0 if task.done() and not task.cancelled() and task.exception() is None else 1
+        if task.done() and not task.cancelled() and task.exception() is None:
+            return 0
+        print(
+            f"stopped: {task.exception() if task.done() and not task.cancelled() else 'closed'!r}",
+            file=sys.stderr,
+        )
+        return 1
 
 
 if __name__ == "__main__":

@@ -124,6 +124,7 @@ class CurveBoard(QWidget):
         self.first = CurveCard(context, colours, "train-first-chart", RETURN)
         self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
         self.first.plot.set_named(True)
+        self.second.title.hide()  # its list says the same
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setObjectName("train-smoothing")
         self.slider.setAccessibleName("Smoothing")

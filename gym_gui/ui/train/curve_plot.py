@@ -25,7 +25,7 @@ FEW: Final = 40
 
 
 class CurvePlot(LivePlot):
-    """A smooth line for each run, and behind it the range of the values it is made of.
+    """A smooth line for each run, and behind it how far the values it is made of are spread.
 
     Args:
         theme: Colours of axes and ground.
@@ -147,12 +147,9 @@ class CurvePlot(LivePlot):
         plot.getAxis("left").setTicks([rows, []])
 
     def _heights(self) -> tuple[float, float]:
-        """Lowest and highest of the lines; of the bands all but their rarest ends."""
-        lows = np.concatenate([np.minimum(c.values, c.low) for c in self._curves.values()])
-        highs = np.concatenate([np.maximum(c.values, c.high) for c in self._curves.values()])
-        lines = np.concatenate([c.values for c in self._curves.values()])
-        bottom = min(float(lines.min()), float(np.quantile(lows, 0.02)))
-        top = max(float(lines.max()), float(np.quantile(highs, 0.98)))
+        """Lowest and highest of lines and bands."""
+        bottom = min(float(np.minimum(c.values, c.low).min()) for c in self._curves.values())
+        top = max(float(np.maximum(c.values, c.high).max()) for c in self._curves.values())
         if top - bottom <= max(1e-9, 1e-6 * max(abs(top), abs(bottom))):
             pad = max(abs(top) * 0.1, 0.5 if top == 0 else abs(top) * 0.1)
             bottom, top = (max(bottom - pad, 0.0) if bottom >= 0 else bottom - pad), top + pad

@@ -65,7 +65,7 @@ def read_film(path: Path) -> Film:
             stream = container.streams.video[0]
             fps = _rate(stream)
             for frame in container.decode(stream):
-                picture = np.ascontiguousarray(frame.to_ndarray(format="rgb24"))
+                picture = np.ascontiguousarray(frame.to_ndarray(format="rgb24"), np.uint8)
                 size += picture.nbytes
                 if len(frames) >= MOST_FRAMES or (frames and size > MOST_BYTES):
                     break

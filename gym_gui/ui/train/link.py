@@ -77,8 +77,9 @@ class TrainerLink(QObject):
 
     @property
     def runs(self) -> list[RunRecord]:
-        """Every run there is, newest first."""
-        return sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
+        """Every run there is: those that go on, those that wait, those that are over; the newest first."""
+        newest = sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
+        return sorted(newest, key=_place)
 
     def run(self, run_id: str) -> RunRecord | None:
         """One of them."""
@@ -166,3 +167,10 @@ class TrainerLink(QObject):
         if (state, trouble) != (self._state, self._trouble):
             self._state, self._trouble = state, trouble
             self.state_changed.emit()
+
+
+def _place(record: RunRecord) -> tuple[int, int]:
+    """Where a run stands in the list; those that wait stand in the order of the queue."""
+    if record.over:
+        return 2, 0
+    return (1, record.position) if record.state == "queued" else (0, 0)

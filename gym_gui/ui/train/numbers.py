@@ -22,7 +22,7 @@ def return_in_words(value: float | None) -> str:
     """A return: two digits after the point where it is small, none where it is large; a dash for none."""
     if value is None or not math.isfinite(value):
         return NONE
-    digits = 2 if abs(value) < 10 else 1 if abs(value) < 1000 else 0
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     text = f"{value:,.{digits}f}"
     return "0" + text[2:] if text.startswith("-0") and not float(text) else text
 

@@ -32,12 +32,12 @@ from gym_gui.ui.train.runs_model import (
 ROW: Final = 34
 HEAD: Final = 34
 _WIDTHS: Final = {
-    Column.DOT: 34,
-    Column.STEPS: 124,
-    Column.RETURN: 84,
-    Column.SPEED: 84,
-    Column.LEFT: 112,
-    Column.ACTIONS: 84,
+    Column.DOT: 32,
+    Column.STEPS: 112,
+    Column.RETURN: 76,
+    Column.SPEED: 76,
+    Column.LEFT: 104,
+    Column.ACTIONS: 76,
 }
 _BOX: Final = 28
 _INSET: Final = 8

@@ -28,8 +28,8 @@ class Curve:
     Attributes:
         steps: Where its points lie.
         values: Their heights: means of the values there, smoothed.
-        low: The lowest value at each point, not smoothed.
-        high: The highest one.
+        low: One standard deviation below them, over what each point was made of.
+        high: One above.
         last: The last value that came, not smoothed.
         count: Values it was made of.
     """
@@ -136,8 +136,12 @@ def reduce(steps: Array, values: Array, smoothing: float, points: int = POINTS) 
     places = np.add.reduceat(x, starts) / counts
     # The ends of the line are the ends of the run.
     places[0], places[-1] = x[0], x[-1]
-    low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
-    return Curve(places, _smoothed(means, smoothing), low, high, float(values[-1]), len(values))
+    middle = _smoothed(means, smoothing)
+    # Around a centre, so that squares of large numbers that hardly differ keep their digits.
+    centre = float(y.mean())
+    squares = _smoothed(np.add.reduceat((y - centre) ** 2, starts) / counts, smoothing)
+    spread = np.sqrt(np.maximum(squares - (middle - centre) ** 2, 0.0))
+    return Curve(places, middle, middle - spread, middle + spread, float(values[-1]), len(values))
 
 
 def _stretches(x: Array, points: int) -> NDArray[np.intp]:

@@ -1,0 +1,392 @@
+"""Train: start trainings, watch them, keep and use what they learned."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from PyQt6.QtCore import QUrl
+from PyQt6.QtGui import QDesktopServices
+from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.page import Page
+from gym_gui.ui.train.compare_panel import ComparePanel
+from gym_gui.ui.train.link import LinkState, TrainerLink
+from gym_gui.ui.train.new_run import NewRunForm
+from gym_gui.ui.train.policies_view import PoliciesView
+from gym_gui.ui.train.presets import TrainingPreset
+from gym_gui.ui.train.run_panel import RunPanel
+from gym_gui.ui.train.run_words import summary
+from gym_gui.ui.train.runs_view import RunsView
+from gym_gui.ui.train.tensorboard import TensorBoard
+from gym_gui.ui.train.use_menu import UseMenu, operator_of
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, SegmentedControl
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+RUNS: Final = "runs"
+POLICIES: Final = "policies"
+
+
+class TrainPage(Page):
+    """See the module. The trainer daemon is connected on the first visit, and outlives the window."""
+
+    name: ClassVar[str] = "train"
+    title: ClassVar[str] = "Train"
+    icon: ClassVar[str] = "train"
+
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context)
+        self.link = TrainerLink(context, self)
+        self.tensorboard = TensorBoard(context.store)
+        self.runs = RunsView(context, self.link)
+        self.policies = PoliciesView(context)
+        self._views = QStackedWidget(self.body)
+        self._views.addWidget(self.runs)
+        self._views.addWidget(self.policies)
+        layout = QVBoxLayout(self.body)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._views)
+        self._fill_bar()
+        self._fill_inspector()
+        self._connect()
+        self._tell_bar()
+
+    def _fill_bar(self) -> None:
+        self.segments = SegmentedControl([(RUNS, "Runs"), (POLICIES, "Policies")], name="train-view")
+        self.segments.chosen.connect(self.show_view)
+        self.bar.add(self.segments)
+        self.compare_button = QuietButton("Compare", name="train-compare-runs", on_click=self.compare)
+        self.board_button = QuietButton(
+            "TensorBoard", name="train-tensorboard", on_click=self.open_tensorboard
+        )
+        self.board_button.setToolTip(
+            "Start TensorBoard over the runs that are drawn, and open it in the browser"
+        )
+        self.import_button = QuietButton("Import…", name="train-import", on_click=self.policies.ask_import)
+        self.import_button.setToolTip("Take in a policy that was trained elsewhere")
+        self.new_button = PrimaryButton("New run", name="train-new", on_click=self.new_run)
+        self.new_button.setToolTip("Choose what to train, and how (Ctrl+N)")
+        for button in (self.import_button, self.compare_button, self.board_button, self.new_button):
+            self.bar.add_action(button)
+
+    def _fill_inspector(self) -> None:
+        inspector = self.use_inspector()
+        self.form = NewRunForm(self.context, self.link)
+        self.panel = RunPanel(self.context)
+        self.comparison = ComparePanel(self.runs.colours)
+        self._panels: tuple[QWidget, ...] = (self.form, self.panel, self.comparison, self.policies.panel)
+        for panel in self._panels:
+            inspector.add(panel)
+        self._show_panel(self.form)
+
+    def _connect(self) -> None:
+        self.use_menu = UseMenu(self.context, self)
+        self.link.state_changed.connect(self._tell_bar)
+        self.link.runs_changed.connect(self._on_runs_changed)
+        self.runs.action_requested.connect(self.act)
+        self.runs.selection_changed.connect(self._on_selection_changed)
+        self.runs.removal_requested.connect(self._on_removal_requested)
+        self.panel.action_requested.connect(self.act)
+        self.panel.closed_by_person.connect(self.new_run)
+        self.comparison.closed_by_person.connect(self.new_run)
+        self.form.started.connect(self._on_started)
+        self.policies.selection_changed.connect(self._on_policy_selected)
+        self.policies.training_requested.connect(self._on_training_requested)
+
+    # -- the page's own hooks ------------------------------------------------------------
+
+    def opened(self, **request: object) -> None:
+        """Runs; with ``env=`` the form for it, with ``run=`` a run, with ``policies=True`` the library."""
+        self.link.open()
+        self.form.load()
+        if request.get("policies"):
+            self.show_view(POLICIES)
+        elif isinstance(run_id := request.get("run"), str):
+            self.show_view(RUNS)
+            self.runs.table.select(run_id)
+        else:
+            self.show_view(self.segments.value)
+        if isinstance(env := request.get("env"), str):
+            self.form.choose_environment(env)
+
+    async def closed(self) -> None:
+        """Let go of the trainer and end TensorBoard; say what goes on."""
+        going_on = self.link.going_on
+        if going_on:
+            words = "1 training goes on" if going_on == 1 else f"{going_on} trainings go on"
+            self.context.notify(f"{words} without the window", "info")
+        await self.runs.closed()
+        await asyncio.gather(
+            self.link.close(), self.form.closed(), self.tensorboard.close(), self.policies.closed()
+        )
+
+    def commands(self) -> list[Command]:
+        """What can be done here."""
+        one, over, compare = self._has_one, self._one_is_over, self._can_compare
+        keep, stop = partial(self._act_on_one, "checkpoint"), partial(self._act_on_one, "stop")
+        start, remove = self.form.submit, self._on_removal_requested
+        return [
+            Command("train.new", "New run", self.new_run, "Ctrl+N", "File", "add"),
+            Command("train.start", "Start the run", start, "Ctrl+Return", "Run", "run", self._can_start),
+            Command("train.pause", "Pause or go on", self.pause_or_go_on, "Ctrl+P", "Run", "pause", one),
+            Command("train.checkpoint", "Checkpoint now", keep, "Ctrl+S", "Run", "save", one),
+            Command("train.stop", "Stop the run", stop, "Ctrl+.", "Run", "stop", one),
+            Command("train.compare", "Compare runs", self.compare, "Ctrl+G", "View", "results", compare),
+            Command("train.log", "Log of the run", self.show_log, "Ctrl+Shift+L", "View", "log", one),
+            Command("train.tensorboard", "TensorBoard", self.open_tensorboard, "Ctrl+T", "View", "train"),
+            Command("train.remove", "Remove the run", remove, "", "Run", "remove", over),
+        ]
+
+    # -- going about ---------------------------------------------------------------------
+
+    def show_view(self, name: str) -> None:
+        """Runs or policies."""
+        self.segments.set_value(name)
+        if name == POLICIES:
+            self._views.setCurrentWidget(self.policies)
+            self.policies.refresh()
+            self._show_panel(self.policies.panel)
+        else:
+            self._views.setCurrentWidget(self.runs)
+            self._on_selection_changed()
+        self._tell_bar()
+
+    def new_run(self) -> None:
+        """The form, with nothing selected."""
+        if self._views.currentWidget() is not self.runs:
+            self.show_view(RUNS)
+        self.runs.table.clearSelection()
+        self.runs.draw_all()
+        self._show_panel(self.form)
+
+    def compare(self) -> None:
+        """The selected runs side by side; those that are drawn, where fewer than two are selected."""
+        chosen = self._compared()
+        if len(chosen) > 1:
+            self.runs.draw_only([record.run_id for record in chosen])
+            self.comparison.show_runs(chosen, self.runs.titles)
+            self._show_panel(self.comparison)
+
+    def open_tensorboard(self) -> None:
+        """Start it where it does not run, and show it in the browser."""
+        runs = {
+            self.runs.titles[run_id]: record.folder / "tensorboard"
+            for run_id in self.runs.drawn
+            if (record := self.link.run(run_id)) is not None
+        }
+        if not runs:
+            self.context.notify("There is no run to show: start one first", "warning")
+            return
+        self.context.spawn(self._open_tensorboard(runs), "Starting TensorBoard")
+
+    async def _open_tensorboard(self, runs: dict[str, Path]) -> None:
+        self.board_button.setEnabled(False)
+        self.board_button.set_text("Starting…")
+        try:
+            address = await self.tensorboard.show(runs)
+        finally:
+            self.board_button.setEnabled(True)
+            self.board_button.set_text("TensorBoard")
+        self.context.notify(f"TensorBoard is at {address} until the window closes", "ok")
+        QDesktopServices.openUrl(QUrl(address))
+
+    def show_log(self) -> None:
+        """What the selected run has printed."""
+        self.runs.show_log()
+
+    # -- doing something with a run ------------------------------------------------------
+
+    def act(self, run_id: str, action: str) -> None:
+        """Do something with a run."""
+        record = self.link.run(run_id)
+        if record is None:
+            return
+        match action:
+            case "pause":
+                self.link.act("Pausing the training", lambda client: client.pause(run_id))
+            case "resume":
+                self.link.act("Going on with the training", lambda client: client.resume(run_id))
+            case "stop":
+                self.link.act("Stopping the training", lambda client: client.cancel(run_id))
+            case "checkpoint":
+                self.context.spawn(self._checkpoint(run_id), "Keeping a checkpoint")
+            case "continue":
+                self.context.spawn(self._continue(record), "Resuming the training")
+            case "clone":
+                self.clone(record)
+            case "folder":
+                QDesktopServices.openUrl(QUrl.fromLocalFile(str(record.folder)))
+            case "log":
+                self.runs.table.select(run_id)
+                self.runs.show_log()
+            case "use":
+                self._use(record)
+            case "remove":
+                self._on_remove(record)
+
+    def pause_or_go_on(self) -> None:
+        """Hold the selected run, or let it go on."""
+        record = self._one()
+        if record is not None:
+            self.act(record.run_id, "resume" if record.state == "paused" else "pause")
+
+    def clone(self, record: RunRecord) -> None:
+        """The form, filled as this run was."""
+        self.new_run()
+        preset = TrainingPreset(record.worker_id, record.algorithm, record.env_id, record.settings)
+        self.form.fill(preset, record.seed)
+
+    def _use(self, record: RunRecord) -> None:
+        from PyQt6.QtGui import QCursor
+
+        title = self.runs.titles.get(record.run_id, record.algorithm)
+        operator = operator_of(
+            Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
+        )
+        self.use_menu.set_operator(operator)
+        self.use_menu.popup(QCursor.pos())
+
+    def _on_remove(self, record: RunRecord) -> None:
+        self.context.spawn(self._remove(record), "Removing the run")
+
+    async def _remove(self, record: RunRecord) -> None:
+        client = self.link.client
+        if client is not None:
+            title = self.runs.titles.get(record.run_id, record.run_id)
+            await client.remove(record.run_id)
+            self.context.notify(f"“{title}” is in the trash", "info")
+
+    async def _checkpoint(self, run_id: str) -> None:
+        client = self.link.client
+        if client is not None:
+            await client.checkpoint(run_id)
+            self.context.notify("A checkpoint is being kept", "ok")
+
+    async def _continue(self, record: RunRecord) -> None:
+        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+
+        client = self.link.client
+        if client is None:
+            return
+        config = UnifiedRunConfig(
+            task=record.env_id,
+            worker_type=record.worker_id,
+            algorithm=record.algorithm,
+            seed=record.seed,
+            settings=record.settings,
+        )
+        await client.submit(config, title=record.title, resume_of=record.run_id)
+
+    def _act_on_one(self, action: str) -> None:
+        record = self._one()
+        if record is not None:
+            self.act(record.run_id, action)
+
+    # -- what is selected ----------------------------------------------------------------
+
+    def _one(self) -> RunRecord | None:
+        """The run that actions go to: the selected one, or the only one that goes on."""
+        selected = self.runs.selected
+        if selected:
+            return selected[0]
+        going = [record for record in self.link.runs if not record.over]
+        return going[0] if len(going) == 1 else None
+
+    def _has_one(self) -> bool:
+        return self._one() is not None
+
+    def _one_is_over(self) -> bool:
+        return bool(self.runs.selected) and all(record.over for record in self.runs.selected)
+
+    def _can_start(self) -> bool:
+        return self.form.start.isEnabled()
+
+    def _compared(self) -> list[RunRecord]:
+        selected = self.runs.selected
+        if len(selected) > 1:
+            return selected
+        return [record for run_id in self.runs.drawn if (record := self.link.run(run_id)) is not None]
+
+    def _can_compare(self) -> bool:
+        return len(self._compared()) > 1
+
+    def _on_selection_changed(self) -> None:
+        if self._views.currentWidget() is not self.runs:
+            return
+        selected = self.runs.selected
+        if len(selected) == 1:
+            self.panel.show_run(selected[0], self.runs.titles.get(selected[0].run_id, ""))
+            self._show_panel(self.panel)
+        elif len(selected) > 1:
+            self.comparison.show_runs(selected, self.runs.titles)
+            self._show_panel(self.comparison)
+        elif self._panel_shown in (self.panel, self.policies.panel):
+            self._show_panel(self.form)
+        self._tell_bar()
+
+    def _on_removal_requested(self) -> None:
+        selected = self.runs.selected
+        going = [record for record in selected if not record.over]
+        if going:
+            self.context.notify("A run that goes on cannot be removed: stop it first", "warning")
+        elif len(selected) == 1:
+            self.panel.ask_removal()
+        elif selected:
+            action = ("Remove them", partial(self._remove_all, selected))
+            self.context.notify(f"{len(selected)} runs would go to the trash", "warning", action)
+
+    def _remove_all(self, records: list[RunRecord]) -> None:
+        for record in records:
+            self._on_remove(record)
+
+    def _on_runs_changed(self) -> None:
+        selected = self.runs.selected
+        if self._panel_shown is self.panel and len(selected) == 1:
+            self.panel.show_run(selected[0], self.runs.titles.get(selected[0].run_id, ""))
+        elif self._panel_shown is self.comparison:
+            compared = self._compared()
+            self.comparison.show_runs(compared, self.runs.titles)
+        self._tell_bar()
+
+    def _on_started(self, run_ids: object) -> None:
+        assert isinstance(run_ids, list)
+        words = "The run is queued" if len(run_ids) == 1 else f"{len(run_ids)} runs are queued"
+        self.context.notify(f"{words}: it begins when a core is free" if len(run_ids) == 1 else words, "ok")
+
+    def _on_policy_selected(self) -> None:
+        if self._views.currentWidget() is self.policies:
+            self._show_panel(self.policies.panel)
+
+    def _on_training_requested(self, preset: object, seed: int) -> None:
+        assert isinstance(preset, TrainingPreset)
+        self.new_run()
+        self.form.fill(preset, seed)
+
+    # -- the bar, the inspector ----------------------------------------------------------
+
+    def _show_panel(self, panel: QWidget) -> None:
+        self._panel_shown = panel
+        for each in self._panels:
+            each.setVisible(each is panel)
+
+    def _tell_bar(self) -> None:
+        in_runs = self._views.currentWidget() is self.runs
+        self.compare_button.setVisible(in_runs)
+        self.compare_button.setEnabled(self._can_compare())
+        self.compare_button.setToolTip(
+            "The selected runs side by side, or those that are drawn (Ctrl+G)"
+            if self._can_compare()
+            else "There is one run at most: start another one to compare them"
+        )
+        self.board_button.setVisible(in_runs)
+        self.import_button.setVisible(not in_runs)
+        if in_runs and self.link.state is LinkState.READY:
+            self.bar.set_note(summary(self.link.runs))
+        else:
+            self.bar.set_note("" if in_runs else self.policies.note)

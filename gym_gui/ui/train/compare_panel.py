@@ -1,0 +1,130 @@
+"""Several runs side by side: in which settings they differ, and how far each has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
+from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_words import differences, setting_in_words, short_environment
+from gym_gui.ui.widgets import (
+    Divider,
+    Dot,
+    ElidedLabel,
+    IconButton,
+    label,
+    muted_label,
+    section_label,
+    title_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+
+class ComparePanel(QWidget):
+    """See the module.
+
+    Args:
+        colours: Of the runs' dots.
+        parent: Qt owner.
+    """
+
+    closed_by_person = pyqtSignal()
+
+    def __init__(self, colours: RunColours, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-compare")
+        self._colours = colours
+        self._content: QWidget | None = None
+        self._shown: Any = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        head = QHBoxLayout()
+        self.title = title_label("")
+        close = IconButton("close", "Back to the new run (Esc)", name="train-compare-close")
+        close.setFixedSize(24, 24)
+        close.clicked.connect(self.closed_by_person)
+        head.addWidget(self.title, 1)
+        head.addWidget(close)
+        self._column.addLayout(head)
+        self.note = muted_label(wrap=True)
+        self._column.addWidget(self.note)
+
+    def show_runs(self, records: Sequence[RunRecord], titles: dict[str, str]) -> None:
+        """Compare these; the best return first."""
+        ordered = sorted(records, key=lambda r: (r.mean_return is None, -(r.mean_return or 0.0)))
+        differing = differences([{**_about(record), **record.settings} for record in ordered])
+        shown = [(titles.get(r.run_id, r.run_id), r.run_id, _lines(r, differing)) for r in ordered]
+        if shown == self._shown:
+            return
+        self._shown = shown
+        self.title.setText(f"{len(shown)} runs")
+        one = len({record.env_id for record in ordered}) == 1
+        self.note.setText(
+            "The best return first, with what sets each run apart."
+            if one
+            else "They learn in different environments: their returns cannot be held against one another."
+        )
+        self._rebuild(shown)
+
+    def _rebuild(self, shown: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]) -> None:
+        if self._content is not None:
+            self._content.hide()
+            self._content.setParent(None)
+            self._content.deleteLater()
+        content = self._content = QWidget(self)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        column.addWidget(section_label("By return"))
+        for title, run_id, lines in shown:
+            column.addWidget(Divider())
+            column.addWidget(self._run(title, run_id, lines))
+        self._column.addWidget(content)
+
+    def _run(self, title: str, run_id: str, lines: Sequence[tuple[str, str]]) -> QWidget:
+        widget = QWidget()
+        widget.setObjectName(f"train-compared-{run_id}")
+        column = QVBoxLayout(widget)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.STEP)
+        head = QHBoxLayout()
+        head.setSpacing(6)
+        head.addWidget(Dot(self._colours.colour(run_id)))
+        head.addWidget(ElidedLabel(title, "strong"), 1)
+        column.addLayout(head)
+        grid = QGridLayout()
+        grid.setContentsMargins(16, 0, 0, 0)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 1)
+        for row, (name, text) in enumerate(lines):
+            grid.addWidget(muted_label(name), row, 0)
+            value = label(text, wrap=True)
+            value.setAlignment(Qt.AlignmentFlag.AlignRight)
+            grid.addWidget(value, row, 1)
+        column.addLayout(grid)
+        return widget
+
+
+def _about(record: RunRecord) -> dict[str, Any]:
+    return {
+        "Algorithm": record.algorithm,
+        "Environment": short_environment(record.env_id),
+        "Worker": record.worker_id,
+        "Seed": record.seed,
+    }
+
+
+def _lines(record: RunRecord, differing: Sequence[str]) -> list[tuple[str, str]]:
+    known = {**_about(record), **record.settings}
+    lines = [("Return", return_in_words(record.mean_return)), ("Steps", steps_in_words(record.step))]
+    if record.elapsed_s:
+        lines.append(("Trained for", time_in_words(record.elapsed_s)))
+    return [*lines, *((name, setting_in_words(known[name]) if name in known else NONE) for name in differing)]

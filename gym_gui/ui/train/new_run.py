@@ -1,0 +1,475 @@
+"""The form of a new run: worker, algorithm, environment, settings, how often."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.train.estimate import estimate
+from gym_gui.ui.train.link import LinkState, TrainerLink
+from gym_gui.ui.train.preset_menu import TrainingPresetMenu
+from gym_gui.ui.train.presets import TrainingPreset
+from gym_gui.ui.train.setting_fields import FieldError, read_value
+from gym_gui.ui.train.settings_list import LABEL_WIDTH, SettingsList
+from gym_gui.ui.train.training_choices import (
+    Trainer,
+    algorithm_reason,
+    environment_reason,
+    find_trainers,
+    setting_problems,
+)
+from gym_gui.ui.widgets import (
+    FormRows,
+    InlineMessage,
+    PickerButton,
+    PickerItem,
+    PrimaryButton,
+    QuietButton,
+    label,
+    section_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.environment_probe import EnvironmentProbe
+    from gym_gui.envs import EnvSpec
+    from gym_gui.services.trainer.client import TrainerClient
+
+FIRST_ENVIRONMENT: Final = "CartPole-v1"
+FIRST_WORKER: Final = "cleanrl_worker"
+MOST_RUNS: Final = 20
+HIGHEST_SEED: Final = 2**31 - 1
+
+
+class NewRunForm(QWidget):
+    """See the module. Everything is checked as it is typed; Start is there when all of it fits.
+
+    Args:
+        context: Workers, and work in the background.
+        link: The trainer; its earlier runs say how long a new one will take.
+        parent: Qt owner.
+    """
+
+    started = pyqtSignal(object)
+    """Ids of the runs that were started (a list)."""
+    loaded = pyqtSignal()
+
+    def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-new-run")
+        self._context, self._link = context, link
+        self._trainers: dict[str, Trainer] = {}
+        self._specs: dict[str, EnvSpec] = {}
+        self._base_items: list[PickerItem] = []
+        self._probe: EnvironmentProbe | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
+        self._starting = False
+        self._known: tuple[str, str, str] = ("", "", "")  # environment, kinds of actions, observations
+        self._trouble_there = ""
+        self.settings: SettingsList | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        self._column.addWidget(section_label("New run"))
+        self._make_choices()
+        self._make_rest()
+        link.runs_changed.connect(self._say_estimate)
+        link.state_changed.connect(self.check)
+        self.check()
+
+    # -- parts ---------------------------------------------------------------------------
+
+    def _make_choices(self) -> None:
+        rows = self.choices = FormRows(label_width=LABEL_WIDTH)
+        self.worker = PickerButton(name="train-worker", placeholder="Looking…", search_hint="Search workers")
+        self.worker.chosen.connect(self._on_worker_chosen)
+        rows.add_row("Worker", self.worker, tooltip="The program that trains")
+        self.algorithm = PickerButton(name="train-algorithm", search_hint="Search algorithms")
+        self.algorithm.chosen.connect(self._on_algorithm_chosen)
+        rows.add_row("Algorithm", self.algorithm, tooltip="How it learns")
+        self.environment = EnvironmentPicker(name="train-environment")
+        self.environment.chosen.connect(self._on_environment_chosen)
+        self.environment.set_items([PickerItem(FIRST_ENVIRONMENT, FIRST_ENVIRONMENT)])
+        self.environment.set_value(FIRST_ENVIRONMENT)
+        rows.add_row("Environment", self.environment, tooltip="Where it learns")
+        self._column.addWidget(rows)
+        self._place = self._column.count()
+
+    def _make_rest(self) -> None:
+        self._rest = FormRows(label_width=LABEL_WIDTH)
+        self._line_notes: dict[QLineEdit, QLabel] = {}
+        self.seed = self._line(
+            "train-seed", "1", "Seed", "The training's seed: the same one gives the same run"
+        )
+        self.runs = self._line(
+            "train-runs",
+            "1",
+            "Runs",
+            "Start several: one for each seed from this one on, to see what is luck",
+        )
+        self.name = self._line("train-name", "", "Name", "What to call it; without one its settings do")
+        self.name.setPlaceholderText("optional")
+        self._column.addWidget(self._rest)
+        self.problem = label("", "error", wrap=True)
+        self.problem.setObjectName("train-problem")
+        self._column.addWidget(self.problem)
+        self.estimate = InlineMessage("info", "")
+        self.estimate.setObjectName("train-estimate")
+        self._column.addWidget(self.estimate)
+        self.presets = TrainingPresetMenu(self._context, self.preset, self)
+        self.presets.loaded.connect(self._on_preset_loaded)
+        self.presets_button = QuietButton("Presets", menu=self.presets, name="train-presets")
+        self.presets_button.setToolTip("Save these settings under a name, or take saved ones")
+        self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, theme.STEP, 0, 0)
+        row.addWidget(self.presets_button)
+        row.addStretch(1)
+        row.addWidget(self.start)
+        self._column.addLayout(row)
+
+    def _line(self, name: str, text: str, title: str, tip: str) -> QLineEdit:
+        line = QLineEdit(text)
+        line.setObjectName(name)
+        line.textEdited.connect(self.check)
+        self._rest.add_row(title, line, tooltip=tip)
+        note = label("", "error", wrap=True)
+        note.setObjectName(f"{name}-problem")
+        note.hide()
+        self._rest.add_wide(note)
+        self._line_notes[line] = note
+        return line
+
+    # -- what there is to choose from ----------------------------------------------------
+
+    def load(self) -> None:
+        """Find workers and environments, once."""
+        if self._loading is None:
+            self._loading = self._context.spawn(self._load(), "Looking for workers and environments")
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is something to choose from."""
+        return bool(self._trainers)
+
+    async def _load(self) -> None:
+        definitions = await asyncio.to_thread(self._context.workers)
+        self._trainers = await asyncio.to_thread(find_trainers, definitions)
+        self._offer_workers()
+        self._specs, self._base_items = await asyncio.to_thread(_environments)
+        self._offer_environments()
+        if self._looking is None:
+            self.choose_environment(str(self.environment.value))
+        self.loaded.emit()
+        self.check()
+
+    def _offer_workers(self) -> None:
+        items = [
+            PickerItem(worker_id, trainer.definition.display_name, "", "", trainer.reason, worker_id)
+            for worker_id, trainer in self._trainers.items()
+        ]
+        self.worker.set_items(items)
+        if self.worker.value is None and items:
+            first = next((i for i in items if i.value == FIRST_WORKER and not i.reason), items[0])
+            self._choose_worker(str(first.value))
+
+    def _offer_algorithms(self) -> None:
+        trainer = self.trainer
+        env_id, action, observation = self._known
+        fits = env_id == self.environment.value
+        items: list[PickerItem] = []
+        if trainer is not None:
+            for name, schema in trainer.algorithms.items():
+                reason = algorithm_reason(schema, action, observation) if fits else ""
+                words = f"{name} {schema.description}"
+                items.append(PickerItem(name, trainer.title(name), reason=reason, keywords=words))
+        self.algorithm.set_items(items)
+
+    def _offer_environments(self) -> None:
+        trainer = self.trainer
+        items = []
+        for item in self._base_items:
+            spec = self._specs.get(str(item.value))
+            reason = item.reason
+            if not reason and spec is not None and trainer is not None:
+                reason = environment_reason(trainer, spec)
+            items.append(PickerItem(item.value, item.label, item.detail, item.group, reason, item.keywords))
+        self.environment.set_items(items)
+
+    @property
+    def trainer(self) -> Trainer | None:
+        """The chosen worker."""
+        return self._trainers.get(str(self.worker.value))
+
+    # -- choosing ------------------------------------------------------------------------
+
+    def _choose_worker(self, worker_id: str) -> None:
+        self.worker.set_value(worker_id)
+        trainer = self.trainer
+        self._offer_algorithms()
+        self._offer_environments()
+        if trainer is not None and self.algorithm.value not in trainer.algorithms:
+            self._choose_algorithm(next(iter(trainer.algorithms), ""))
+        else:
+            self._make_settings({})
+
+    def _choose_algorithm(self, name: str, settings: Mapping[str, Any] | None = None) -> None:
+        self.algorithm.set_value(name or None)
+        self._make_settings(settings or {})
+
+    def choose_environment(self, env_id: str) -> None:
+        """Take an environment, and find out what actions it has."""
+        self.environment.set_value(env_id)
+        self._trouble_there = ""
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looking = self._context.spawn(self._look(env_id), "Looking at the environment")
+        self._offer_algorithms()
+
+    def _make_settings(self, values: Mapping[str, Any]) -> None:
+        """A form for the chosen algorithm; what both have in common is taken over."""
+        trainer = self.trainer
+        schema = trainer.algorithms.get(str(self.algorithm.value)) if trainer is not None else None
+        before = self.settings
+        if before is not None:
+            before.hide()
+            before.setParent(None)
+            before.deleteLater()
+        properties = schema.properties if schema is not None else {}
+        self.settings = SettingsList(properties, _Checker(schema), self)
+        self.settings.changed.connect(self.check)
+        self._column.insertWidget(self._place, self.settings)
+        self.settings.set_values(values)
+        self.check()
+
+    async def _look(self, env_id: str) -> None:
+        """Find out what actions there are, in a process of its own."""
+        from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
+        from gym_gui.workers.capabilities import action_kind, observation_kinds
+
+        if self._probe is None:
+            self._probe = EnvironmentProbe()
+        try:
+            sheet = await self._probe.describe(EnvironmentRequest(env_id))
+        except MosaicError as error:
+            if env_id == self.environment.value:
+                self._known, self._trouble_there = (env_id, "", ""), str(error)
+                self.check()
+            return
+        if env_id != self.environment.value:
+            return
+        actions = {action_kind(slot.action_space) for slot in sheet.slots.values()}
+        seen = {observation_kinds(slot.observation_space)[0] for slot in sheet.slots.values()}
+        observation = {"image": "image", "box": "vector"}.get(next(iter(seen), ""), "")
+        self._known = (env_id, actions.pop() if len(actions) == 1 else "", observation)
+        self._offer_algorithms()
+        self.check()
+
+    # -- what stands there ---------------------------------------------------------------
+
+    def preset(self) -> TrainingPreset | None:
+        """The training as it stands, for a preset; ``None`` before anything was chosen."""
+        if self.settings is None or self.environment.value is None or self.trainer is None:
+            return None
+        return TrainingPreset(
+            str(self.worker.value),
+            str(self.algorithm.value),
+            str(self.environment.value),
+            self.settings.values(),
+        )
+
+    def fill(self, preset: TrainingPreset, seed: int | None = None) -> None:
+        """Show a training: a preset, or a run that is done again."""
+        if preset.worker not in self._trainers:
+            self._context.notify(
+                f"The worker {preset.worker} is not here any more: choose another one", "warning"
+            )
+        else:
+            self.worker.set_value(preset.worker)
+            self._offer_environments()
+        self._offer_algorithms()
+        self._choose_algorithm(preset.algorithm, preset.settings)
+        if preset.env_id != self.environment.value:
+            self.choose_environment(preset.env_id)
+        if seed is not None:
+            self.seed.setText(str(seed))
+        self.check()
+
+    def _on_preset_loaded(self, preset: object) -> None:
+        assert isinstance(preset, TrainingPreset)
+        self.fill(preset)
+
+    def _on_worker_chosen(self, value: object) -> None:
+        self._choose_worker(str(value))
+
+    def _on_algorithm_chosen(self, value: object) -> None:
+        kept = self.settings.values() if self.settings is not None else {}
+        trainer = self.trainer
+        schema = trainer.algorithms.get(str(value)) if trainer is not None else None
+        shared = {k: v for k, v in kept.items() if schema is not None and k in schema.properties}
+        self._choose_algorithm(str(value), shared)
+
+    def _on_environment_chosen(self, value: object) -> None:
+        self.choose_environment(str(value))
+        self.check()
+
+    # -- checking ------------------------------------------------------------------------
+
+    def check(self, *_: object) -> None:
+        """Say beside each field what is wrong, and whether it can be started."""
+        seed_wrong = self._check_line(self.seed, 0, HIGHEST_SEED)
+        runs_wrong = self._check_line(self.runs, 1, MOST_RUNS)
+        misfit = self._misfit()
+        self.problem.setText(misfit)
+        self.problem.setVisible(bool(misfit))
+        wrong = [
+            f"{title}: {text}" for title, text in (self.settings.problems if self.settings else {}).items()
+        ]
+        wrong += [f"Seed: {seed_wrong}"] * bool(seed_wrong) + [f"Runs: {runs_wrong}"] * bool(runs_wrong)
+        reason = misfit or next(iter(wrong), "") or self._not_yet()
+        self.start.setEnabled(not reason)
+        count = self._number(self.runs, 1) if not runs_wrong else 1
+        self.start.set_text("Start" if count == 1 else f"Start {count}")
+        many = f"Start {count} runs, with seeds from {self._number(self.seed, 0)} on"
+        self.start.setToolTip(reason or ("Start this run" if count == 1 else many))
+        self.presets_button.setEnabled(self.trainer is not None)
+        self._say_estimate()
+
+    def _misfit(self) -> str:
+        trainer, env_id = self.trainer, str(self.environment.value)
+        if trainer is None:
+            return ""
+        if trainer.reason:
+            return trainer.reason
+        spec = self._specs.get(env_id)
+        if self._specs and self.environment.value is not None and spec is None:
+            return f"There is no environment {env_id} here: choose another one."
+        if spec is not None and (reason := environment_reason(trainer, spec)):
+            return f"{spec.id}: {reason}."
+        name = str(self.algorithm.value)
+        schema = trainer.algorithms.get(name)
+        if schema is None:
+            return f"{trainer.definition.display_name} knows no algorithm {name}: choose one of its own."
+        known, action, observation = self._known
+        reason = algorithm_reason(schema, action, observation) if known == env_id else ""
+        return f"{trainer.title(name)} is {reason}." if reason else self._trouble_there
+
+    def _not_yet(self) -> str:
+        if self.trainer is None or self.environment.value is None:
+            return "Workers and environments are being looked for"
+        if self._link.state is not LinkState.READY:
+            return "The trainer is not connected yet"
+        return "It is being started" if self._starting else ""
+
+    def _check_line(self, line: QLineEdit, low: int, high: int) -> str:
+        try:
+            value = read_value(line.text(), ("integer",))
+            wrong = "" if low <= value <= high else f"A whole number from {low} to {high:,}."
+        except FieldError as error:
+            wrong = str(error)
+        note = self._line_notes[line]
+        note.setText(wrong)
+        note.setVisible(bool(wrong))
+        return wrong
+
+    @staticmethod
+    def _number(line: QLineEdit, otherwise: int) -> int:
+        try:
+            return int(read_value(line.text(), ("integer",)))
+        except FieldError:
+            return otherwise
+
+    def _say_estimate(self) -> None:
+        settings = self.settings
+        steps = settings.effective("total_steps", 0) if settings is not None else 0
+        if settings is None or not isinstance(steps, int | float):
+            self.estimate.hide()
+            return
+        judged = estimate(
+            self._link.runs,
+            worker=str(self.worker.value),
+            algorithm=str(self.algorithm.value),
+            env_id=str(self.environment.value),
+            settings=settings.values(),
+            total_steps=int(steps),
+        )
+        waiting = sum(record.state == "queued" for record in self._link.runs)
+        before = (
+            ""
+            if not waiting
+            else f" {waiting} wait for a core before it."
+            if waiting > 1
+            else (" One waits for a core before it.")
+        )
+        self.estimate.set_text(judged.sentence(self._number(self.runs, 1)) + before)
+        self.estimate.show()
+
+    # -- starting ------------------------------------------------------------------------
+
+    def submit(self) -> None:
+        """Start what stands there."""
+        if self.start.isEnabled() and self._link.client is not None:
+            self._starting = True
+            self.check()
+            task = self._context.spawn(self._submit(self._link.client), "Starting the training")
+            task.add_done_callback(self._on_submitted)
+
+    async def _submit(self, client: TrainerClient) -> None:
+        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+
+        assert self.settings is not None
+        first, count = self._number(self.seed, 1), self._number(self.runs, 1)
+        env_id, action, _ = self._known
+        started: list[str] = []
+        values, name = self.settings.values(), self.name.text().strip()
+        try:
+            for seed in range(first, first + count):
+                config = UnifiedRunConfig(
+                    task=str(self.environment.value),
+                    worker_type=str(self.worker.value),
+                    algorithm=str(self.algorithm.value),
+                    action_space=action if action and env_id == self.environment.value else None,
+                    seed=seed,
+                    settings=values,
+                )
+                title = name if count == 1 or not name else f"{name}, seed {seed}"
+                started.append(await client.submit(config, title=title))
+        finally:
+            if started:
+                self.started.emit(started)
+
+    def _on_submitted(self, _task: object) -> None:
+        self._starting = False
+        self.check()
+
+    async def closed(self) -> None:
+        """End the process that looks at environments."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+        if self._probe is not None:
+            await self._probe.close()
+
+
+class _Checker:
+    """Checks values against an algorithm's schema."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+
+    def __call__(self, values: Mapping[str, Any]) -> Mapping[str, str]:
+        return setting_problems(self._schema, values)
+
+
+def _environments() -> tuple[dict[str, EnvSpec], list[PickerItem]]:
+    from gym_gui import envs
+
+    return {spec.id: spec for spec in envs.list_specs()}, list(catalogue())

@@ -1,0 +1,244 @@
+"""The Policies half of the page: every trained policy there is, searched, imported, used, removed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.operators.examples import bundled_policies
+from gym_gui.ui.train.policies_model import Column, PoliciesModel
+from gym_gui.ui.train.policy_panel import PolicyPanel
+from gym_gui.ui.train.presets import TrainingPreset
+from gym_gui.ui.widgets import Card, EmptyHint, muted_label
+
+if TYPE_CHECKING:
+    from gym_gui.services.policy_files import PolicyFile
+
+_ROW: Final = 36
+_WIDTHS: Final = {Column.ALGORITHM: 110, Column.STEPS: 90, Column.SCORE: 90, Column.TRAINED: 140}
+
+
+class PoliciesView(QWidget):
+    """See the module. Its :attr:`panel` belongs into the inspector.
+
+    Args:
+        context: Folders, and work in the background.
+        parent: Qt owner.
+    """
+
+    selection_changed = pyqtSignal()
+    training_requested = pyqtSignal(object, int)
+    """A :class:`TrainingPreset` and a seed: train like this policy was."""
+    counted = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-policies-view")
+        self.setAcceptDrops(True)
+        self._context = context
+        self._reading: asyncio.Task[None] | None = None
+        self.model = PoliciesModel(self)
+        self.panel = PolicyPanel(context)
+        self.panel.action_requested.connect(self._on_action_requested)
+        self._make_table()
+        self.search = QLineEdit()
+        self.search.setObjectName("train-policy-search")
+        self.search.setPlaceholderText("Search policies by name, algorithm, environment")
+        self.search.setAccessibleName("Search policies")
+        self.search.setToolTip("Every word must occur in a policy's name, algorithm, environment or worker")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(420)
+        self.search.textChanged.connect(self._on_searched)
+        self.count = muted_label()
+        top = QHBoxLayout()
+        top.addWidget(self.search, 1)
+        top.addStretch(1)
+        top.addWidget(self.count)
+        self.empty = EmptyHint(
+            "No policies yet",
+            "A training leaves its policy here. To import one from elsewhere, drop it here.",
+            ("Import…", self.ask_import),
+            icon_name="robot",
+        )
+        self.nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
+        self._stack = QStackedWidget()
+        for view in (self.table, self.empty, self.nothing):
+            self._stack.addWidget(view)
+        card = Card(margin=theme.STEP)
+        card.add(self._stack, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addLayout(top)
+        layout.addWidget(card, 1)
+        self._tell()
+
+    def _make_table(self) -> None:
+        table = self.table = QTableView()
+        table.setObjectName("train-policies")
+        table.setAccessibleName("Policies")
+        table.setModel(self.model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSortingEnabled(True)
+        table.sortByColumn(Column.TRAINED, Qt.SortOrder.DescendingOrder)
+        table.installEventFilter(self)
+        side, head, chosen = table.verticalHeader(), table.horizontalHeader(), table.selectionModel()
+        assert side is not None and head is not None and chosen is not None
+        side.hide()
+        side.setDefaultSectionSize(_ROW)
+        head.setHighlightSections(False)
+        for wide in (Column.NAME, Column.ENVIRONMENT):
+            head.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
+        for column, width in _WIDTHS.items():
+            head.resizeSection(column, width)
+        chosen.currentRowChanged.connect(self._on_current_changed)
+
+    # -- what is shown -------------------------------------------------------------------
+
+    @property
+    def current(self) -> PolicyFile | None:
+        """The selected policy."""
+        index = self.table.currentIndex()
+        return self.model.policy(index.row()) if index.isValid() else None
+
+    @property
+    def note(self) -> str:
+        """How many there are, for the bar."""
+        return ""
+
+    def refresh(self) -> None:
+        """Look for policies anew."""
+        if self._reading is None:
+            self._reading = self._context.spawn(self._read(), "Looking for policies")
+            self._reading.add_done_callback(self._on_read)
+
+    async def closed(self) -> None:
+        """Look for nothing any more."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _read(self) -> None:
+        store = self._context.store
+        roots = (store.data / "policies", store.data / "training", store.runs, *bundled_policies())
+        self.model.set_policies(await asyncio.to_thread(_find, roots))
+        self._tell()
+        self._show_current()
+
+    def _on_read(self, _task: object) -> None:
+        self._reading = None
+
+    def _tell(self) -> None:
+        shown, total = self.model.rowCount(), self.model.total
+        view: QWidget = self.table if shown else self.nothing if total else self.empty
+        self._stack.setCurrentWidget(view)
+        of = "" if shown == total else f"{shown} of "
+        self.count.setText(f"{of}{total} policies" if total != 1 else "1 policy")
+        self.count.setVisible(bool(total))
+        self.counted.emit()
+
+    def _show_current(self) -> None:
+        policy = self.current
+        self.panel.show_policy(policy, _why_kept(policy.path) if policy is not None else "")
+
+    def _on_searched(self, text: str) -> None:
+        self.model.set_words(text)
+        self._tell()
+
+    def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
+        self._show_current()
+        self.selection_changed.emit()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Delete removes the selected policy."""
+        pressed = isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress
+        if pressed and a1.key() == Qt.Key.Key_Delete and self.current is not None:  # type: ignore[union-attr]
+            self._on_action_requested("remove")
+            return True
+        return super().eventFilter(a0, a1)
+
+    # -- doing ---------------------------------------------------------------------------
+
+    def _on_action_requested(self, action: str) -> None:
+        policy = self.current
+        if policy is None:
+            return
+        if action == "folder":
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(policy.path)))
+        elif action == "train":
+            about = policy.description
+            own = ("env_id", "seed")
+            settings = {name: value for name, value in about.config.items() if name not in own}
+            preset = TrainingPreset(about.worker, about.algorithm, about.env_id, settings)
+            self.training_requested.emit(preset, about.seed)
+        elif why := _why_kept(policy.path):
+            self._context.notify(why, "warning")
+        else:
+            self._context.spawn(self._remove(policy), "Moving the policy to the trash")
+
+    async def _remove(self, policy: PolicyFile) -> None:
+        from gym_gui.services.trash import throw_away
+
+        trashed = await asyncio.to_thread(throw_away, policy.path)
+        undo = ("Undo", partial(self._put_back, trashed, policy.path)) if trashed is not None else None
+        self._context.notify(f"“{policy.path.name}” is in the trash", "info", undo)
+        self.refresh()
+
+    def _put_back(self, trashed: Path, folder: Path) -> None:
+        self._context.spawn(self._restore(trashed, folder), "Putting the policy back")
+
+    async def _restore(self, trashed: Path, folder: Path) -> None:
+        from gym_gui.services.trash import put_back
+
+        await asyncio.to_thread(put_back, trashed, folder)
+        self.refresh()
+
+    def ask_import(self) -> None:
+        """Ask for a file, then take it in."""
+
+    # -- dropping ------------------------------------------------------------------------
+
+    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
+        """Take a local file or folder."""
+
+    def dropEvent(self, a0: QDropEvent | None) -> None:
+        """Import what was dropped."""
+
+
+def _find(roots: tuple[Path, ...]) -> list[PolicyFile]:
+    from gym_gui.services.policy_files import find_policy_files
+
+    return find_policy_files(roots)
+
+
+def _why_kept(path: Path) -> str:
+    """Why a policy cannot be thrown away from here."""
+    if any(path.is_relative_to(root) for root in bundled_policies()):
+        return "It comes with MOSAIC and stays"
+    if (path / "train.json").is_file():
+        return "It belongs to a run: remove the run, under Runs"
+    return ""

@@ -1,0 +1,171 @@
+"""The policy that is selected: what it was trained on, how well it plays, where it can be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.train.numbers import return_in_words
+from gym_gui.ui.train.policies_model import moment_of
+from gym_gui.ui.train.run_words import algorithm_word
+from gym_gui.ui.train.use_menu import UseMenu, operator_of
+from gym_gui.ui.widgets import (
+    ElidedLabel,
+    FormRows,
+    LinkButton,
+    PrimaryButton,
+    QuietButton,
+    label,
+    muted_label,
+    section_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.services.policy_files import PolicyFile
+
+_FACTS: Final = (
+    "Algorithm",
+    "Environment",
+    "Worker",
+    "Steps",
+    "Score",
+    "Sees",
+    "Prepared by",
+    "Does",
+    "Agents",
+    "Seed",
+    "Trained",
+    "Origin",
+    "Licence",
+    "Weights",
+    "Folder",
+)
+
+
+class PolicyPanel(QWidget):
+    """See the module.
+
+    Args:
+        context: Leads to the other pages.
+        parent: Qt owner.
+    """
+
+    action_requested = pyqtSignal(str)
+    """``folder``, ``train`` or ``remove``."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-policy-panel")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        column.addWidget(section_label("Policy"))
+        self.hint = muted_label(
+            "Select a policy: what it can play, and where to use it, appears here.", wrap=True
+        )
+        column.addWidget(self.hint)
+        self.title = ElidedLabel("", "title")
+        column.addWidget(self.title)
+        self.use_menu = UseMenu(context, self)
+        self.use = PrimaryButton("Use in a slot", name="train-policy-use", on_click=self._on_use)
+        self.use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        self.again = QuietButton("Train again", name="train-policy-train", on_click=self._on_again)
+        self.again.setToolTip("The form of a new run, filled with the settings it was trained with")
+        self.folder = QuietButton("Open folder", name="train-policy-folder", on_click=self._on_folder)
+        self.folder.setToolTip("Its folder in the file manager")
+        self._buttons = QWidget()
+        rows = QVBoxLayout(self._buttons)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(theme.ROW)
+        rows.addWidget(self.use)
+        pair = QHBoxLayout()
+        pair.setSpacing(theme.ROW)
+        pair.addWidget(self.again)
+        pair.addWidget(self.folder)
+        rows.addLayout(pair)
+        column.addWidget(self._buttons)
+        self.facts = FormRows()
+        self.values: dict[str, QLabel] = {}
+        for name in _FACTS:
+            value = label("", wrap=True)
+            value.setObjectName(f"train-policy-{name.lower().replace(' ', '-')}")
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self.values[name] = self.facts.add_row(name, value)
+        column.addWidget(self.facts)
+        self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
+        self.remove.setToolTip("Its folder goes to the trash; it can be had back")
+        column.addWidget(self.remove)
+        self.show_policy(None)
+
+    def show_policy(self, policy: PolicyFile | None, why_not_removed: str = "") -> None:
+        """Show a policy, or how to choose one.
+
+        Args:
+            policy: The policy.
+            why_not_removed: Why it cannot be thrown away; empty where it can.
+        """
+        there = policy is not None
+        self.hint.setVisible(not there)
+        for widget in (self.title, self._buttons, self.facts, self.remove):
+            widget.setVisible(there)
+        if policy is None:
+            return
+        about = policy.description
+        self.title.setText(policy.path.name)
+        title = f"{algorithm_word(about.algorithm)} {policy.path.name}"
+        self.use_menu.set_operator(
+            operator_of(policy.path, worker_id=about.worker, env_id=about.env_id, title=title)
+        )
+        self.again.setEnabled(bool(about.config))
+        self.remove.setEnabled(not why_not_removed)
+        self.remove.setToolTip(why_not_removed or "Its folder goes to the trash; it can be had back")
+        for name, text in _texts(policy).items():
+            value = self.values[name]
+            value.setText(text)
+            self.facts.set_row_visible(value, bool(text))
+
+    def _on_use(self) -> None:
+        self.use_menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
+
+    def _on_again(self) -> None:
+        self.action_requested.emit("train")
+
+    def _on_folder(self) -> None:
+        self.action_requested.emit("folder")
+
+    def _on_remove(self) -> None:
+        self.action_requested.emit("remove")
+
+
+def _texts(policy: PolicyFile) -> dict[str, str]:
+    from gym_gui.services.policy_fit import space_words
+    from mosaic_worker.preprocessing import describe_steps
+
+    about = policy.description
+    seeds = len(about.evaluation_seeds)
+    score = return_in_words(about.mean_return) if about.mean_return is not None else "not measured"
+    moment = moment_of(policy)
+    imported = about.origin.get("kind") == "imported"
+    origin = f"imported from {about.origin.get('file', 'a file')}" if imported else "trained with MOSAIC"
+    agents = ", ".join(about.agents)
+    return {
+        "Algorithm": algorithm_word(about.algorithm),
+        "Environment": about.env_id,
+        "Worker": about.worker,
+        "Steps": f"{about.total_steps:,}" if about.total_steps else "",
+        "Score": f"{score}, mean of {seeds} seeds" if seeds > 1 and about.mean_return is not None else score,
+        "Sees": space_words(about.observation_space),
+        "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
+        "Does": space_words(about.action_space),
+        "Agents": agents if len(about.agents) > 1 else "",
+        "Seed": str(about.seed),
+        "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
+        "Origin": origin,
+        "Licence": about.licence,
+        "Weights": f"sha256 {about.weights_sha256[:16]}…" if about.weights_sha256 else "",
+        "Folder": str(policy.path),
+    }

@@ -1,0 +1,44 @@
+"""What can be done with a run, by where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+
+def run_actions(record: RunRecord) -> tuple[str, ...]:
+    """Names of the actions that a run allows."""
+    running, paused = record.state in ("running", "starting"), record.state == "paused"
+    allowed = {
+        "use": bool(record.policy),
+        "pause": running,
+        "resume": paused,
+        "checkpoint": running or paused,
+        "stop": not record.over and record.state != "stopping",
+        "continue": record.state in ("stopped", "failed") and record.step > 0,
+        "clone": True,
+        "log": True,
+        "folder": True,
+        "remove": record.over,
+    }
+    return tuple(action for action, may in allowed.items() if may)
+
+
+def menu_entries(record: RunRecord, *, drawn: bool) -> list[tuple[str, str]]:
+    """Action and words, for a menu."""
+    words = {
+        "use": "Use in a slot…",
+        "pause": "Pause",
+        "resume": "Go on",
+        "checkpoint": "Checkpoint now",
+        "stop": "Stop, and keep what it has",
+        "continue": "Resume from its last checkpoint",
+        "clone": "Clone…",
+        "log": "Log",
+        "folder": "Open folder",
+        "remove": "Remove…",
+    }
+    draw = ("draw", "Do not draw its curves" if drawn else "Draw its curves")
+    return [draw, *((action, words[action]) for action in run_actions(record))]

@@ -1,0 +1,249 @@
+"""The run that is selected: where it stands, what it was given, what can be done with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.train.numbers import return_in_words, time_in_words
+from gym_gui.ui.train.run_menu import run_actions
+from gym_gui.ui.train.run_words import (
+    STATE_TOKENS,
+    STATE_WORDS,
+    algorithm_word,
+    progress_in_words,
+    setting_in_words,
+)
+from gym_gui.ui.train.use_menu import UseMenu, operator_of
+from gym_gui.ui.widgets import (
+    ElidedLabel,
+    FormRows,
+    IconButton,
+    InlineMessage,
+    LinkButton,
+    PrimaryButton,
+    QuietButton,
+    StatusDot,
+    label,
+    section_label,
+)
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+_FACTS: Final = (
+    ("algorithm", "Algorithm"),
+    ("env", "Environment"),
+    ("worker", "Worker"),
+    ("seed", "Seed"),
+    ("steps", "Steps"),
+    ("return", "Return"),
+    ("episodes", "Episodes"),
+    ("took", "Trained for"),
+    ("left", "Left"),
+    ("machine", "Uses"),
+)
+
+
+class RunPanel(QWidget):
+    """See the module.
+
+    Args:
+        context: Leads to the other pages.
+        parent: Qt owner.
+    """
+
+    action_requested = pyqtSignal(str, str)
+    """Run id, and what to do: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``,
+    ``folder``, ``log``, ``remove``."""
+    closed_by_person = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-run-panel")
+        self._record: RunRecord | None = None
+        self._shown_settings: tuple[object, ...] | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        self._make_head()
+        self._make_actions(context)
+        self.facts = FormRows()
+        self._values: dict[str, QLabel] = {}
+        for name, title in _FACTS:
+            value = label("", wrap=True)
+            value.setObjectName(f"train-fact-{name}")
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._values[name] = self.facts.add_row(title, value)
+        self._column.addWidget(self.facts)
+        self.settings_title = section_label("Settings given")
+        self._column.addSpacing(theme.STEP)
+        self._column.addWidget(self.settings_title)
+        self.settings = FormRows(label_width=128)
+        self._column.addWidget(self.settings)
+
+    def _make_head(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        self.title = ElidedLabel("", "title")
+        self.title.setObjectName("train-run-title")
+        back = IconButton("close", "Back to the new run (Esc)", name="train-run-close")
+        back.clicked.connect(self.closed_by_person)
+        back.setFixedSize(24, 24)
+        head.addWidget(self.title, 1)
+        head.addWidget(back)
+        self._column.addLayout(head)
+        self.state = StatusDot()
+        self.state.setObjectName("train-run-state")
+        self._column.addWidget(self.state)
+        self.message = InlineMessage("info", "")
+        self.failure = InlineMessage("error", "")
+        self.warning = InlineMessage("warning", "")
+        for message in (self.message, self.failure, self.warning):
+            self._column.addWidget(message)
+
+    def _make_actions(self, context: AppContext) -> None:
+        self.buttons: dict[str, QWidget] = {}
+        self.use_menu = UseMenu(context, self)
+        self.use = PrimaryButton("Use in a slot", name="train-run-use", on_click=self._on_use)
+        self.use.setToolTip("Watch this policy, play beside it, or seat it among others")
+        grid = QGridLayout()
+        grid.setSpacing(theme.ROW)
+        grid.addWidget(self.use, 0, 0, 1, 2)
+        for place, (action, text, tip) in enumerate(
+            (
+                ("pause", "Pause", "Hold the training where it is"),
+                ("resume", "Go on", "Let the training go on"),
+                ("checkpoint", "Checkpoint now", "Keep policy and state on disk now"),
+                ("stop", "Stop", "Keep what it has, and end"),
+                ("continue", "Resume", "Go on from its last checkpoint"),
+                ("clone", "Clone", "A new run with the same settings, to be changed first"),
+                ("log", "Log", "What it has printed"),
+                ("folder", "Open folder", "Its run folder in the file manager"),
+            )
+        ):
+            button = QuietButton(text, name=f"train-run-{action}", tooltip=tip)
+            button.setProperty("action", action)
+            button.clicked.connect(self._on_clicked)
+            self.buttons[action] = button
+            grid.addWidget(button, 1 + place // 2, place % 2)
+        self._grid = grid
+        self._column.addLayout(grid)
+        self.remove = LinkButton("Remove this run…", name="train-run-remove", on_click=self.ask_removal)
+        self.remove.setToolTip("Its folder goes to the trash (Delete)")
+        self._column.addWidget(self.remove)
+        self.sure = InlineMessage(
+            "warning",
+            "Its folder goes to the trash, with its policy and its log.",
+            ("Remove", self._on_sure),
+            closable=True,
+        )
+        self.sure.setObjectName("train-run-sure")
+        self.sure.hide()
+        self._column.addWidget(self.sure)
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The run that is shown."""
+        return self._record
+
+    def show_run(self, record: RunRecord, title: str) -> None:
+        """Show a run as it stands."""
+        if self._record is None or record.run_id != self._record.run_id:
+            self.sure.hide()
+        self._record = record
+        self.title.setText(title)
+        word = STATE_WORDS.get(record.state, record.state)
+        if record.state == "queued" and record.position:
+            word = f"Waiting for a core, {record.position}. in line"
+        self.state.set_state(STATE_TOKENS.get(record.state, "muted"), word)
+        self._show_messages(record)
+        self._show_facts(record)
+        self._show_settings(record)
+        self._show_actions(record, title)
+
+    def ask_removal(self) -> None:
+        """Ask, inline, whether it shall go."""
+        record = self._record
+        if record is not None and record.over:
+            self.sure.show()
+            if self.sure.button is not None:
+                self.sure.button.setFocus()
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _show_messages(self, record: RunRecord) -> None:
+        failed = record.state == "failed"
+        reason = record.reason.strip()
+        self.failure.set_text(reason)
+        self.failure.setVisible(failed and bool(reason))
+        self.message.set_text(reason)
+        self.message.setVisible(not failed and bool(reason))
+        self.warning.set_text(record.warning)
+        self.warning.setVisible(bool(record.warning))
+
+    def _show_facts(self, record: RunRecord) -> None:
+        left = time_in_words(record.remaining_s) if record.state == "running" else ""
+        uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if record.live else ""
+        texts = {
+            "algorithm": algorithm_word(record.algorithm),
+            "env": record.env_id,
+            "worker": record.worker_id,
+            "seed": str(record.seed),
+            "steps": progress_in_words(record),
+            "return": return_in_words(record.mean_return),
+            "episodes": f"{record.episodes:,}",
+            "took": time_in_words(record.elapsed_s) if record.elapsed_s else "",
+            "left": left,
+            "machine": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,
+        }
+        for name, value in self._values.items():
+            if value.text() != texts[name]:
+                value.setText(texts[name])
+            self.facts.set_row_visible(value, bool(texts[name]))
+
+    def _show_settings(self, record: RunRecord) -> None:
+        shown = tuple((name, setting_in_words(value)) for name, value in record.settings.items())
+        if (record.run_id, shown) == self._shown_settings:
+            return
+        self._shown_settings = (record.run_id, shown)
+        self.settings.clear()
+        for name, text in shown:
+            self.settings.add_row(name, label(text, wrap=True))
+        self.settings_title.setVisible(bool(shown))
+        self.settings.setVisible(bool(shown))
+
+    def _show_actions(self, record: RunRecord, title: str) -> None:
+        allowed, usable = run_actions(record), bool(record.policy)
+        place = 0
+        for action, button in self.buttons.items():
+            button.setVisible(action in allowed)
+            if action in allowed:
+                self._grid.removeWidget(button)
+                self._grid.addWidget(button, 1 + place // 2, place % 2)
+                place += 1
+        self.use.setVisible(usable)
+        self.remove.setVisible(record.over)
+        if usable:
+            operator = operator_of(
+                Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title
+            )
+            self.use_menu.set_operator(operator)
+
+    def _on_use(self) -> None:
+        self.use_menu.popup(self.use.mapToGlobal(self.use.rect().bottomLeft()))
+
+    def _on_clicked(self) -> None:
+        sender = self.sender()
+        if self._record is not None and isinstance(sender, QWidget):
+            self.action_requested.emit(self._record.run_id, str(sender.property("action")))
+
+    def _on_sure(self) -> None:
+        self.sure.hide()
+        if self._record is not None:
+            self.action_requested.emit(self._record.run_id, "remove")

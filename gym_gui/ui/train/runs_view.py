@@ -1,0 +1,282 @@
+"""The Runs half of the page: table, curves, log, and the policy as it plays now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
+from PyQt6.QtGui import QAction, QResizeEvent
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.plots.series import Series
+from gym_gui.ui.train.curve_board import CurveBoard
+from gym_gui.ui.train.link import LinkState, TrainerLink
+from gym_gui.ui.train.log_view import RunLog
+from gym_gui.ui.train.policy_now import PolicyNow
+from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_data import RunData
+from gym_gui.ui.train.run_words import titles
+from gym_gui.ui.train.runs_model import RunsModel
+from gym_gui.ui.train.runs_table import RunsTable
+from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, SegmentedControl
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+DRAWN: Final = 6
+"""Runs that are drawn when nobody has chosen: those that go on, then the newest."""
+FEWEST_ROWS: Final = 4
+_LOG: Final = "log.txt"
+
+
+class RunsView(QWidget):
+    """See the module.
+
+    Args:
+        context: Theme, and work in the background.
+        link: The trainer.
+        parent: Qt owner.
+    """
+
+    action_requested = pyqtSignal(str, str)
+    """Run id, and what to do with it."""
+    selection_changed = pyqtSignal()
+    removal_requested = pyqtSignal()
+
+    def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-runs-view")
+        self._context, self.link = context, link
+        self.colours = RunColours(context.theme)
+        self.data = RunData(context, link, self)
+        self.titles: dict[str, str] = {}
+        self._chosen: dict[str, bool] = {}
+        self._only: frozenset[str] | None = None
+        self.model = RunsModel(self)
+        self.table = RunsTable(self.model, self.colours)
+        self.board = CurveBoard(context, self.data, self.colours, self)
+        self.policy = PolicyNow(context)
+        self.log = RunLog(context)
+        self._make_layout()
+        self.table.action_requested.connect(self._on_action_requested)
+        self.table.selection_changed.connect(self._on_selection_changed)
+        self.table.removal_requested.connect(self.removal_requested)
+        self.table.customContextMenuRequested.connect(self._on_menu_requested)
+        link.runs_changed.connect(self.refresh)
+        link.state_changed.connect(self._on_link_changed)
+        context.theme.changed.connect(self._on_theme_changed)
+        self._on_link_changed()
+
+    def _make_layout(self) -> None:
+        self.trouble = InlineMessage("error", "", ("Connect", self.link.open))
+        self.trouble.setObjectName("train-trouble")
+        self.waiting = EmptyHint("Connecting to the trainer…", "", icon_name="train")
+        self.empty = EmptyHint(
+            "Nothing has been trained here yet",
+            "The form at the right is ready: press Start. Runs go on when the window is closed.",
+            icon_name="train",
+        )
+        self.empty.setObjectName("train-empty")
+        table_card = Card(margin=theme.STEP)
+        table_card.add(self.table)
+        self.lower_choice = SegmentedControl([("chart", "Chart"), ("log", "Log")], name="train-lower")
+        self.lower_choice.chosen.connect(self._on_lower_chosen)
+        second = self.board.second
+        second.head.insertWidget(0, self.lower_choice)
+        second.head.insertStretch(1, 1)
+        second.body.removeWidget(second.plot)
+        self._lower_stack = QStackedWidget()
+        self._lower_stack.addWidget(second.plot)
+        self._lower_stack.addWidget(self.log)
+        second.add(self._lower_stack, 1)
+        bottom = QHBoxLayout()
+        bottom.setSpacing(theme.GAP)
+        bottom.addWidget(second, 1)
+        bottom.addWidget(self.policy, 1)
+        self.main = QWidget()
+        column = QVBoxLayout(self.main)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.GAP)
+        column.addWidget(table_card)
+        column.addWidget(self.board.first, 1)
+        column.addLayout(bottom, 1)
+        self._stack = QStackedWidget()
+        for view in (self.waiting, self.empty, self.main):
+            self._stack.addWidget(view)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addWidget(self.trouble)
+        layout.addWidget(self._stack, 1)
+
+    # -- what is shown -------------------------------------------------------------------
+
+    @property
+    def selected(self) -> list[RunRecord]:
+        """The selected runs, from top to bottom."""
+        return [record for run_id in self.table.selected if (record := self.link.run(run_id)) is not None]
+
+    @property
+    def drawn(self) -> list[str]:
+        """Ids of the runs whose curves are drawn, newest first."""
+        runs = self.link.runs
+        if self._only is not None:
+            return [run.run_id for run in runs if run.run_id in self._only]
+        usual = {run.run_id for run in [run for run in runs if run.state != "queued"][:DRAWN]}
+        return [run.run_id for run in runs if self._chosen.get(run.run_id, run.run_id in usual)]
+
+    def refresh(self) -> None:
+        """Show the runs as they stand."""
+        runs = self.link.runs
+        self.titles = titles(runs)
+        oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
+        self.colours.keep([run.run_id for run in oldest])
+        known = {run.run_id for run in runs}
+        self._chosen = {run: chosen for run, chosen in self._chosen.items() if run in known}
+        if self._only is not None and not self._only <= known:
+            self._only = frozenset(self._only & known) or None
+        drawn = self.drawn
+        self.model.set_runs(runs, self.titles, frozenset(drawn))
+        self._fit_table()
+        self._show_right_view()
+        self.data.follow(drawn)
+        self.board.set_runs([Series(run_id, self.titles[run_id], "rl") for run_id in drawn])
+        self._show_policy()
+
+    def draw_only(self, run_ids: list[str]) -> None:
+        """Draw these runs and no others, until somebody chooses otherwise."""
+        self._only = frozenset(run_ids) or None
+        self.refresh()
+
+    def draw_all(self) -> None:
+        """Draw again what is drawn usually, and what somebody chose."""
+        if self._only is not None:
+            self._only = None
+            self.refresh()
+
+    def toggle_drawn(self, run_id: str) -> None:
+        """Draw a run, or do not."""
+        drawn = set(self.drawn)
+        if self._only is not None:
+            self._chosen.update({run.run_id: run.run_id in drawn for run in self.link.runs})
+            self._only = None
+        self._chosen[run_id] = run_id not in drawn
+        self.refresh()
+
+    def show_log(self) -> None:
+        """Show what the selected run has printed."""
+        self.lower_choice.set_value("log")
+        self._on_lower_chosen("log")
+
+    def settle(self) -> None:
+        """Catch up after it was hidden."""
+        self.refresh()
+
+    async def closed(self) -> None:
+        """Follow and play nothing any more."""
+        await self.data.close()
+        await self.policy.closed()
+        await self.log.closed()
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """The table has as many rows as there is room for."""
+        super().resizeEvent(a0)
+        self._fit_table()
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _fit_table(self) -> None:
+        most = max(FEWEST_ROWS, int(self.height() * 0.3 / 34))
+        rows = min(max(self.model.rowCount(), 1), most)
+        self.table.setFixedHeight(self.table.height_for(rows))
+
+    def _show_right_view(self) -> None:
+        if self.model.rowCount():
+            view: QWidget = self.main
+        else:
+            view = self.empty if self.link.state is LinkState.READY else self.waiting
+        if self._stack.currentWidget() is not view:
+            self._stack.setCurrentWidget(view)
+            if view is self.main:
+                QTimer.singleShot(0, self.board.refresh)
+
+    def _show_policy(self) -> None:
+        record = self._with_film()
+        if record is None:
+            self.policy.show_run("", None)
+            return
+        file = Path(record.video) if record.video else None
+        if file is not None and not file.is_absolute():
+            file = record.folder / file
+        why = "" if not record.over else "This run has filmed nothing."
+        self.policy.show_run(self.titles.get(record.run_id, ""), file, why)
+
+    def _with_film(self) -> RunRecord | None:
+        """The selected run; else the newest that goes on and has a film, else any with one."""
+        selected = self.selected
+        if selected:
+            return selected[0]
+        filmed = [run for run in self.link.runs if run.video]
+        return next((run for run in filmed if not run.over), next(iter(filmed), None))
+
+    def _on_action_requested(self, run_id: str, action: str) -> None:
+        if action == "draw":
+            self.toggle_drawn(run_id)
+        else:
+            self.action_requested.emit(run_id, action)
+
+    def _on_selection_changed(self) -> None:
+        self._show_policy()
+        self._show_log_file()
+        self.selection_changed.emit()
+
+    def _show_log_file(self) -> None:
+        selected = self.selected
+        self.log.show_file(selected[0].folder / _LOG if selected else None)
+
+    def _on_lower_chosen(self, value: str) -> None:
+        showing = value == "log"
+        self._lower_stack.setCurrentWidget(self.log if showing else self.board.second.plot)
+        self.board.second.choice.setVisible(not showing)
+        self._show_log_file()
+
+    def _on_link_changed(self) -> None:
+        broken = self.link.state is LinkState.BROKEN
+        self.trouble.set_text(self.link.trouble)
+        self.trouble.setVisible(broken)
+        text = "It is started when it does not run. It goes on when the window is closed."
+        title = "The trainer does not answer" if broken else "Connecting to the trainer…"
+        self.waiting.set_text(title, "Connect tries again." if broken else text)
+        self._show_right_view()
+
+    def _on_theme_changed(self) -> None:
+        viewport = self.table.viewport()
+        if viewport is not None:
+            viewport.update()
+        self.board.refresh()
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        """Everything that can be done with a run, for the keyboard too."""
+        from gym_gui.ui.train.run_menu import menu_entries
+
+        record = self.selected[0] if self.selected else None
+        viewport = self.table.viewport()
+        if record is None or viewport is None:
+            return
+        menu = QMenu(self)
+        menu.setObjectName("train-run-menu")
+        menu.aboutToHide.connect(menu.deleteLater)
+        for action, text in menu_entries(record, drawn=record.run_id in self.drawn):
+            entry = QAction(text, menu)
+            entry.setData((record.run_id, action))
+            menu.addAction(entry)
+        menu.triggered.connect(self._on_menu_triggered)
+        menu.popup(viewport.mapToGlobal(place))
+
+    def _on_menu_triggered(self, entry: QAction | None) -> None:
+        if entry is not None:
+            run_id, action = entry.data()
+            self._on_action_requested(run_id, action)
