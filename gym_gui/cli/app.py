@@ -154,27 +154,85 @@ def report(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def train(
     context: typer.Context,
-    env: Annotated[str, typer.Option(metavar="ID", help="Environment to train in.")],
+    env: Annotated[str, typer.Option(metavar="ID", help="Environment to train in.")] = "",
     worker: Annotated[
         str, typer.Option(metavar="ID", help="Worker that trains.  [default: the best that fits]")
     ] = "",
-    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.")] = "ppo",
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The one seed of the training.")] = 1,
+    algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo]")] = "",
+    steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="The one seed of the training.  [default: 1]")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm; may be repeated."),
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of the policy.  [default: runs/ALGO_ENV_seedN]"),
+        typer.Option(metavar="DIR", help="Run folder.  [default: runs/ALGO_ENV_seedN]"),
     ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Go on with the training of a run folder.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Train a policy.
 
-    Further options go to the worker as they are, for example --total-steps 100000.
+    Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
     """
     from gym_gui.cli.train import train_policy
 
     raise typer.Exit(
-        train_policy(worker, algo=algo, env=env, seed=seed, out=out, extra=context.args, as_json=as_json)
+        train_policy(
+            worker,
+            algo=algo,
+            env=env,
+            seed=seed,
+            steps=steps,
+            settings=settings or (),
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            extra=context.args,
+            as_json=as_json,
+        )
     )
+
+
+@app.command()
+def daemon(
+    status: Annotated[bool, typer.Option("--status", help="Say how it is and what it trains.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End it; trainings that run go on.")] = False,
+    tcp: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Listen here as well, with TLS; needs --cert and --key.")
+    ] = "",
+    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate, as PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, as PEM.")] = None,
+    idle: Annotated[
+        float, typer.Option(metavar="MINUTES", min=0, help="End after so long without need; 0: never.")
+    ] = 10.0,
+    queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
+    notify: Annotated[int | None, typer.Option(hidden=True)] = None,
+    as_json: Json = False,
+) -> None:
+    """Keep trainings: queue, start and watch them, with or without a window.
+
+    It is started by itself when a training is asked for, and ends when nobody needs it.
+    """
+    from gym_gui.cli.daemon import run_daemon, show_status
+    from gym_gui.cli.daemon import stop as stop_it
+
+    if status and stop:
+        raise typer.BadParameter("--status and --stop are two things: ask for one")
+    if status or stop:
+        raise typer.Exit((show_status if status else stop_it)(as_json=as_json))
+    from gym_gui.services.trainer.daemon import DaemonSettings
+
+    settings = DaemonSettings(idle * 60, queue, tcp, cert, key, notify)
+    raise typer.Exit(run_daemon(settings))
 
 
 @app.command()

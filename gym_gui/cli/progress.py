@@ -167,6 +167,8 @@ def _train_json(p: TrainProgress) -> None:
 
 
 def _return(p: TrainProgress) -> str:
+    if p.paused:
+        return "paused"
     return "" if p.mean_return is None else f"return {p.mean_return:.1f}"
 
 
@@ -174,23 +176,24 @@ def _train_bar(progress: Progress, title: str) -> OnTrainProgress:
     task = progress.add_task(title, total=None, note="starting")
 
     def show(p: TrainProgress) -> None:
-        progress.update(
-            task, total=p.total_steps, completed=p.step, note=_return(p), remaining_s=p.remaining_s
-        )
+        total = p.total_steps or None
+        progress.update(task, total=total, completed=p.step, note=_return(p), remaining_s=p.remaining_s)
 
     return show
 
 
 def _train_lines() -> OnTrainProgress:
-    said = time.monotonic() - _LINE_EVERY_S + 1
+    said, paused = time.monotonic() - _LINE_EVERY_S + 1, False
 
     def show(p: TrainProgress) -> None:
-        nonlocal said
-        if p.step < p.total_steps and time.monotonic() - said < _LINE_EVERY_S:
+        nonlocal said, paused
+        if not p.steps_per_s and not p.paused:
+            return  # it has only begun
+        if p.step < p.total_steps and p.paused == paused and time.monotonic() - said < _LINE_EVERY_S:
             return
-        said = time.monotonic()
+        said, paused = time.monotonic(), p.paused
         words = [f"{p.step:,} of {p.total_steps:,} steps", _return(p), f"{p.steps_per_s:,.0f} steps/s"]
-        if p.step < p.total_steps:
+        if p.step < p.total_steps and p.remaining_s is not None:
             words.append(f"{_clock(p.remaining_s)} left")
         sys.stderr.write(", ".join(word for word in words if word) + "\n")
         sys.stderr.flush()

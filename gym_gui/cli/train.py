@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,26 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import train_progress
 from gym_gui.core.errors import UsageError
-from gym_gui.services.trainer import TrainResult, train
+from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
+from gym_gui.services.trainer.service import resumed
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 
+_ALGORITHM, _SEED = "ppo", 1
+
 
 def train_policy(
-    worker: str,
+    worker: str = "",
     *,
-    algo: str,
-    env: str,
-    seed: int = 1,
+    algo: str = "",
+    env: str = "",
+    seed: int | None = None,
+    steps: int | None = None,
+    settings: Sequence[str] = (),
     out: Path | None = None,
+    resume: Path | None = None,
+    overwrite: bool = False,
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
@@ -36,8 +45,12 @@ def train_policy(
         algo: One of its algorithms, in any case.
         env: Environment id.
         seed: The one seed of the training.
-        out: Folder of the policy.
-        extra: More arguments for the worker.
+        steps: Environment steps in all.
+        settings: Further settings, each ``name=value``.
+        out: The run folder.
+        resume: Run folder of a training to go on with; it says what the first four are.
+        overwrite: Replace a policy that is in ``out``.
+        extra: Further settings, as command-line options.
         as_json: Progress as JSON lines on stderr, one result object on stdout.
 
     Returns:
@@ -48,15 +61,33 @@ def train_policy(
         MosaicError: It went wrong while running.
     """
     _check_extra(extra)
-    definition = _choose(worker, algo, env)
-    if not as_json and not worker:
-        sys.stderr.write(f"Worker: {definition.type_id}\n")
-    with train_progress(f"{algo} in {env}", as_json=as_json) as show:
-        result = train(definition, algo=algo, env=env, seed=seed, out=out, extra=extra, on_progress=show)
-    if as_json:
-        write_json(_result_row(result, definition))
+    texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
+    if resume is not None:
+        _check_resume(worker=worker, algo=algo, env=env, seed=seed, out=out, overwrite=overwrite, extra=extra)
+        request = resumed(resume, texts, WorkerCatalog().registry)
     else:
-        _say(result, definition, algo, env)
+        definition = _choose(worker, algo or _ALGORITHM, env)
+        request = TrainRequest.checked(
+            definition,
+            algo=algo or _ALGORITHM,
+            env=env,
+            seed=_SEED if seed is None else seed,
+            out=out,
+            texts=texts,
+            extra=extra,
+            overwrite=overwrite,
+        )
+        if not as_json and not worker:
+            sys.stderr.write(f"Worker: {definition.type_id}\n")
+    with (
+        _sigterm_as_ctrl_c(),
+        train_progress(f"{request.algo} in {request.env_id}", as_json=as_json) as show,
+    ):
+        result = carry_out(request, on_progress=show, on_warning=lambda text: tell(f"warning: {text}"))
+    if as_json:
+        write_json(_result_row(result, request.definition))
+    else:
+        _say(result, request)
     if result.status != "completed":
         tell("stopped; the policy is kept as it was then")
         return INTERRUPTED
@@ -71,7 +102,30 @@ def _check_extra(extra: Sequence[str]) -> None:
         )
 
 
+def _check_resume(**given: Any) -> None:
+    named = {"algo": "--algo", "env": "--env", "worker": "--worker", "seed": "--seed", "out": "--out"}
+    named |= {"overwrite": "--overwrite", "extra": "other options"}
+    twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [])]
+    if twice:
+        raise UsageError(
+            f"--resume goes on with what its folder says, so {twice[0]} cannot be given beside it",
+            fix="Change settings with --steps and --set",
+        )
+
+
+def _assignments(settings: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set {setting} is no setting", fix="For example: --set learning_rate=0.001")
+        found[name.strip().replace("-", "_")] = value.strip()
+    return found
+
+
 def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
+    if not env:
+        raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
     catalog = WorkerCatalog()
     if worker:
         return catalog.registry.require(worker)
@@ -79,6 +133,16 @@ def _choose(worker: str, algo: str, env: str) -> WorkerTypeDefinition:
     spelled = {name.lower(): name for train in trainers for name in train.algorithms}
     config = UnifiedRunConfig(task=env, algorithm=spelled.get(algo.lower(), algo))
     return WorkerOrchestrator(catalog.registry).select_worker(config)
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Generator[None]:
+    """Within, being asked to end keeps what was learnt, as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _shown(path: Path) -> str:
@@ -97,7 +161,7 @@ def _slot(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, An
     }
 
 
-def _result_row(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
+def _result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
     return {
         "out": str(result.out),
         "status": result.status,
@@ -108,14 +172,14 @@ def _result_row(result: TrainResult, definition: WorkerTypeDefinition) -> dict[s
     }
 
 
-def _say(result: TrainResult, definition: WorkerTypeDefinition, algo: str, env: str) -> None:
+def _say(result: TrainResult, request: TrainRequest) -> None:
     mean = "" if result.mean_return is None else f", mean return {result.mean_return:.1f} in its evaluation"
     write_line(f"Trained: {result.step:,} steps in {result.wall_s:.0f} s{mean}")
     write_line(f"Policy:  {shlex.quote(_shown(result.out))}")
     operator = {
-        "id": algo.lower(),
-        "task": env,
-        "workers": {"agent": _slot(result, definition)},
+        "id": request.algo.lower(),
+        "task": request.env_id,
+        "workers": {"agent": _slot(result, request.definition)},
     }
     write_line("\nAs an operator of an experiment file:")
     head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')

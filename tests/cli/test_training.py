@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+from pathlib import Path
 
-from tests.support.commands import Mosaic, experiment
+import pytest
 
-SHORT = ("--total-steps", "2048", "--num-envs", "2")
+from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.training import search_trainer
+from tests.support.waiting import eventually
+
+SHORT = ("--steps", "2048", "--num-envs", "2")
+SEARCH = ("train", "--worker", "search_trainer", "--algo", "search")
+
+
+@pytest.fixture
+def searching(mosaic: Mosaic) -> Mosaic:
+    """With a small training worker among the user's own."""
+    folder = mosaic.home / "data" / "workers" / "search_trainer"
+    folder.mkdir(parents=True)
+    search_trainer(folder)
+    return mosaic
 
 
 def test_a_trained_policy_plays_as_it_is_told(mosaic: Mosaic) -> None:
@@ -22,6 +39,7 @@ def test_a_trained_policy_plays_as_it_is_told(mosaic: Mosaic) -> None:
     # What is there is not overwritten by a slip.
     again = mosaic("train", "--env", "CartPole-v1", "--worker", "cleanrl", "--out", "policy", *SHORT)
     assert again.status == 2
+    assert "already holds a policy" in again.err
     assert "--overwrite" in again.err
 
 
@@ -38,3 +56,93 @@ def test_for_programs(mosaic: Mosaic) -> None:
     progress = [json.loads(line)["progress"] for line in done.err.splitlines()]
     assert progress[-1]["step"] <= 2048
     assert re.fullmatch(r"/.*/runs/ppo_CartPole-v1_seed3", result["out"])
+
+
+def test_settings_in_every_way_and_a_training_that_goes_on(searching: Mosaic) -> None:
+    first = searching(
+        *SEARCH,
+        "--env",
+        "CartPole-v1",
+        "--out",
+        "p",
+        "--set",
+        "spread=0.5",
+        "--step-s",
+        "0",
+        "--steps",
+        "300",
+    )
+    assert first.status == 0, first.err
+    asked = json.loads((searching.home / "p" / "train.json").read_text())
+    assert asked["given"] == {"spread": 0.5, "total_steps": 300, "step_s": 0}
+    more = searching("train", "--resume", "p", "--steps", "1200", "--json")
+    assert more.status == 0, more.err
+    assert more.json()["steps"] >= 1200
+    asked = json.loads((searching.home / "p" / "train.json").read_text())
+    assert (asked["resumed"], asked["given"]["spread"]) == (True, 0.5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_keeps_what_was_learnt(searching: Mosaic, number: signal.Signals) -> None:
+    command = [*COMMAND, *SEARCH, "--env", "CartPole-v1", "--out", "p", "--steps", "1000000000", "--json"]
+    with subprocess.Popen(
+        command,
+        cwd=searching.home,
+        env=searching.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        eventually((searching.home / "p" / "policy.json").exists, "a checkpoint was kept")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert json.loads(out)["status"] == "stopped"
+    assert "the policy is kept as it was then" in err
+
+
+def test_a_training_that_fails(searching: Mosaic) -> None:
+    done = searching(
+        *SEARCH, "--env", "CartPole-v1", "--out", "p", "--set", "fault=nan", "--set", "step_s=0.004"
+    )
+    assert done.status == 1
+    assert "the return is not a finite number" in done.err
+    assert "What it kept before is in" in done.err
+    told = searching(*SEARCH, "--env", "CartPole-v1", "--out", "q", "--set", "fault=untold", "--json")
+    assert told.status == 1
+    assert json.loads(told.err.splitlines()[-1])["message"].endswith("exit status 1: out of luck")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((*SEARCH, "--env", "CartPole-v1", "--set", "spred=1"), "Did you mean 'spread'"),
+        ((*SEARCH, "--env", "CartPole-v1", "--spred", "1"), "Did you mean 'spread'"),
+        ((*SEARCH, "--env", "CartPole-v1", "--set", "spread"), "--set spread is no setting"),
+        (
+            (*SEARCH, "--env", "CartPole-v1", "--spread", "-1"),
+            "spread is -1, but must be a number, more than 0",
+        ),
+        (("train", "--resume", "nowhere"), "is no run folder of a training"),
+        (("train", "--resume", "nowhere", "--env", "CartPole-v1"), "--env cannot be given beside it"),
+        (("train",), "an environment is needed"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
+    searching: Mosaic, arguments: tuple[str, ...], words: str
+) -> None:
+    assert words in searching.refused(*arguments)
+
+
+def test_what_the_worker_refuses_leaves_no_folder(searching: Mosaic) -> None:
+    done = searching(*SEARCH, "--env", "Pendulum-v1")
+    assert done.status == 2
+    assert done.line == "mosaic: search learns discrete actions, and those of Pendulum-v1 are not"
+    assert list((searching.home / "runs").iterdir()) == []
+
+
+def test_a_run_folder_can_be_anywhere_but_must_be_a_folder(searching: Mosaic, tmp_path: Path) -> None:
+    (searching.home / "file").touch()
+    line = searching.refused(*SEARCH, "--env", "CartPole-v1", "--out", "file/p")
+    assert "cannot be written: Not a directory. Choose another --out" in line

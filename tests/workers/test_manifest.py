@@ -33,6 +33,7 @@ heartbeat_s = 2.5
 [train]
 entry = "dice_worker.train"
 algorithms = ["ppo"]
+schema = "train_schema.json"
 [requires]
 pip = ["numpy>=1.22"]
 system = ["stockfish"]
@@ -86,7 +87,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert d.launch.python == tmp_path / "venv/bin/python"
     assert d.launch.python_path == (tmp_path,)
     assert (dict(d.launch.env), d.launch.heartbeat_s) == ({"DICE": "6"}, 2.5)
-    assert d.train == TrainSpec("dice_worker.train", ("ppo",))
+    assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")
     assert (d.pip_dependencies, d.system_dependencies) == (("numpy>=1.22",), ("stockfish",))
     assert (d.extra, d.requirements) == ("dice", tmp_path / "requirements.txt")
     assert d.inputs.required == ("text",)

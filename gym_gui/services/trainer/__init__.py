@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from gym_gui.services.trainer.dispatcher import TrainingDispatcher
-from gym_gui.services.trainer.piped import TrainerProcess, TrainingFailedError, TrainProgress, TrainResult
+from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.service import train
+from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
 
 __all__ = [
     "TrainProgress",
     "TrainRequest",
     "TrainResult",
-    "TrainerProcess",
     "TrainingDispatcher",
     "TrainingFailedError",
+    "TrainingProcess",
+    "carry_out",
     "train",
 ]

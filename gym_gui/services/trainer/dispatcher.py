@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ulid import ULID
 
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.errors import MissingDependencyError, UnknownNameError, UsageError
-from gym_gui.services.trainer.piped import TrainerProcess, TrainProgress, TrainResult
+from gym_gui.core.errors import UnknownNameError
+from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.services.trainer.service import TrainProgress, TrainResult, check_ready, see_through
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.registry import WorkerTypeDefinition
-from gym_gui.workers.status import check_installed
 
 
 def _ignore(progress: TrainProgress) -> None:
@@ -34,7 +33,7 @@ class TrainingDispatcher:
 
     def __init__(self, out: Path | None = None) -> None:
         self._out = out
-        self._runs: dict[str, TrainerProcess] = {}
+        self._runs: dict[str, tuple[TrainRequest, TrainingProcess]] = {}
 
     async def launch(
         self, *, worker_type: WorkerTypeDefinition, config: UnifiedRunConfig, paradigm: SteppingParadigm
@@ -56,13 +55,10 @@ class TrainingDispatcher:
             env=config.task,
             seed=config.seed,
             out=None if self._out is None else self._out / run_id,
-            extra=_options(config.settings),
+            settings=config.settings,
         )
-        status = check_installed(worker_type)
-        if status.missing:
-            lacking = ", ".join(status.missing)
-            raise MissingDependencyError(f"what {worker_type.type_id} needs ({lacking})", status.install)
-        self._runs[run_id] = TrainerProcess(request)
+        check_ready(worker_type)
+        self._runs[run_id] = request, TrainingProcess.launch(request, tied=True)
         return run_id
 
     async def wait(self, run_id: str, on_progress: Callable[[TrainProgress], None] = _ignore) -> TrainResult:
@@ -77,12 +73,12 @@ class TrainingDispatcher:
             UsageError: The worker refuses the request.
             TrainingFailedError: It went wrong.
         """
-        process = self._process(run_id)
+        request, process = self._run(run_id)
         try:
-            return await asyncio.to_thread(process.wait, on_progress)
+            return await asyncio.to_thread(see_through, request, process, on_progress)
         finally:
             self._runs.pop(run_id, None)
-            await asyncio.to_thread(process.close)
+            await asyncio.to_thread(process.kill)
 
     def stop(self, run_id: str) -> None:
         """Ask a run to keep what it has and end.
@@ -90,7 +86,7 @@ class TrainingDispatcher:
         Raises:
             UnknownNameError: There is no such run.
         """
-        self._process(run_id).stop()
+        self._run(run_id)[1].ask("stop")
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -100,28 +96,10 @@ class TrainingDispatcher:
     def close(self) -> None:
         """End every run at once, with everything it started."""
         while self._runs:
-            self._runs.popitem()[1].close()
+            self._runs.popitem()[1][1].kill()
 
-    def _process(self, run_id: str) -> TrainerProcess:
+    def _run(self, run_id: str) -> tuple[TrainRequest, TrainingProcess]:
         try:
             return self._runs[run_id]
         except KeyError:
             raise UnknownNameError("training run", run_id, self._runs) from None
-
-
-def _options(settings: Mapping[str, Any]) -> list[str]:
-    """Settings as command-line options.
-
-    Raises:
-        UsageError: A value that no option can hold.
-    """
-    options: list[str] = []
-    for name, value in settings.items():
-        flag = name.replace("_", "-")
-        if isinstance(value, bool):
-            options.append(f"--{flag}" if value else f"--no-{flag}")
-        elif isinstance(value, (int, float, str)):
-            options += [f"--{flag}", str(value)]
-        else:
-            raise UsageError(f"setting {name!r} of a training must be a number, a text or a flag")
-    return options

@@ -9,15 +9,12 @@ that an earlier program of ours did, is handled like one's own.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import json
 import os
 import select
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +22,35 @@ from ulid import ULID
 
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
-from gym_gui.services.trainer import runner as runner_module
-from gym_gui.services.trainer.folder import EXIT, LOCK, LOG, POLICY, REQUEST, RUNNER, RunFolder
+from gym_gui.services.trainer.folder import (
+    EVENTS,
+    EXIT,
+    LOG,
+    REQUEST,
+    RUNNER,
+    Follower,
+    RunFolder,
+)
+from gym_gui.services.trainer.launching import (
+    locked,
+    make_folder,
+    prepare,
+    runner_command,
+    running_error,
+    start_runner,
+    training_environment,
+)
 from gym_gui.services.trainer.outcome import TrainingOutcome, read_outcome
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.identity import birth, suspended
-from gym_gui.workers.tree import TAG, kill_tree, members
-from gym_gui.workers.warden import guard
+from gym_gui.workers.tree import kill_tree, members
 
 STOP_GRACE_S = 30.0
 """Time a training has to keep its policy once it is asked to stop."""
 
-_READY_S = 30.0
 _KILL_S = 5.0
 _LOOK_S = 0.2
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 class TrainingFailedError(MosaicError):
@@ -76,7 +85,7 @@ class TrainingProcess:
 
         Args:
             request: What to train.
-            limits: What it may use; ``None``: all cores, and the memory that its worker names.
+            limits: What it may use; ``None``: whatever there is.
             tied: It ends with this program. Otherwise it outlives it.
             cores: The cores it may use; by default as many as ``limits`` says, any of ours.
             gpus: Devices it may see.
@@ -88,26 +97,28 @@ class TrainingProcess:
             WorkerLaunchError: The process could not be started.
         """
         folder = RunFolder(request.out)
-        _make(folder)
-        with _locked(folder) as lock:
-            cls._refuse_running(folder)
-            _prepare(folder, request)
-            command = _command(request, limits, cores, grace_s)
-            tag = f"training-{ULID()}"
-            environment = _environment(request, limits, tag, tied=tied, gpus=gpus)
-            command += ["--tag", tag, *(["--tie", str(os.getpid())] if tied else [])]
-            command += ["--", str(request.definition.launch.python or sys.executable)]
-            command += ["-m", request.spec.entry, *request.arguments()]
-            try:
+        new = not folder.path.exists()
+        make_folder(folder)
+        try:
+            with locked(folder) as lock:
+                cls._refuse_running(folder)
+                prepare(folder, request)
+                tag = f"training-{ULID()}"
+                command = runner_command(request, limits, tag, tied=tied, cores=cores, grace_s=grace_s)
+                environment = training_environment(request, limits, tag, tied=tied, gpus=gpus)
                 folder.write(REQUEST, request.row(limits))
                 (folder / EXIT).unlink(missing_ok=True)
                 (folder / RUNNER).unlink(missing_ok=True)
-                child = _start(command, environment, folder / LOG, lock)
-            except OSError as error:
+                child = start_runner(command, environment, folder / LOG, lock)
+                runner = folder.read(RUNNER)
+                if runner is None:
+                    raise WorkerLaunchError(f"the training could not be started: {folder.last_words()}")
+        except BaseException as error:
+            if new:
+                folder.discard()
+            if isinstance(error, OSError):
                 raise WorkerLaunchError(f"the training could not be started: {error}") from error
-        runner = folder.read(RUNNER)
-        if runner is None:
-            raise WorkerLaunchError(f"the training could not be started: {folder.last_words()}")
+            raise
         process = cls(folder, runner)
         process._child = child
         return process
@@ -154,6 +165,10 @@ class TrainingProcess:
         """Somebody has halted it with a signal: it does nothing, and hears no wish."""
         worker = self._runner["worker"]
         return birth(int(worker["pid"])) == worker["born"] and suspended(int(worker["pid"]))
+
+    def events(self) -> Follower:
+        """What it says, from its start."""
+        return self.folder.follow(EVENTS, int(self._runner.get("events_at", 0)))
 
     def ask(self, wish: str) -> None:
         """Tell it to ``pause``, ``resume``, ``checkpoint`` or ``stop``; it answers with an event.
@@ -227,7 +242,7 @@ class TrainingProcess:
         with contextlib.suppress(UsageError, RunFormatError):
             before = cls.attach(folder.path)
             if before.outcome() is None:
-                raise _running(folder, f" (process {before.pid})")
+                raise running_error(folder, f" (process {before.pid})")
 
 
 _RUNNER_KEYS: dict[str, Any] = {
@@ -237,153 +252,6 @@ _RUNNER_KEYS: dict[str, Any] = {
     "tag": str,
     "started_at": (int, float),
 }
-
-
-def _make(folder: RunFolder) -> None:
-    """Make the folder and see that it can be written, before anything is started."""
-    trial = folder / ".writable"
-    try:
-        folder.path.mkdir(parents=True, exist_ok=True)
-        trial.write_bytes(b" " * 4096)
-    except OSError as error:
-        problem = f"{folder.path} cannot be written: {error.strerror}"
-        raise UsageError(problem, fix="Choose another --out, or make room there") from error
-    finally:
-        with contextlib.suppress(OSError):
-            trial.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _locked(folder: RunFolder) -> Generator[int]:
-    """Hold the folder; whoever inherits the descriptor goes on holding it, until its end.
-
-    Raises:
-        UsageError: A training is running in it, or is being started there.
-    """
-    path = folder / LOCK
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(lock, path):
-                break
-        except BlockingIOError:
-            os.close(lock)
-            raise _running(folder) from None
-        os.close(lock)  # somebody has just thrown the folder's files away
-    try:
-        yield lock
-    finally:
-        os.close(lock)
-
-
-def _is_at(file: int, path: Path) -> bool:
-    try:
-        return path.stat().st_ino == os.fstat(file).st_ino
-    except FileNotFoundError:
-        return False
-
-
-def _running(folder: RunFolder, who: str = "") -> UsageError:
-    return UsageError(
-        f"a training is running in {folder.path}{who}",
-        fix="Wait for its end, stop it, or choose another --out",
-    )
-
-
-def _prepare(folder: RunFolder, request: TrainRequest) -> None:
-    """See that the folder is as the request says, and take away what an earlier training left in it.
-
-    Raises:
-        UsageError: There is a policy where none is expected, or none to go on with.
-    """
-    if request.resume:
-        if not folder.holds_policy:
-            raise UsageError(
-                f"there is nothing to resume in {folder.path}: it holds no {POLICY}",
-                fix="Name the run folder of a training that has kept a checkpoint",
-            )
-    elif folder.holds_policy and not request.overwrite:
-        raise UsageError(
-            f"{folder.path} already holds a policy",
-            fix="Choose another --out, go on with it (--resume), or add --overwrite",
-        )
-    elif folder.holds_policy or (folder / REQUEST).exists():
-        folder.clear()
-
-
-def _command(
-    request: TrainRequest, limits: RunLimits | None, cores: Sequence[int], grace_s: float
-) -> list[str]:
-    """The runner, with what it enforces."""
-    command = [sys.executable, "-I", "-S", str(Path(runner_module.__file__))]
-    command += ["--folder", str(request.out), "--grace", str(grace_s)]
-    memory_mb = request.definition.limits.memory_mb if limits is None else limits.memory_mb
-    if memory_mb is not None:
-        command += ["--memory-mb", str(memory_mb)]
-    if limits is not None and limits.max_s is not None:
-        command += ["--max-seconds", str(limits.max_s)]
-    chosen = list(cores) or ([] if limits is None else _some_cores(limits.cpu_cores))
-    return [*command, "--cores", ",".join(map(str, chosen))] if chosen else command
-
-
-def _some_cores(count: int) -> list[int]:
-    """That many of our cores; not always the same, for trainings that know nothing of each other."""
-    if not hasattr(os, "sched_getaffinity"):
-        return []
-    ours = sorted(os.sched_getaffinity(0))
-    first = int.from_bytes(os.urandom(2), "little")
-    return [ours[(first + k) % len(ours)] for k in range(min(count, len(ours)))]
-
-
-def _environment(
-    request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
-) -> dict[str, str]:
-    """The worker's environment; a training that is not tied to us does not bear our tag."""
-    environment = worker_environment(request.definition, tag, gpus)
-    if limits is not None:
-        given = request.definition.launch.env
-        environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})
-    if tied:
-        guard(environment)
-    else:
-        environment[TAG] = tag
-    return environment
-
-
-def _start(
-    command: Sequence[str], environment: Mapping[str, str], log: Path, lock: int
-) -> subprocess.Popen[bytes]:
-    """Start the runner and wait until it says that the training runs.
-
-    Raises:
-        OSError: It cannot be started.
-        WorkerLaunchError: It says why not, or nothing.
-    """
-    with log.open("ab") as printed:
-        child = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=printed,
-            pass_fds=(lock,),
-            start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we pass it on once
-        )
-    assert child.stdout is not None
-    with child.stdout as said:
-        ready = select.select([said], [], [], _READY_S)[0]
-        line = said.readline() if ready else b""
-    try:
-        answer: dict[str, Any] = json.loads(line)
-    except ValueError:
-        child.kill()
-        child.wait()
-        raise WorkerLaunchError("the training could not be started: its runner said nothing") from None
-    if "error" in answer:
-        child.wait()
-        raise WorkerLaunchError(f"the training could not be started: {answer['error']}")
-    return child
 
 
 def _handle(pid: int) -> int | None:

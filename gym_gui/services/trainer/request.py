@@ -228,7 +228,8 @@ class KeptRequest:
                 arguments=tuple(map(str, row.get("arguments", ()))),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"{folder / REQUEST} is damaged: {error!r} is missing or wrong") from error
+            what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise UsageError(f"{folder / REQUEST} is damaged: {what}") from error
 
 
 def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> str:

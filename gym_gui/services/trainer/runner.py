@@ -254,10 +254,10 @@ class _Runner:
             "ended_at": time.time(),
         }
         part = self._folder / "exit.json.part"
-        data = json.dumps(row).encode().ljust(_ROOM - 1) + b"\n"
         try:
             with part.open("r+b" if part.exists() else "wb") as file:
-                file.write(data)
+                file.write(json.dumps(row).encode() + b"\n")
+                file.truncate()
             part.replace(self._folder / "exit.json")
         except OSError as error:
             sys.exit(f"exit.json could not be written: {error}; {row}")

@@ -1,18 +1,70 @@
-"""Train a policy from Python or from the command line."""
+"""Train a policy in the foreground, from Python or from the command line, and wait for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
-from gym_gui.core.errors import MissingDependencyError
-from gym_gui.services.trainer.piped import STOP_GRACE_S, TrainerProcess, TrainProgress, TrainResult
-from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.services.trainer.folder import Follower, RunFolder
+from gym_gui.services.trainer.outcome import TrainingOutcome
+from gym_gui.services.trainer.process import STOP_GRACE_S, TrainingFailedError, TrainingProcess
+from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.request import KeptRequest, TrainRequest
+from gym_gui.workers.gpus import detected_gpus
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 
+_LOOK_S = 0.1
 
-def _ignore(progress: TrainProgress) -> None:
+
+@dataclass(frozen=True)
+class TrainProgress:
+    """How far a training is.
+
+    Attributes:
+        step: Environment steps so far.
+        total_steps: Steps in all.
+        mean_return: Mean return of the last finished episodes, or ``None`` before the first.
+        episodes: Episodes finished so far.
+        steps_per_s: Speed.
+        elapsed_s: Seconds since it began, pauses left out.
+        remaining_s: Estimated seconds until it ends, where that can be said.
+        paused: It waits to be resumed.
+    """
+
+    step: int
+    total_steps: int
+    mean_return: float | None = None
+    episodes: int = 0
+    steps_per_s: float = 0.0
+    elapsed_s: float = 0.0
+    remaining_s: float | None = None
+    paused: bool = False
+
+
+@dataclass(frozen=True)
+class TrainResult:
+    """A training that is over, its policy kept.
+
+    Attributes:
+        out: The run folder, which is the policy's as well.
+        status: ``completed``, or ``stopped`` by a person.
+        step: Environment steps trained.
+        mean_return: Mean return of the evaluation that follows a completed training.
+        wall_s: Seconds it took.
+    """
+
+    out: Path
+    status: str
+    step: int
+    mean_return: float | None
+    wall_s: float
+
+
+def _ignore(_: object) -> None:
     """Nobody wants to know."""
 
 
@@ -21,26 +73,25 @@ def train(
     *,
     algo: str,
     env: str,
-    out: Path | None = None,
     seed: int = 1,
-    extra: Sequence[str] = (),
+    out: Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
     on_progress: Callable[[TrainProgress], None] = _ignore,
-    grace_s: float = STOP_GRACE_S,
 ) -> TrainResult:
-    """Train a policy in a process of its own and wait for it.
-
-    Ctrl-C (``KeyboardInterrupt``) stops the training, which keeps what it has; the result
-    then says ``stopped``. A second one kills it. No process is left in any case.
+    """Train a policy in a process of its own and wait for it, as :func:`carry_out`.
 
     Args:
         worker: The worker, or a name it is registered under.
         algo: One of its algorithms.
         env: The environment.
-        out: Folder of the policy; ``runs/<algo>_<env>_seed<seed>`` by default.
         seed: The one seed of the training.
-        extra: More arguments for the worker, such as ``["--total-steps", "100000"]``.
+        out: Its run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
+        settings: Settings of the algorithm, such as ``{"total_steps": 100_000}``.
+        resume: Go on with what is in ``out``.
+        overwrite: Replace a policy that is in ``out``.
         on_progress: Told how far it is, a few times a second at most.
-        grace_s: Seconds the training has to stop when asked.
 
     Raises:
         UsageError: The request cannot be carried out as it is; says what to change.
@@ -48,17 +99,157 @@ def train(
         TrainingFailedError: It went wrong while running.
     """
     definition = WorkerTypeRegistry.require(worker) if isinstance(worker, str) else worker
-    request = TrainRequest.checked(definition, algo=algo, env=env, seed=seed, out=out, extra=extra)
+    request = TrainRequest.checked(
+        definition,
+        algo=algo,
+        env=env,
+        seed=seed,
+        out=out,
+        settings=settings,
+        resume=resume,
+        overwrite=overwrite,
+    )
+    return carry_out(request, on_progress=on_progress)
+
+
+def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerTypeRegistry]) -> TrainRequest:
+    """The request that goes on with the training of a run folder.
+
+    Args:
+        folder: The run folder.
+        settings: Settings that change, as a person types them.
+        registry: Where its worker is looked up.
+
+    Raises:
+        UsageError: It is no run folder, or its worker, algorithm or environment is not there any more.
+    """
+    kept = KeptRequest.read(folder)
+    return TrainRequest.checked(
+        registry.require(kept.worker),
+        algo=kept.algorithm,
+        env=kept.env_id,
+        seed=kept.seed,
+        out=folder,
+        settings={name: value for name, value in kept.given.items() if name not in settings},
+        texts=settings,
+        extra=kept.arguments,
+        resume=True,
+        title=kept.title,
+        run_id=kept.run_id,
+    )
+
+
+def carry_out(
+    request: TrainRequest,
+    limits: RunLimits | None = None,
+    *,
+    on_progress: Callable[[TrainProgress], None] = _ignore,
+    on_warning: Callable[[str], None] = _ignore,
+    grace_s: float = STOP_GRACE_S,
+) -> TrainResult:
+    """Train and wait for it; it ends with this program, however that ends.
+
+    Ctrl-C (``KeyboardInterrupt``) stops the training, which keeps what it has; the result
+    then says ``stopped``. A second one kills it; what it kept before stays. No process is left
+    in any case.
+
+    Args:
+        request: What to train.
+        limits: What it may use; all there is by default.
+        on_progress: Told how far it is, a few times a second at most.
+        on_warning: Told what a person should know.
+        grace_s: Seconds the training has to stop when asked.
+
+    Raises:
+        UsageError: The request cannot be carried out as it is; says what to change.
+        WorkerLaunchError: The process could not be started.
+        TrainingFailedError: It went wrong while running.
+    """
+    check_ready(request.definition)
+    new = not request.out.exists()
+    process = TrainingProcess.launch(request, limits, tied=True, gpus=detected_gpus(), grace_s=grace_s)
+    try:
+        return see_through(request, process, on_progress, on_warning)
+    finally:
+        if process.alive:
+            process.kill()
+        outcome = process.outcome()
+        if new and outcome is not None and outcome.refused:
+            RunFolder(request.out).discard()
+
+
+def see_through(
+    request: TrainRequest,
+    process: TrainingProcess,
+    on_progress: Callable[[TrainProgress], None] = _ignore,
+    on_warning: Callable[[str], None] = _ignore,
+) -> TrainResult:
+    """Wait for a training that runs; arguments, result and errors as of :func:`carry_out`."""
+    _follow(process, _Teller(process.events(), on_progress, on_warning))
+    outcome = process.outcome()
+    assert outcome is not None  # it is over
+    return _result(request, outcome)
+
+
+def check_ready(definition: WorkerTypeDefinition) -> None:
+    """See that what a worker needs is installed.
+
+    Raises:
+        MissingDependencyError: It is not; says what installs it.
+    """
     status = check_installed(definition)
     if status.missing:
         lacking = ", ".join(status.missing)
         raise MissingDependencyError(f"what {definition.type_id} needs ({lacking})", status.install)
-    process = TrainerProcess(request, grace_s=grace_s)
-    try:
+
+
+def _follow(process: TrainingProcess, teller: _Teller) -> None:
+    """Pass on what it says until it is over; the first Ctrl-C asks it to stop, the second kills it."""
+    asked = False
+    while True:
         try:
-            return process.wait(on_progress)
+            over = process.wait(_LOOK_S)
+            teller.tell()
+            if over:
+                return
         except KeyboardInterrupt:
-            process.stop()
-            return process.wait(on_progress)
-    finally:
-        process.close()
+            if asked:
+                process.kill()
+            elif process.alive:
+                process.ask("stop")
+            asked = True
+
+
+class _Teller:
+    """Reads the events and tells of them."""
+
+    def __init__(
+        self,
+        events: Follower,
+        on_progress: Callable[[TrainProgress], None],
+        on_warning: Callable[[str], None],
+    ) -> None:
+        self._events, self._on_progress, self._on_warning = events, on_progress, on_warning
+        self._last = TrainProgress(0, 0)
+
+    def tell(self) -> None:
+        names = {field.name for field in fields(TrainProgress)}
+        for row in self._events.read():
+            kind = row.get("event")
+            if kind == "warning":
+                self._on_warning(str(row.get("message", "")))
+            elif kind in ("start", "progress", "paused", "resumed"):
+                told = {name: row[name] for name in names & row.keys()}
+                self._last = replace(self._last, paused=kind == "paused", **told)
+                self._on_progress(self._last)
+
+
+def _result(request: TrainRequest, outcome: TrainingOutcome) -> TrainResult:
+    folder = RunFolder(request.out)
+    if outcome.refused:
+        raise UsageError(outcome.reason)
+    if outcome.state == "failed" or not folder.holds_policy:
+        kept = f"What it kept before is in {request.out}" if folder.holds_policy else ""
+        reason = outcome.reason or "it was stopped before it had kept anything"
+        raise TrainingFailedError(f"the training in {request.env_id} failed: {reason}", fix=kept)
+    return TrainResult(request.out, outcome.state, outcome.step, outcome.mean_return, outcome.wall_s)

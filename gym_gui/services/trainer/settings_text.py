@@ -59,7 +59,7 @@ def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]])
         _keep(found, name, parts, names)
         flag, equals, value = word[2:].partition("=")
         name, parts = flag.replace("-", "_"), [value] if equals else []
-        if name not in names and name.startswith("no_") and name[3:] in names and not equals:
+        if name not in names and names.get(name.removeprefix("no_"), {}).get("type") == "boolean":
             name, parts = name[3:], ["false"]
     _keep(found, name, parts, names)
     return found

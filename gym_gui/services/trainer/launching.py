@@ -1,0 +1,181 @@
+"""How a training is started: its folder taken, its runner put together and set going."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_gui.core.errors import UsageError, WorkerLaunchError
+from gym_gui.services.trainer import runner
+from gym_gui.services.trainer.folder import LOCK, POLICY, REQUEST, RunFolder
+from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.tree import TAG
+from gym_gui.workers.warden import guard
+
+_READY_S = 30.0
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def make_folder(folder: RunFolder) -> None:
+    """Make the folder and see that it can be written, before anything is started."""
+    trial = folder / ".writable"
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        trial.write_bytes(b" " * 4096)
+    except OSError as error:
+        problem = f"{folder.path} cannot be written: {error.strerror}"
+        raise UsageError(problem, fix="Choose another --out, or make room there") from error
+    finally:
+        with contextlib.suppress(OSError):
+            trial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def locked(folder: RunFolder) -> Generator[int]:
+    """Hold the folder; whoever inherits the descriptor goes on holding it, until its end.
+
+    Raises:
+        UsageError: A training is running in it, or is being started there.
+    """
+    path = folder / LOCK
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(lock, path):
+                break
+        except BlockingIOError:
+            os.close(lock)
+            raise running_error(folder) from None
+        os.close(lock)  # somebody has just thrown the folder's files away
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return path.stat().st_ino == os.fstat(file).st_ino
+    except FileNotFoundError:
+        return False
+
+
+def running_error(folder: RunFolder, who: str = "") -> UsageError:
+    return UsageError(
+        f"a training is running in {folder.path}{who}",
+        fix="Wait for its end, stop it, or choose another --out",
+    )
+
+
+def prepare(folder: RunFolder, request: TrainRequest) -> None:
+    """See that the folder is as the request says, and take away what an earlier training left in it.
+
+    Raises:
+        UsageError: There is a policy where none is expected, or none to go on with.
+    """
+    if request.resume:
+        if not folder.holds_policy:
+            raise UsageError(
+                f"there is nothing to resume in {folder.path}: it holds no {POLICY}",
+                fix="Name the run folder of a training that has kept a checkpoint",
+            )
+    elif folder.holds_policy and not request.overwrite:
+        raise UsageError(
+            f"{folder.path} already holds a policy",
+            fix="Choose another --out, go on with it (--resume), or add --overwrite",
+        )
+    elif folder.holds_policy or (folder / REQUEST).exists():
+        folder.clear()
+
+
+def runner_command(
+    request: TrainRequest,
+    limits: RunLimits | None,
+    tag: str,
+    *,
+    tied: bool,
+    cores: Sequence[int],
+    grace_s: float,
+) -> list[str]:
+    """The runner, with what it enforces, and the worker behind it."""
+    command = [sys.executable, "-I", "-S", str(Path(runner.__file__))]
+    command += ["--folder", str(request.out), "--tag", tag, "--grace", str(grace_s)]
+    command += ["--tie", str(os.getpid())] if tied else []
+    if limits is not None and limits.memory_mb is not None:
+        command += ["--memory-mb", str(limits.memory_mb)]
+    if limits is not None and limits.max_s is not None:
+        command += ["--max-seconds", str(limits.max_s)]
+    chosen = list(cores) or ([] if limits is None else _some_cores(limits.cpu_cores))
+    command += ["--cores", ",".join(map(str, chosen))] if chosen else []
+    python = str(request.definition.launch.python or sys.executable)
+    return [*command, "--", python, "-m", request.spec.entry, *request.arguments()]
+
+
+def _some_cores(count: int) -> list[int]:
+    """That many of our cores; not always the same, for trainings that know nothing of each other."""
+    if not hasattr(os, "sched_getaffinity"):
+        return []
+    ours = sorted(os.sched_getaffinity(0))
+    first = int.from_bytes(os.urandom(2), "little")
+    return [ours[(first + k) % len(ours)] for k in range(min(count, len(ours)))]
+
+
+def training_environment(
+    request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
+) -> dict[str, str]:
+    """The worker's environment; a training that is not tied to us does not bear our tag."""
+    environment = worker_environment(request.definition, tag, gpus)
+    if limits is not None:
+        given = request.definition.launch.env
+        environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})
+    if tied:
+        guard(environment)
+    else:
+        environment[TAG] = tag
+    return environment
+
+
+def start_runner(
+    command: Sequence[str], environment: Mapping[str, str], log: Path, lock: int
+) -> subprocess.Popen[bytes]:
+    """Start the runner and wait until it says that the training runs.
+
+    Raises:
+        OSError: It cannot be started.
+        WorkerLaunchError: It says why not, or nothing.
+    """
+    with log.open("ab") as printed:
+        child = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            pass_fds=(lock,),
+            start_new_session=True,  # Ctrl-C in a terminal reaches us alone, and we pass it on once
+        )
+    assert child.stdout is not None
+    with child.stdout as said:
+        ready = select.select([said], [], [], _READY_S)[0]
+        line = said.readline() if ready else b""
+    try:
+        answer: dict[str, Any] = json.loads(line)
+    except ValueError:
+        child.kill()
+        child.wait()
+        raise WorkerLaunchError("the training could not be started: its runner said nothing") from None
+    if "error" in answer:
+        child.wait()
+        raise WorkerLaunchError(f"the training could not be started: {answer['error']}")
+    return child
