@@ -24,7 +24,7 @@ QUICKSTART = ROOT / "docs/examples/quickstart.py"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
 QUICK = {"total_steps": 20_000}
-LONGER = {"total_steps": 1_000_000}
+LONGER = {"total_steps": 1_000_000, "video_every": 20_000}
 TRAINED = 60_000
 """Steps of the trainings that are photographed while they go on."""
 _SETTLE_S = 1.2
@@ -136,7 +136,10 @@ class Scenes:
         self._context.go("operators", script=QUICKSTART)
         await asyncio.sleep(0)
         script = self._page("operators").script
-        await self._until(lambda: script.plan is not None, "the plan")
+        await self._until(lambda: script.plan or script.message, "the file")
+        if script.plan is None:  # a program: agree that it is run to be read
+            script.message.button.click()
+            await self._until(lambda: script.plan, "the plan")
         script.toggle()
         await self._until(lambda: any(row.bar.value() for row in script.rows.values()), "some episodes")
 

@@ -117,7 +117,9 @@ class TrainerClient:
     async def _greeted(cls, channel: grpc.aio.Channel, token: str, name: str) -> TrainerClient:
         client = cls(channel, token, name)
         try:
-            health = await client._call("GetHealth", pb.HealthRequest(), timeout=_HELLO_S)
+            health = await client._call(
+                "GetHealth", pb.HealthRequest(), timeout=_HELLO_S, wait_for_ready=True
+            )
             if health.protocol != PROTOCOL:
                 raise UsageError(
                     f"the trainer daemon ({name}) is of another MOSAIC ({health.version})",
@@ -212,7 +214,7 @@ class TrainerClient:
     async def _follow(
         self, method: str, run_id: str, since: int, read: Callable[[Mapping[str, Any]], _Row]
     ) -> AsyncIterator[list[_Row]]:
-        leave: asyncio.Queue[pb.FollowRequest] = asyncio.Queue()
+        leave: asyncio.Queue[pb.FollowRequest | None] = asyncio.Queue()
         leave.put_nowait(pb.FollowRequest(run_id=run_id, since=since, credits=CREDITS))
         call = self._calls[method](_taken_from(leave), metadata=self._metadata)
         try:
@@ -223,6 +225,8 @@ class TrainerClient:
                 leave.put_nowait(pb.FollowRequest(credits=1))
         finally:
             call.cancel()
+            # gRPC leaves whoever gives the requests of a call that is over waiting for ever.
+            leave.put_nowait(None)
 
     # -- the daemon -------------------------------------------------------------------------------
 
@@ -245,9 +249,9 @@ class TrainerClient:
             if answer.error:
                 raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)
 
-    async def _call(self, method: str, request: Any, timeout: float | None = None) -> Any:
+    async def _call(self, method: str, request: Any, **how: Any) -> Any:
         try:
-            return await self._calls[method](request, metadata=self._metadata, timeout=timeout)
+            return await self._calls[method](request, metadata=self._metadata, **how)
         except grpc.aio.AioRpcError as error:
             raise self._as_ours(error) from None
         except grpc.aio.UsageError as error:  # the channel is closed
@@ -311,9 +315,9 @@ class TrainerDispatcher:
             await client.close()
 
 
-async def _taken_from(queue: asyncio.Queue[pb.FollowRequest]) -> AsyncIterator[pb.FollowRequest]:
-    while True:
-        yield await queue.get()
+async def _taken_from(queue: asyncio.Queue[pb.FollowRequest | None]) -> AsyncIterator[pb.FollowRequest]:
+    while (request := await queue.get()) is not None:
+        yield request
 
 
 def _rows(lines: bytes, read: Callable[[Mapping[str, Any]], _Row]) -> list[_Row]:

@@ -7,6 +7,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -118,6 +119,8 @@ class TrainerLink(QObject):
         await work(client)
 
     async def _serve(self) -> None:
+        # gRPC takes a tenth of a second to import.
+        await asyncio.to_thread(import_module, "gym_gui.services.trainer.client")
         from gym_gui.services.trainer.client import TrainerClient
 
         again = False

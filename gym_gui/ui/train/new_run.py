@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
 MOST_RUNS: Final = 20
+FILM: Final = ("video_every", 50_000)
+"""Workers film nothing unless they are told to; whoever trains here wants to see."""
 HIGHEST_SEED: Final = 2**31 - 1
 
 
@@ -219,11 +221,14 @@ class NewRunForm(QWidget):
         if trainer is not None and self.algorithm.value not in trainer.algorithms:
             self._choose_algorithm(next(iter(trainer.algorithms), ""))
         else:
-            self._make_settings({})
+            self._choose_algorithm(str(self.algorithm.value))
 
     def _choose_algorithm(self, name: str, settings: Mapping[str, Any] | None = None) -> None:
         self.algorithm.set_value(name or None)
-        self._make_settings(settings or {})
+        trainer = self.trainer
+        schema = trainer.algorithms.get(name) if trainer is not None else None
+        films = schema is not None and schema.defaults.get(FILM[0]) == 0
+        self._make_settings(settings if settings is not None else dict([FILM]) if films else {})
 
     def choose_environment(self, env_id: str) -> None:
         """Take an environment, and find out what actions it has."""

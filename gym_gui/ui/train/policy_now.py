@@ -70,7 +70,9 @@ class PolicyNow(Card):
         self.title.updateGeometry()
         if file is None:
             self._wanted = None
-            self._clear(why_none or "A run that films its policy shows it here.")
+            self._clear(
+                why_none or "A run films its policy every so many steps: “Video every”, in its settings."
+            )
         elif file != self._wanted:
             self._wanted = file
             self._read(file)

@@ -211,7 +211,7 @@ class RunsView(QWidget):
         file = Path(record.video) if record.video else None
         if file is not None and not file.is_absolute():
             file = record.folder / file
-        why = "" if not record.over else "This run has filmed nothing."
+        why = "" if not record.over else "This run has filmed nothing: clone it, and set “Video every”."
         self.policy.show_run(self.titles.get(record.run_id, ""), file, why)
 
     def _with_film(self) -> RunRecord | None:
