@@ -161,26 +161,31 @@ async def test_limits_are_kept_and_each_end_says_why(client: TrainerClient) -> N
     assert "not a finite number at step" in ended[nan].reason
 
 
-@pytest.mark.parametrize(
-    ("asked", "words"),
-    [
-        (UnifiedRunConfig("CartPole-v1", worker_type="serch_trainer"), "Did you mean 'search_trainer'"),
-        (UnifiedRunConfig("CartPool-v1", worker_type="search_trainer"), "CartPole-v1"),
-        (UnifiedRunConfig("CartPole-v1", worker_type="search_trainer", algorithm="sarch"), "Did you mean"),
-        (UnifiedRunConfig("CartPole-v1", worker_type="search_trainer", seed=-1), "must not be negative"),
-        (config(total_stops=1), "total_steps"),
-        (config(step_s=7), "step_s"),
-        (config(total_steps={1, 2}), "must be plain values"),
-        (UnifiedRunConfig("chess_v6", worker_type="search_trainer"), "cannot train in"),
-    ],
-)
-async def test_what_cannot_be_trained_is_refused_at_once(
-    client: TrainerClient, store: Store, asked: UnifiedRunConfig, words: str
-) -> None:
-    with pytest.raises(UsageError, match=words):
-        await client.submit(asked)
+NO_RUNS = [
+    (UnifiedRunConfig("CartPole-v1", worker_type="serch_trainer"), "Did you mean 'search_trainer'"),
+    (UnifiedRunConfig("CartPool-v1", worker_type="search_trainer"), "CartPole-v1"),
+    (UnifiedRunConfig("CartPole-v1", worker_type="search_trainer", algorithm="sarch"), "Did you mean"),
+    (UnifiedRunConfig("CartPole-v1", worker_type="search_trainer", seed=-1), "must not be negative"),
+    (config(total_stops=1), "total_steps"),
+    (config(step_s=7), "step_s"),
+    (config(total_steps={1, 2}), "must be plain values"),
+    (config(device="cuda"), "device"),
+    (UnifiedRunConfig("chess_v6", worker_type="search_trainer"), "cannot train in"),
+]
+
+
+async def test_what_cannot_be_trained_is_refused_at_once(client: TrainerClient, store: Store) -> None:
+    for asked, words in NO_RUNS:
+        with pytest.raises(UsageError, match=words):
+            await client.submit(asked)
     with pytest.raises(UsageError, match="cores are asked for, but this machine has"):
         await client.submit(config(), limits=RunLimits(cpu_cores=4096))
+    with pytest.raises(UsageError, match="numbers that are not negative"):
+        await client.submit(config(), limits=RunLimits(memory_mb=-1))
+    with pytest.raises(UsageError, match="unknown training run 'nobody'"):
+        await client.submit(config(), resume_of="nobody")
+    with pytest.raises(UsageError, match="unknown training run 'nobody'"):
+        await anext(aiter(client.metrics("nobody")))
     assert await client.runs() == []
     assert [p.name for p in (store.data / "training").iterdir() if p.is_dir()] == []
 
