@@ -26,7 +26,7 @@ supported_paradigms = ["SINGLE_AGENT"]
 env_types = ["gymnasium"]
 """
 
-FAULTS = ["none", "nan", "disk", "linger", "deaf", "greedy", "abort", "untold", "silent"]
+FAULTS = ["none", "nan", "disk", "linger", "deaf", "greedy", "shared", "abort", "untold", "silent"]
 SCHEMA: dict[str, Any] = {
     "algorithms": {
         "search": {

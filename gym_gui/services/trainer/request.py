@@ -15,11 +15,13 @@ from ulid import ULID
 import gym_gui
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.envs import resolve
-from gym_gui.services.trainer.folder import REQUEST, RunFolder
+from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
 from gym_gui.services.trainer.settings_text import flags_of, texts_of_flags
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
+from mosaic_worker.checkpoint import holds_checkpoint, read_description
+from mosaic_worker.worker import LoadError
 
 _OWN_FLAGS = {
     "algo": "Give the algorithm once, as --algo",
@@ -207,14 +209,18 @@ class KeptRequest:
 
     @classmethod
     def read(cls, folder: Path) -> KeptRequest:
-        """Read the ``train.json`` of a run folder.
+        """Read the ``train.json`` of a run folder; of one that was trained by hand, its ``policy.json``.
 
         Raises:
-            UsageError: There is none, or it is damaged.
+            UsageError: There is neither, or what there is is damaged.
         """
         row = RunFolder(folder).read(REQUEST)
+        if row is None and holds_checkpoint(folder):
+            return cls._of_policy(folder)
         if row is None:
-            raise UsageError(f"{folder} is no run folder of a training: it holds no {REQUEST}")
+            raise UsageError(
+                f"{folder} is no run folder of a training: it holds neither {REQUEST} nor {POLICY}"
+            )
         try:
             return cls(
                 run_id=str(row["run_id"]),
@@ -230,6 +236,24 @@ class KeptRequest:
         except (KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
             raise UsageError(f"{folder / REQUEST} is damaged: {what}") from error
+
+    @classmethod
+    def _of_policy(cls, folder: Path) -> KeptRequest:
+        try:
+            policy = read_description(folder)
+        except LoadError as error:
+            raise UsageError(str(error)) from error
+        return cls(
+            str(ULID()),
+            policy.worker,
+            policy.algorithm,
+            policy.env_id,
+            policy.seed,
+            "",
+            {},
+            policy.config,
+            (),
+        )
 
 
 def _algorithm(definition: WorkerTypeDefinition, spec: TrainSpec, algo: str) -> str:

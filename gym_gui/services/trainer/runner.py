@@ -32,11 +32,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-if __name__ == "__main__":  # started without site-packages: nothing but our own package is found
+if __name__ == "__main__":  # started without site-packages
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from gym_gui.workers.identity import birth
-from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, resident_mb, signal_name
+from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
 
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
@@ -196,8 +196,10 @@ class _Runner:
             used = resident_mb(self._options.tag)
             took = time.monotonic() - now
             self._next_count = now + max(_COUNT_EVERY_S, took / _COUNT_SHARE)
-        self._max_mb = max(self._max_mb, used)
         limit = self._options.memory_mb
+        if limit is not None and used > limit:
+            used = proportional_mb(self._options.tag)  # forked environments share most of theirs
+        self._max_mb = max(self._max_mb, used)
         if limit is not None and used > limit:
             self._kill("memory", f"used more than {limit:,.0f} MB of memory")
 

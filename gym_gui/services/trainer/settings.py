@@ -89,12 +89,14 @@ class AlgorithmSchema:
         """Why it cannot learn in an environment; empty where it can, or it is not known.
 
         Args:
-            action: Kind of its actions, if known.
-            observation: Kind of its observations, if known.
+            action: Kind of its actions, if known, in the schema's words or those of ``worker.toml``.
+            observation: Kind of its observations, if known; what is neither ``vector`` nor ``image`` is
+                left to the worker, whose preprocessing may make one of it.
         """
+        action = "continuous" if action == "box" else action
         if action and self.actions and action not in self.actions:
             return f"it learns {_either(self.actions)} actions, and those here are {action}"
-        if observation and self.observations and observation not in self.observations:
+        if observation in ("vector", "image") and self.observations and observation not in self.observations:
             return (
                 f"it learns from {_either(self.observations)} observations, and those here are {observation}"
             )

@@ -154,6 +154,7 @@ def test_a_text_that_is_no_value_is_left_to_the_check() -> None:
         ),
         (("discrete", "image"), "it learns from vector observations, and those here are image"),
         (("discrete", "vector"), ""),
+        (("box", "dict"), ""),
         (("", ""), ""),
     ],
 )

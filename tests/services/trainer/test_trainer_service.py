@@ -17,6 +17,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.training import search_request, search_trainer
 
+ROOT = Path(__file__).resolve().parents[3]
 ENDLESS = {"total_steps": 10**9}
 
 
@@ -193,6 +194,19 @@ def test_a_training_goes_on_as_its_folder_says(worker: WorkerTypeDefinition, tmp
     assert heard[0].step == first.step
     assert result.step >= 2000
     assert KeptRequest.read(tmp_path / "p").settings["total_steps"] == 2000
+
+
+def test_what_was_trained_by_hand_is_known_by_its_policy(tmp_path: Path) -> None:
+    kept = KeptRequest.read(ROOT / "docs/examples/checkpoints/ppo_cartpole")
+    assert (kept.worker, kept.algorithm, kept.env_id, kept.given) == (
+        "cleanrl_worker",
+        "ppo",
+        "CartPole-v1",
+        {},
+    )
+    (tmp_path / "policy.json").write_text("{")
+    with pytest.raises(UsageError, match=r"policy\.json cannot be used"):
+        KeptRequest.read(tmp_path)
 
 
 def test_a_folder_that_says_nothing_usable(worker: WorkerTypeDefinition, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import withhold
-from gym_gui.workers.tree import TAG, members
+from gym_gui.workers.tree import TAG, members, proportional_mb, resident_mb
 from tests.support.processes import Offspring, alive
 from tests.support.training import search_request, search_trainer
 from tests.support.waiting import eventually
@@ -242,6 +242,15 @@ def test_too_much_memory(start: Callable[..., TrainingProcess]) -> None:
     outcome = ended(process)
     assert (outcome.state, outcome.reason) == ("failed", "used more than 200 MB of memory")
     assert outcome.max_memory_mb > 200
+
+
+def test_memory_that_its_processes_share_counts_once(start: Callable[..., TrainingProcess]) -> None:
+    process = start(fault="shared", limits=RunLimits(memory_mb=400))
+    eventually(lambda: resident_mb(process.tag) > 5 * 150, "its children are there", WAIT_S)
+    assert proportional_mb(process.tag) < 400
+    assert not process.wait(3)  # longer than it takes to count twice
+    process.kill()
+    assert ended(process).max_memory_mb < 400
 
 
 def test_too_long(start: Callable[..., TrainingProcess]) -> None:

@@ -113,6 +113,13 @@ def misbehave(fault: str) -> None:
             subprocess.Popen([sys.executable, "-c", "x = b'x' * (300 << 20); import time; time.sleep(600)"])
         ]
         hoard[0].wait()
+    elif fault == "shared":
+        hoard = bytearray(b"x" * (150 << 20))
+        for _ in range(4):
+            if os.fork() == 0:
+                time.sleep(600)
+        print(len(hoard), "bytes are shared", flush=True)
+        time.sleep(600)
     elif fault == "abort":
         os.abort()
     elif fault == "untold":
