@@ -277,12 +277,21 @@ class ResultsPage(Page):
         self._entry = next((entry for entry in runs if entry.path == self._run), self._entry)
         self._fill_run_picker()
         self._tell_bar()
-        if self._views.currentWidget() is self.comparison and self._stamp() != self._shown_stamp:
+        if self._is_old():
             self._again.start() if self._shown_stamp is not None else self._analyse()
 
     def _on_again(self) -> None:
-        if self._views.currentWidget() is self.comparison and self._stamp() != self._shown_stamp:
+        if self._is_old():
             self._analyse()
+
+    def _is_old(self) -> bool:
+        """Whether the run on show has grown since it was read, and nobody reads it now.
+
+        One that takes longer to read than the next look at the folder would never be shown.
+        """
+        reading = self._analysing is not None and not self._analysing.done()
+        in_run = self._views.currentWidget() is self.comparison
+        return in_run and not reading and self._stamp() != self._shown_stamp
 
     def _on_run_picked(self, value: object) -> None:
         if isinstance(value, Path):
@@ -353,6 +362,8 @@ class ResultsPage(Page):
             self._shown_stamp = stamp
             self.comparison.show_analysis(analysis)
             self._tell_bar()
+            if self._stamp() != stamp:  # it has grown meanwhile
+                self._again.start()
 
     def verify_run(self) -> None:
         """Play every recorded action again and compare."""

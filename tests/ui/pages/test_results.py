@@ -107,6 +107,21 @@ def test_the_table_fills_its_width_and_badges_stay_by_the_names(
     assert min(figures) >= 0
 
 
+def test_reading_a_run_is_not_begun_again_by_each_look_at_the_folder(
+    page: ResultsPage, qtbot: QtBot, run: Path
+) -> None:
+    page.show_run(run)
+    reading = page._analysing
+    assert reading is not None
+
+    def there() -> bool:
+        page.reader.read.emit(page.reader.runs)
+        return page.comparison.analysis is not None
+
+    qtbot.waitUntil(there, timeout=LONG)
+    assert page._analysing is reading
+
+
 def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot) -> None:
     plot = opened_run.comparison.paired
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.bar_rect(1).center().toPoint())
