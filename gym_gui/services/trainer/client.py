@@ -322,7 +322,7 @@ async def _taken_from(queue: asyncio.Queue[pb.FollowRequest | None]) -> AsyncIte
 
 def _rows(lines: bytes, read: Callable[[Mapping[str, Any]], _Row]) -> list[_Row]:
     rows: list[_Row] = []
-    for line in lines.splitlines():
+    for line in lines.split(b"\n"):
         # A line that a worker got wrong is no reason to miss those after it.
         with contextlib.suppress(orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             rows.append(read(orjson.loads(line)))

@@ -53,6 +53,7 @@ class LineFeed:
         try:
             file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
+            self._position = 0  # what comes there next is another file
             return b""
         try:
             status, size = os.fstat(file), BATCH_BYTES
