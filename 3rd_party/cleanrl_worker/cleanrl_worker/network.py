@@ -31,7 +31,19 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(…, width_in)`` to ``(…, width_out)``."""
-        return nn.functional.linear(x, self.weight, self.bias)
+        return affine(x, self.weight, self.bias)
+
+
+def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """``(N, width_in)`` to ``(N, width_out)``; at play, a row's bits do not depend on its place among the N.
+
+    Where there are few outputs, the matrix library adds up a row in an order that depends on where
+    in a cache line it begins. Zeros behind each row make all rows begin alike.
+    """
+    short = -x.shape[-1] % 16  # float32 in a cache line of 64 bytes
+    if short and weight.shape[0] < 16 and torch.is_inference_mode_enabled():
+        x, weight = nn.functional.pad(x, (0, short)), nn.functional.pad(weight, (0, short))
+    return nn.functional.linear(x, weight, bias)
 
 
 class Conv2d(nn.Module):

@@ -1,0 +1,166 @@
+"""What off-policy algorithms remember: a ring of transitions in flat arrays.
+
+A transition is kept with the true last observation of its episode, and only ``terminated`` stops the
+bootstrap: an episode that a time limit cut would have gone on, so its last state still has a value
+(Pardo, Tavakoli, Levdik and Kormushev, "Time Limits in Reinforcement Learning", 2018).
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+
+from cleanrl_worker.config.base import ConfigError
+from cleanrl_worker.environments import Seen, Transition
+
+Kind = tuple[tuple[int, ...], DTypeLike]
+"""Shape and dtype of one observation or action."""
+
+KEPT_BYTES = 128 * 2**20
+"""A ring up to this size goes into the state that a training resumes from."""
+
+
+class Batch(NamedTuple):
+    """B remembered transitions.
+
+    Attributes:
+        observations: (B, *shape), in the observations' own dtype.
+        next_observations: The same, one step later.
+        actions: int64 (B,), or float32 (B, numbers of an action).
+        rewards: float32 (B,).
+        terminated: float32 (B,), 1 where nothing follows.
+        next_masks: bool (B, actions), the legal ones one step later; ``None`` where all are.
+    """
+
+    observations: Tensor
+    next_observations: Tensor
+    actions: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    next_masks: Tensor | None = None
+
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        if device.type == "cpu":
+            return self
+        return Batch._make(None if x is None else x.to(device) for x in self)
+
+
+class ReplayBuffer:
+    """The last ``capacity`` transitions; the oldest make room for the newest.
+
+    Images stay bytes: nothing is converted before a batch reaches the network. Memory is touched
+    only as transitions arrive.
+
+    Args:
+        capacity: How many transitions.
+        observation: Shape and dtype of one observation.
+        action: Shape and dtype of one action as it is kept.
+
+    Raises:
+        ConfigError: So many transitions do not fit into this machine's memory.
+    """
+
+    def __init__(self, capacity: int, observation: Kind, action: Kind) -> None:
+        self.capacity = capacity
+        number: Kind = ((), np.float32)
+        columns = {
+            "observations": observation,
+            "next_observations": observation,
+            "actions": action,
+            "rewards": number,
+            "terminated": number,
+        }
+        _check_room(
+            capacity, sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in columns.values())
+        )
+        self._rows = {name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()}
+        self._place = 0
+        self._size = 0
+
+    def __len__(self) -> int:
+        """How many transitions are remembered."""
+        return self._size
+
+    def add(self, seen: Seen, actions: NDArray[Any], moved: Transition) -> None:
+        """Remember one step of N copies.
+
+        Args:
+            seen: What the actions were chosen by.
+            actions: As they are kept, (N, *action shape).
+            moved: What came of them.
+        """
+        reached = moved.reached
+        rows: dict[str, NDArray[Any]] = {
+            "observations": seen.observations,
+            "next_observations": reached.observations,
+            "actions": actions,
+            "rewards": moved.rewards,
+            "terminated": moved.terminated,
+        }
+        if reached.masks is not None and "next_masks" not in self._rows:
+            # Masks may come late; what came before them had none.
+            self._rows["next_masks"] = np.ones((self.capacity, *reached.masks.shape[1:]), np.bool_)
+        if "next_masks" in self._rows:
+            rows["next_masks"] = np.array(True) if reached.masks is None else reached.masks
+        self._write(rows, len(actions))
+
+    def sample(self, count: int, generator: np.random.Generator) -> Batch:
+        """``count`` transitions, each drawn uniformly and with replacement."""
+        places = generator.integers(self._size, size=count)
+        return Batch(**{name: torch.from_numpy(kept[places]) for name, kept in self._rows.items()})
+
+    def state(self) -> dict[str, Tensor]:
+        """The ring as it lies (not copied), by names that begin with ``ring.``; nothing where it is
+        larger than :data:`KEPT_BYTES`."""
+        rows = {f"ring.{name}": torch.from_numpy(kept[: self._size]) for name, kept in self._rows.items()}
+        if sum(tensor.nbytes for tensor in rows.values()) > KEPT_BYTES:
+            return {}
+        return {**rows, "ring.place": torch.tensor([self._place])}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Take up what :meth:`state` gave, so that the same draws find the same transitions.
+
+        A ring that was too large to keep stays empty, and is filled again by playing.
+        """
+        if "ring.place" not in state:
+            return
+        rows = {
+            name.removeprefix("ring."): x.numpy() for name, x in state.items() if name.startswith("ring.")
+        }
+        self._place, place = 0, int(rows.pop("place")[0])
+        if "next_masks" in rows and "next_masks" not in self._rows:
+            self._rows["next_masks"] = np.ones((self.capacity, *rows["next_masks"].shape[1:]), np.bool_)
+        self._write(rows, len(rows["rewards"]))
+        self._place = place
+
+    def _write(self, rows: Mapping[str, NDArray[Any]], count: int) -> None:
+        end = self._place + count
+        places = (
+            slice(self._place, end) if end <= self.capacity else np.arange(self._place, end) % self.capacity
+        )
+        for name, kept in self._rows.items():
+            kept[places] = rows[name]
+        self._place = end % self.capacity
+        self._size = min(self._size + count, self.capacity)
+
+
+def _check_room(capacity: int, row_bytes: int) -> None:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if capacity * row_bytes > memory:
+        fits = memory // row_bytes // 2
+        raise ConfigError(
+            f"buffer_size = {capacity} transitions of {row_bytes} bytes need "
+            f"{capacity * row_bytes / 2**30:.0f} GiB and this machine has {memory / 2**30:.0f}; "
+            f"set buffer_size to {fits} or less"
+        )
