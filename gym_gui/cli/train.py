@@ -83,15 +83,37 @@ def train_policy(
         _sigterm_as_ctrl_c(),
         train_progress(f"{request.algo} in {request.env_id}", as_json=as_json) as show,
     ):
-        result = carry_out(request, on_progress=show, on_warning=lambda text: tell(f"warning: {text}"))
+        result = carry_out(
+            request,
+            on_progress=show,
+            on_warning=_warn_json if as_json else _warn,
+            on_stopping=_nothing_more if as_json else _say_stopping,
+        )
     if as_json:
         write_json(_result_row(result, request.definition))
     else:
         _say(result, request)
-    if result.status != "completed":
+    if result.status == "completed":
+        return DONE
+    if not as_json:
         tell("stopped; the policy is kept as it was then")
-        return INTERRUPTED
-    return DONE
+    return INTERRUPTED
+
+
+def _warn(text: str) -> None:
+    tell(f"warning: {text}")
+
+
+def _warn_json(text: str) -> None:
+    sys.stderr.write(json.dumps({"event": "warning", "message": text}) + "\n")
+
+
+def _say_stopping() -> None:
+    tell("stopping, and keeping what was learnt; Ctrl-C once more ends it at once")
+
+
+def _nothing_more() -> None:
+    """The result will say it."""
 
 
 def _check_extra(extra: Sequence[str]) -> None:

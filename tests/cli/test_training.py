@@ -99,7 +99,26 @@ def test_interrupted_it_keeps_what_was_learnt(searching: Mosaic, number: signal.
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert json.loads(out)["status"] == "stopped"
-    assert "the policy is kept as it was then" in err
+    assert all("progress" in json.loads(line) for line in err.splitlines())
+
+
+def test_ctrl_c_says_what_it_does(searching: Mosaic) -> None:
+    command = [*COMMAND, *SEARCH, "--env", "CartPole-v1", "--out", "p", "--steps", "1000000000"]
+    with subprocess.Popen(
+        command,
+        cwd=searching.home,
+        env=searching.env,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        eventually((searching.home / "p" / "policy.json").exists, "a checkpoint was kept")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    stopping, stopped = [line for line in err.splitlines() if line.startswith("mosaic: ")]
+    assert "Ctrl-C once more ends it at once" in stopping
+    assert stopped == "mosaic: stopped; the policy is kept as it was then"
 
 
 def test_a_training_that_fails(searching: Mosaic) -> None:

@@ -145,6 +145,7 @@ def carry_out(
     *,
     on_progress: Callable[[TrainProgress], None] = _ignore,
     on_warning: Callable[[str], None] = _ignore,
+    on_stopping: Callable[[], None] = lambda: None,
     grace_s: float = STOP_GRACE_S,
 ) -> TrainResult:
     """Train and wait for it; it ends with this program, however that ends.
@@ -158,6 +159,7 @@ def carry_out(
         limits: What it may use; all there is by default.
         on_progress: Told how far it is, a few times a second at most.
         on_warning: Told what a person should know.
+        on_stopping: Told when the first Ctrl-C was passed on.
         grace_s: Seconds the training has to stop when asked.
 
     Raises:
@@ -169,7 +171,7 @@ def carry_out(
     new = not request.out.exists()
     process = TrainingProcess.launch(request, limits, tied=True, gpus=detected_gpus(), grace_s=grace_s)
     try:
-        return see_through(request, process, on_progress, on_warning)
+        return see_through(request, process, on_progress, on_warning, on_stopping)
     finally:
         if process.alive:
             process.kill()
@@ -183,9 +185,10 @@ def see_through(
     process: TrainingProcess,
     on_progress: Callable[[TrainProgress], None] = _ignore,
     on_warning: Callable[[str], None] = _ignore,
+    on_stopping: Callable[[], None] = lambda: None,
 ) -> TrainResult:
     """Wait for a training that runs; arguments, result and errors as of :func:`carry_out`."""
-    _follow(process, _Teller(process.events(), on_progress, on_warning))
+    _follow(process, _Teller(process.events(), on_progress, on_warning), on_stopping)
     outcome = process.outcome()
     assert outcome is not None  # it is over
     return _result(request, outcome)
@@ -203,7 +206,7 @@ def check_ready(definition: WorkerTypeDefinition) -> None:
         raise MissingDependencyError(f"what {definition.type_id} needs ({lacking})", status.install)
 
 
-def _follow(process: TrainingProcess, teller: _Teller) -> None:
+def _follow(process: TrainingProcess, teller: _Teller, on_stopping: Callable[[], None]) -> None:
     """Pass on what it says until it is over; the first Ctrl-C asks it to stop, the second kills it."""
     asked = False
     while True:
@@ -217,6 +220,7 @@ def _follow(process: TrainingProcess, teller: _Teller) -> None:
                 process.kill()
             elif process.alive:
                 process.ask("stop")
+                on_stopping()
             asked = True
 
 
