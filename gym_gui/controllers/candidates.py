@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from gym_gui.controllers.play_setup import PERSON
 from gym_gui.core.spaces import Space
+from gym_gui.services.policy_catalogue import Policy, policies_of
+from gym_gui.services.policy_files import PolicyFile
+from gym_gui.services.policy_fit import misfit
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
-from gym_gui.workers.settings_schema import Setting
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
 
-_log = logging.getLogger(__name__)
-
 FAULTS: Final = "test_worker"
 """Misbehaves on purpose, for tests: not somebody to play with."""
-POLICY_FILE: Final = "policy.json"
-"""What a folder with a trained policy has in it."""
 
 
 def _nothing() -> dict[str, Any]:
@@ -59,126 +54,80 @@ def candidates(
     agent: str,
     observation: Mapping[str, Any],
     action: Mapping[str, Any],
-    policies: Iterable[Path] = (),
+    policies: Sequence[PolicyFile] = (),
 ) -> list[Candidate]:
     """Everybody who might play a slot, those that cannot with the reason; people are not among them.
 
-    Takes file reads and the look-up of installed packages: call it off the GUI thread.
+    Trained policies that do not fit are left out: there may be many. Those of another
+    environment come after this one's own.
+
+    Takes the look-up of installed packages: call it off the GUI thread.
 
     Args:
         env_id: Canonical id of the environment.
         agent: The slot.
         observation: JSON data of the space it sees.
         action: JSON data of its action space.
-        policies: Folders with trained policies.
+        policies: Trained policies.
     """
     if not WorkerTypeRegistry.all():
         discover()
-    sees, does = Space.from_json(observation), Space.from_json(action)
+    slot = _Slot(env_id, agent, Space.from_json(observation), Space.from_json(action))
+    here = sorted(policies, key=lambda policy: policy.env_id != env_id)
     found: list[Candidate] = []
-    trained = [policy for folder in policies if (policy := _read_policy(folder)) is not None]
     for definition in WorkerTypeRegistry.all():
-        if definition.type_id in (PERSON, FAULTS):
-            continue
-        reasons = check_slot(definition, sees, does)
-        status = check_installed(definition)
-        if status.state != "installed":
-            reasons = [
-                f"{definition.display_name} cannot start: {status.reason}. {status.install}".rstrip(". ")
-            ]
-        found += _of_worker(definition, env_id, agent, reasons[0] if reasons else "", trained)
+        if definition.type_id not in (PERSON, FAULTS):
+            found += _of_worker(definition, slot, policies_of([definition], here))
     return found
 
 
-def _of_worker(
-    definition: WorkerTypeDefinition,
-    env_id: str,
-    agent: str,
-    reason: str,
-    trained: Iterable[tuple[Path, Mapping[str, Any]]],
-) -> list[Candidate]:
-    schema = definition.settings_schema
-    choice = next((s for s in schema if s.policies), None)
-    takes = next((s for s in schema if s.type == "policy" and s.required), None)
-    base = (definition.kind.value, definition.type_id)
-    if choice is not None:
-        return _by_choice(definition, choice, env_id, agent, reason)
-    if takes is None:
-        name, meaning = definition.display_name, definition.description
-        return [Candidate(definition.type_id, name, *base, {}, meaning, reason)]
-    found = [
-        _trained(definition, takes.name, folder, about, env_id, reason)
-        for folder, about in trained
-        if about.get("env_id") == env_id
-    ]
-    asks = Candidate(
-        f"{definition.type_id}:choose",
-        f"{definition.display_name} policy…",
-        *base,
-        {},
-        f"{definition.description}; choose the folder or file of a trained policy",
-        reason,
-        takes.name,
-    )
-    return [*found, asks]
+@dataclass(frozen=True)
+class _Slot:
+    """A slot that somebody is to play."""
+
+    env_id: str
+    agent: str
+    sees: Space
+    does: Space
 
 
-def _by_choice(
-    definition: WorkerTypeDefinition, choice: Setting, env_id: str, agent: str, reason: str
-) -> list[Candidate]:
-    """One candidate per option that is meant for this slot."""
-    return [
-        Candidate(
-            f"{definition.type_id}:{option.value}",
-            option.label,
-            definition.kind.value,
-            definition.type_id,
-            {choice.name: option.value},
-            option.meaning,
-            reason,
-        )
-        for option in choice.options
-        if not option.misfit(env_id, agent)
-    ]
+def _of_worker(definition: WorkerTypeDefinition, slot: _Slot, policies: Sequence[Policy]) -> list[Candidate]:
+    status = check_installed(definition)
+    absent = f"{definition.display_name} cannot start: {status.reason}. {status.install}".rstrip(". ")
+    missing = absent if status.state != "installed" else ""
+    found: list[Candidate] = []
+    for policy in policies:
+        if policy.option is not None and policy.option.misfit(slot.env_id, slot.agent):
+            continue
+        if policy.file is not None and misfit(policy.file, slot.sees, slot.does):
+            continue
+        # What a policy that is still to be chosen sees is decided by its preprocessing.
+        sees = policy.file.shown if policy.file is not None else None if policy.takes else slot.sees
+        reason = missing or next(iter(check_slot(definition, sees, slot.does)), "")
+        found.append(_candidate(definition, policy, reason))
+    return found
 
 
-def _trained(
-    definition: WorkerTypeDefinition,
-    setting: str,
-    folder: Path,
-    about: Mapping[str, Any],
-    env_id: str,
-    reason: str,
-) -> Candidate:
-    algorithm, steps = str(about.get("algorithm", "")).upper(), about.get("total_steps")
-    trained = f" trained for {steps:,} steps" if isinstance(steps, int) else ""
-    label = f"{algorithm or definition.display_name} ({folder.name})"
-    meaning = f"{algorithm or 'A policy'} on {env_id}{trained}: {folder}"
-    settings = {setting: str(folder)}
+def _candidate(definition: WorkerTypeDefinition, policy: Policy, reason: str) -> Candidate:
+    if policy.file is not None:
+        file = policy.file
+        key, label = f"{definition.type_id}:{file.path}", f"{file.algorithm.upper()} ({file.title})"
+        meaning = f"{policy.meaning}: {file.path}"
+    elif policy.option is not None:
+        key, label = f"{definition.type_id}:{policy.option.value}", policy.title
+        meaning = policy.meaning
+    elif policy.takes:
+        key, label = f"{definition.type_id}:choose", f"{definition.display_name} policy…"
+        meaning = f"{definition.description}; choose the folder or file of a trained policy"
+    else:
+        key, label, meaning = definition.type_id, definition.display_name, definition.description
     return Candidate(
-        f"{definition.type_id}:{folder}",
+        key,
         label,
         definition.kind.value,
         definition.type_id,
-        settings,
+        policy.settings,
         meaning,
         reason,
+        policy.takes,
     )
-
-
-def _read_policy(folder: Path) -> tuple[Path, Mapping[str, Any]] | None:
-    try:
-        about: Any = json.loads((folder / POLICY_FILE).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        _log.info("%s holds no policy that can be read: %s", folder, error)
-        return None
-    return (folder, cast("Mapping[str, Any]", about)) if isinstance(about, dict) else None
-
-
-def trained_policies(*roots: Path) -> list[Path]:
-    """Folders of trained policies in some folders, and one level below."""
-    found: list[Path] = []
-    for root in roots:
-        for pattern in (POLICY_FILE, f"*/{POLICY_FILE}", f"*/*/{POLICY_FILE}"):
-            found += sorted(path.parent for path in root.glob(pattern))
-    return list(dict.fromkeys(found))

@@ -18,6 +18,7 @@ from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_fit import misfit, pipeline_of, policy_path
+from gym_gui.services.policy_library import at_path
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
@@ -123,7 +124,7 @@ class Casting:
         where = f"operator {self.config.operator_id!r}"
         if agent not in self.slots:
             raise UnknownNameError(f"agent of {self.env_id} in {where}", agent, self.slots)
-        definition = WorkerTypeRegistry.require(assignment.worker_id)
+        definition, assignment = WorkerTypeRegistry.require(assignment.worker_id), at_path(assignment)
         pipeline = _check_player(where, agent, assignment, definition, self.slots[agent])
         others = {slot: each for slot, each in self.pipelines.items() if slot != agent}
         return replace(
@@ -233,7 +234,7 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
         size = max(slot.sees.size_hint for slot in slots.values())
     finally:
         environment.close()
-    assignments = {a: w for a, w in config.resolved_slots().items() if a not in given}
+    assignments = {a: at_path(w) for a, w in config.resolved_slots().items() if a not in given}
     where = f"operator {config.operator_id!r}"
     for agent in (*assignments, *given):
         if agent not in slots:

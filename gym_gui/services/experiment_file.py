@@ -22,6 +22,7 @@ from gym_gui.core.experiment_text import describe
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
+from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
 __all__ = ["Limits", "describe", "load_experiment", "needs_code", "resolve_secrets"]
@@ -80,13 +81,18 @@ def load_experiment(
 
 
 def _anchored(experiment: Experiment, folder: Path) -> Experiment:
-    """Find policy files that lie beside the experiment file.
+    """Find policies that lie beside the experiment file, and those of the library.
 
     A relative path is one from the working directory; where nothing is there, from
     ``folder``, so that an experiment and its policies travel together.
+
+    Raises:
+        UnknownNameError: The library has no policy of a name.
     """
 
     def path(written: str) -> str:
+        if written.startswith(PREFIX):
+            return PolicyLibrary().path_of(written)
         beside = folder / written
         return str(beside) if written and not Path(written).exists() and beside.exists() else written
 

@@ -101,8 +101,8 @@ def _of_file(worker: WorkerTypeDefinition, base: str, setting: str, file: Policy
     algorithm = file.algorithm.upper() or worker.display_name
     steps = f", {file.steps:,} steps" if file.steps else ""
     return Policy(
-        f"{base}:{file.path.name}",
-        f"{algorithm} {file.path.name}",
+        f"{base}:{file.title}",
+        f"{algorithm} {file.title}",
         worker.type_id,
         worker.kind.value,
         {setting: str(file.path)},

@@ -23,10 +23,17 @@ class PolicyFile:
     Attributes:
         path: Its folder.
         description: What its ``policy.json`` says.
+        name: What the library calls it; empty outside of the library.
     """
 
     path: Path
     description: PolicyDescription
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """A short name for people."""
+        return self.name or self.path.name
 
     @property
     def algorithm(self) -> str:

@@ -61,6 +61,19 @@ class TrainSpec:
 
 
 @dataclass(frozen=True)
+class ImportSpec:
+    """How policies that another program has written are taken over.
+
+    Attributes:
+        entry: Module run with ``python -m``.
+        formats: Endings of the files that it reads, in lower case, as ``.zip``.
+    """
+
+    entry: str
+    formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class WorkerInputs:
     """What a worker wants in a decision beside observation and mask."""
 
@@ -112,6 +125,7 @@ class WorkerTypeDefinition:
         aliases: Other names that are accepted.
         launch: How its process is started.
         train: How training is started, or ``None``.
+        imports: How policies of other programs are taken over, or ``None``.
         inputs: What it wants beside observation and mask.
         limits: Limits of its process.
         default_policy_id: Policy id that is registered for it, or empty.
@@ -137,6 +151,7 @@ class WorkerTypeDefinition:
     aliases: Sequence[str] = ()
     launch: LaunchSpec = field(default_factory=LaunchSpec)
     train: TrainSpec | None = None
+    imports: ImportSpec | None = None
     inputs: WorkerInputs = WorkerInputs()
     limits: ResourceLimits = ResourceLimits()
     default_policy_id: str = ""

@@ -13,6 +13,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP, Key
 from gym_gui.workers.registry import (
+    ImportSpec,
     LaunchSpec,
     ResourceLimits,
     Source,
@@ -178,6 +179,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         aliases=tuple(data.get("aliases", ())),
         launch=_launch(data["launch"], folder, package),
         train=_train(data.get("train"), folder, path),
+        imports=_imports(data.get("import"), path),
         inputs=_inputs(data.get("inputs", {})),
         limits=ResourceLimits(**data.get("limits", {})),
         default_policy_id=defaults.get("policy_id", ""),
@@ -226,6 +228,14 @@ def _train(train: dict[str, Any] | None, folder: Path, path: Path) -> TrainSpec 
         raise ManifestError(path, "train.entry is missing", fix=SECTIONS["train"]["entry"].meaning)
     schema = folder / train["schema"] if "schema" in train else None
     return TrainSpec(train["entry"], tuple(train.get("algorithms", ())), schema)
+
+
+def _imports(imports: dict[str, Any] | None, path: Path) -> ImportSpec | None:
+    if imports is None:
+        return None
+    if "entry" not in imports:
+        raise ManifestError(path, "import.entry is missing", fix=SECTIONS["import"]["entry"].meaning)
+    return ImportSpec(imports["entry"], tuple(ending.lower() for ending in imports.get("formats", ())))
 
 
 def _settings(table: dict[str, Any], path: Path) -> tuple[Setting, ...]:

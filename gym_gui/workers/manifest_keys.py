@@ -153,6 +153,13 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "algorithms": Key(_TEXTS, "Names that `--algo` accepts."),
         "schema": Key(text, "JSON file that says what each algorithm can be told; relative to the folder."),
     },
+    "import": {
+        "entry": Key(
+            matching(MODULE_PATTERN, '"package.module"'),
+            "Module run with `python -m` to take over a policy of another program.",
+        ),
+        "formats": Key(_TEXTS, "Endings of the files that it reads, such as `.zip`."),
+    },
     "requires": {
         "pip": Key(_TEXTS, "Requirement strings, checked against the worker's interpreter."),
         "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),

@@ -12,6 +12,7 @@ from gym_gui.core import aliases
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.workers.definition import (
+    ImportSpec,
     LaunchSpec,
     ResourceLimits,
     Source,
@@ -21,6 +22,7 @@ from gym_gui.workers.definition import (
 )
 
 __all__ = [
+    "ImportSpec",
     "LaunchSpec",
     "ResourceLimits",
     "Source",

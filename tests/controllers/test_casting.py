@@ -53,7 +53,7 @@ def test_a_sound_operator_is_cast() -> None:
             "nobody_worker",
         ),
         (
-            lambda: operator("Pendulum-v1", {"agent": WorkerAssignment("cleanrl_worker", "rl")}),
+            lambda: operator(arena("Speech"), {"agent": WorkerAssignment("cleanrl_worker", "rl")}),
             ExperimentError,
             "cleanrl_worker cannot play agent_0",
         ),

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
 from gym_gui import envs
@@ -15,6 +16,7 @@ from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.spaces import to_space
 from gym_gui.services.policy_catalogue import find_policy_files, policy_of, read_policy_file
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -96,12 +98,14 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
     reasons = {o.policy.policy_id: o.reason for o in report.policies["player_0"]}
     assert "MosaicMultiGrid-S-*, not for classic/connect_four_v3" in reasons["soccer_chaser"]
     assert "Trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
-    report = checks.check(one(pendulum, RANDOM), pendulum)
+    slot = replace(pendulum.slots["agent_0"], action_space=to_space(gym.spaces.MultiBinary(3)))
+    switches = replace(pendulum, slots={"agent_0": slot})
+    report = checks.check(one(switches, RANDOM), switches)
     workers = {o.worker.type_id: o.reason for o in report.workers["agent_0"]}
-    assert "acts in discrete spaces, this slot's is continuous" in workers["cleanrl_worker"]
+    assert "multi_discrete spaces, this slot's is multi_binary" in workers["cleanrl_worker"]
     assert workers["operators_worker"] == ""
     notes = [f.text for f in report.findings if f.level is Level.NOTE]
-    assert any(note.startswith("CleanRL is not offered: it acts in discrete spaces") for note in notes)
+    assert any(note.startswith("CleanRL is not offered: it acts in discrete") for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.controllers import play_card
-from gym_gui.controllers.candidates import candidates, trained_policies
+from gym_gui.controllers.candidates import candidates
 from gym_gui.controllers.play_card import PlayCards, describe, from_json, to_json
 from gym_gui.controllers.play_setup import (
     Clock,
@@ -23,6 +23,7 @@ from gym_gui.controllers.play_setup import (
 )
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.services.policy_files import find_policy_files
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "checkpoints"
 
@@ -93,15 +94,17 @@ def test_who_may_play_connect_four(connect_four: play_card.PlayCard) -> None:
     assert assignment_of(chosen).worker_type == "baseline"
 
 
-def test_trained_policies_are_offered_where_they_were_trained() -> None:
+def test_trained_policies_are_offered_where_their_spaces_fit() -> None:
     card = describe("CartPole-v1")
     slot = card.slots["agent_0"]
-    found = candidates(card.env_id, "agent_0", slot.observation, slot.action, trained_policies(EXAMPLES))
+    found = candidates(card.env_id, "agent_0", slot.observation, slot.action, find_policy_files([EXAMPLES]))
     (policy,) = [c for c in found if c.settings.get("checkpoint")]
     assert policy.label == "PPO (ppo_cartpole)" and policy.kind == "rl" and not policy.reason
-    elsewhere = candidates("Acrobot-v1", "agent_0", slot.observation, slot.action, trained_policies(EXAMPLES))
+    there = describe("Acrobot-v1").slots["agent_0"]
+    policies = find_policy_files([EXAMPLES])
+    elsewhere = candidates("Acrobot-v1", "agent_0", there.observation, there.action, policies)
     assert not [c for c in elsewhere if c.settings.get("checkpoint")]
-    assert [c.asks_policy for c in elsewhere if c.asks_policy] == ["checkpoint"]
+    assert {c.asks_policy for c in elsewhere if c.asks_policy} == {"checkpoint"}
 
 
 def test_who_does_not_fit_says_why() -> None:
@@ -110,8 +113,8 @@ def test_who_does_not_fit_says_why() -> None:
     from gym_gui.core.spaces import space_to_spec
 
     see = space_to_spec(gymnasium.spaces.Box(-1, 1, (2,)))
-    does = space_to_spec(gymnasium.spaces.Box(-1, 1, (1,)))
-    found = candidates("Pendulum-v1", "agent_0", see, does, [])
+    does = space_to_spec(gymnasium.spaces.MultiBinary(3))
+    found = candidates("Switches-v0", "agent_0", see, does, [])
     (cleanrl,) = [c for c in found if c.worker_id == "cleanrl_worker"]
     assert "discrete" in cleanrl.reason
     assert opponent(found) is not None
@@ -120,9 +123,9 @@ def test_who_does_not_fit_says_why() -> None:
 def test_a_broken_policy_folder_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "policy.json").write_text("{", "utf-8")
-    assert trained_policies(tmp_path) == [tmp_path / "p"]
+    assert find_policy_files([tmp_path]) == []
     slot = describe("CartPole-v1").slots["agent_0"]
-    found = candidates("CartPole-v1", "agent_0", slot.observation, slot.action, [tmp_path / "p"])
+    found = candidates("CartPole-v1", "agent_0", slot.observation, slot.action, find_policy_files([tmp_path]))
     assert not [c for c in found if c.settings.get("checkpoint")]
 
 

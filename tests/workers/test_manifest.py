@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.workers.manifest import ManifestError, parse_manifest, read_manifest
 from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP
-from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
+from gym_gui.workers.registry import ImportSpec, TrainSpec, WorkerTypeDefinition
 
 REPO = Path(__file__).resolve().parents[2]
 MINIMAL = 'id = "dice_worker"\nkind = "baseline"\n[launch]\nentry = "dice.main:Dice"\n'
@@ -34,6 +34,9 @@ heartbeat_s = 2.5
 entry = "dice_worker.train"
 algorithms = ["ppo"]
 schema = "train_schema.json"
+[import]
+entry = "dice_worker.importing"
+formats = [".zip", ".PT"]
 [requires]
 pip = ["numpy>=1.22"]
 system = ["stockfish"]
@@ -87,6 +90,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert d.launch.python == tmp_path / "venv/bin/python"
     assert d.launch.python_path == (tmp_path,)
     assert (dict(d.launch.env), d.launch.heartbeat_s) == ({"DICE": "6"}, 2.5)
+    assert d.imports == ImportSpec("dice_worker.importing", (".zip", ".pt"))
     assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")
     assert (d.pip_dependencies, d.system_dependencies) == (("numpy>=1.22",), ("stockfish",))
     assert (d.extra, d.requirements) == ("dice", tmp_path / "requirements.txt")
@@ -165,6 +169,7 @@ def test_package_around_the_manifest_is_found(tmp_path: Path):
         ("[launch]", '[capabilities]\nparadigm = "TURNS"\n[launch]', "one of SINGLE_AGENT"),
         ("[launch]", '[capabilities]\naction_spaces = ["discret"]\n[launch]', "'discret' should be one of"),
         ("[launch]", '[train]\nalgorithms = ["ppo"]\n[launch]', "train.entry is missing"),
+        ("[launch]", '[import]\nformats = [".zip"]\n[launch]', "import.entry is missing"),
         (
             "[launch]",
             '[capabilities]\nparadigm = "SEQUENTIAL"\nsupported_paradigms = ["SINGLE_AGENT"]\n[launch]',

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gym_gui.core.config import OperatorConfig
-from gym_gui.ui.operators.examples import bundled_policies
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
@@ -47,8 +45,7 @@ class Knowledge:
         async with self._loading:
             if self._workers is None:
                 self._workers = await asyncio.to_thread(_find_workers)
-            roots = (self._store.data / "policies", self._store.runs, *bundled_policies())
-            files = await asyncio.to_thread(_find_policies, roots)
+            files = await asyncio.to_thread(_find_policies, self._store)
             if self._checks is None or files != self._files:
                 from gym_gui.controllers.configuration_checks import ConfigurationChecks
 
@@ -101,7 +98,7 @@ def _find_workers() -> Workers:
     return workers, [check_installed(worker) for worker in workers]
 
 
-def _find_policies(roots: tuple[Path, ...]) -> list[PolicyFile]:
-    from gym_gui.services.policy_catalogue import find_policy_files
+def _find_policies(store: Store) -> list[PolicyFile]:
+    from gym_gui.services.policy_library import PolicyLibrary
 
-    return find_policy_files(root for root in roots if root.is_dir())
+    return PolicyLibrary(store).files()

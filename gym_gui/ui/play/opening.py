@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.play_card import PlayCard, PlayCards
     from gym_gui.controllers.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
+    from gym_gui.services.store import Store
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.pages.play import PlayPage
 
@@ -86,23 +86,13 @@ async def open_environment(page: PlayPage, task: str, config: OperatorConfig | N
         await page.first_look(_HEAD_START_S)
     api = config.api if config is not None else None
     card = await cards.card(task, env_name, api, dict(config.env_kwargs) if config is not None else None)
-    policies = (opening.context.store.data / "policies", *example_policies())
-    opening.candidates = await asyncio.to_thread(_candidates, card, policies)
+    opening.candidates = await asyncio.to_thread(_candidates, card, opening.context.store)
     render = _render(card)
     if not started:
         page.start_game(_line_up(card, opening.candidates, clock), clock, render)
     elif render != "rgb_array" and page.game.config is not None:
         page.start_game(page.game.config, clock, render)
     page.show_card(card, opening.candidates)
-
-
-def example_policies() -> list[Path]:
-    """Folders with the trained policies that come with the program."""
-    import gym_gui
-
-    package = Path(gym_gui.__file__).parent
-    places = (package / "bundled" / "checkpoints", package.parent / "docs" / "examples" / "checkpoints")
-    return [place for place in places if place.is_dir()]
 
 
 def _import_engine() -> None:
@@ -131,10 +121,11 @@ def _alone(env_id: str, clock: Clock) -> OperatorConfig:
     return game(env_id, {"agent_0": person(clock)})
 
 
-def _candidates(card: PlayCard, roots: tuple[Path, ...]) -> dict[str, list[Candidate]]:
-    from gym_gui.controllers.candidates import candidates, trained_policies
+def _candidates(card: PlayCard, store: Store) -> dict[str, list[Candidate]]:
+    from gym_gui.controllers.candidates import candidates
+    from gym_gui.services.policy_library import PolicyLibrary
 
-    policies = trained_policies(*roots)
+    policies = PolicyLibrary(store).files()
     return {
         slot: candidates(card.env_id, slot, about.observation, about.action, policies)
         for slot, about in card.slots.items()

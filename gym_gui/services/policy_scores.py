@@ -1,0 +1,135 @@
+"""How well policies play on seeds that are the same for all, kept beside the library.
+
+A score belongs to the weights and to what they are played with, not to a folder: copies have it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any, Final, cast
+
+from gym_gui import __version__
+from gym_gui.core.errors import UsageError
+from gym_gui.services.policy_files import PolicyFile
+
+STANDARD_SEEDS: Final = tuple(range(10_000, 10_020))
+"""Environment seeds of a score; no training uses them."""
+FORMAT: Final = 1
+
+
+@dataclass(frozen=True)
+class PolicyScore:
+    """Returns of whole episodes on the standard seeds.
+
+    Attributes:
+        returns: One per seed.
+        seeds: Environment seeds.
+        scored_at: ISO 8601 time.
+        version: Version of MOSAIC that played them.
+    """
+
+    returns: tuple[float, ...]
+    seeds: tuple[int, ...] = STANDARD_SEEDS
+    scored_at: str = ""
+    version: str = __version__
+
+    @property
+    def mean(self) -> float:
+        """Mean return."""
+        return fmean(self.returns)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the returns."""
+        return stdev(self.returns) if len(self.returns) > 1 else 0.0
+
+    @classmethod
+    def now(cls, returns: Sequence[float], seeds: Sequence[int]) -> PolicyScore:
+        """A score that was just played."""
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(tuple(map(float, returns)), tuple(seeds), time)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal score."""
+        return {
+            "format": FORMAT,
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "returns": list(self.returns),
+            "seeds": list(self.seeds),
+            "scored_at": self.scored_at,
+            "version": self.version,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PolicyScore:
+        """Read a score.
+
+        Raises:
+            ValueError: It is none.
+        """
+        try:
+            if data["format"] != FORMAT:
+                raise ValueError(f"a score of format {data['format']!r}")
+            returns = tuple(float(r) for r in data["returns"])
+            seeds = tuple(int(s) for s in data["seeds"])
+            score = cls(returns, seeds, str(data["scored_at"]), str(data["version"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no score ({error})") from error
+        if not score.returns or len(score.returns) != len(score.seeds):
+            raise ValueError("a score needs a return for each seed")
+        return score
+
+
+class ScoreStore:
+    """Scores in a folder, one file each.
+
+    Args:
+        folder: Where they are; made when the first is kept.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, policy: PolicyFile) -> PolicyScore | None:
+        """The score of a policy, or ``None`` where it has none."""
+        try:
+            data: Any = json.loads(self._path(policy).read_text("utf-8"))
+            return PolicyScore.from_json(cast("Mapping[str, Any]", data))
+        except (OSError, ValueError):
+            return None
+
+    def keep(self, policy: PolicyFile, score: PolicyScore) -> None:
+        """Keep a score in place of an earlier one.
+
+        Raises:
+            UsageError: The folder cannot be written.
+        """
+        path = self._path(policy)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(score.to_json()) + "\n", "utf-8")
+            part.replace(path)
+        except OSError as error:
+            problem = f"the score cannot be kept in {self.folder}: {error.strerror or error}"
+            raise UsageError(problem, fix="Set MOSAIC_DATA_DIR to a folder that can be written") from error
+
+    def _path(self, policy: PolicyFile) -> Path:
+        about = policy.description
+        played = [
+            about.weights_sha256,
+            about.worker,
+            about.algorithm,
+            about.env_id,
+            list(about.preprocessing),
+        ]
+        digest = hashlib.sha256(json.dumps(played, sort_keys=True).encode()).hexdigest()
+        return self.folder / f"{digest[:32]}.json"
