@@ -8,6 +8,7 @@ Gymnasium is imported when a space is built, not before.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any, Dict, Union
 
 import numpy as np
@@ -92,7 +93,7 @@ def _build(s: Space, children: Dict[str, Any]) -> Any:
     if s.kind == "Text":
         return spaces.Text(s.max_length, min_length=s.min_length, charset=s.charset)
     if s.kind == "Dict":
-        return spaces.Dict(children)
+        return spaces.Dict(OrderedDict(children))  # a plain dict's keys would be sorted
     if s.kind == "Tuple":
         return spaces.Tuple(tuple(children.values()))
     if s.kind == "OneOf":
