@@ -109,12 +109,13 @@ def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
     Raises:
         ConfigError: The id is unknown, or a package is missing.
     """
+    # Not every environment knows the word, and most need not hear it.
+    keywords: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
     package = next((name for head, name in _PACKAGES.items() if env_id.startswith(head)), "")
     try:
         if package and env_id not in gym.registry:
             __import__(package)
-        # Not every environment knows the word, and most need not hear it.
-        env: Env = gym.make(env_id, **({} if render_mode is None else {"render_mode": render_mode}))
+        env: Env = gym.make(env_id, **keywords)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(f"environment {env_id!r} cannot be made: {one_line(error)}") from error
     observed = env.observation_space

@@ -167,5 +167,5 @@ def _shown(space: Space, what: str) -> str:
 
 
 def _bound(values: Any) -> Any:
-    array = np.asarray(values)
+    array = np.asarray(values, np.float32)
     return array.flat[0].item() if array.size and (array == array.flat[0]).all() else array.tolist()

@@ -46,8 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    args = sys.argv[1:] if argv is None else list(argv)
     try:
-        found, asked = parse(sys.argv[1:] if argv is None else list(argv))
+        found, asked = parse(args)
         # After the cheap checks: torch takes seconds to import.
         from cleanrl_worker import training
 
@@ -58,10 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             with contextlib.closing(run), run.stop_on_signals():
                 return _train(found, config, run, restored)
     except ConfigError as error:
-        print(f"error: {error}", file=sys.stderr, flush=True)
+        _refuse(_value_of(args, "out"), str(error))
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _refuse(out: str, message: str) -> None:
+    """Say why there is no training; also in the run folder, where a trainer made one for it."""
+    print(f"error: {message}", file=sys.stderr, flush=True)
+    if out and (Path(out) / "train.json").exists():
+        with contextlib.suppress(OSError), contextlib.closing(TrainingRun(Path(out))) as run:
+            run.fail("usage", message)
 
 
 def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored: Any) -> int:

@@ -109,6 +109,98 @@ class MaskedBandit(gym.Env[Any, Any]):
         return observation, self.payoffs[int(action)], True, False, info
 
 
+class Target(gym.Env[Any, Any]):
+    """Two numbers to be hit; the second is the first turned round, both within the bounds."""
+
+    observation_space = _UNIT
+    action_space = spaces.Box(-2.0, 2.0, (2, 1), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.wanted = float(self.np_random.uniform(-1, 1))
+        return _seen(self.wanted), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert action in self.action_space, action
+        error = np.abs(action[:, 0] - np.array([self.wanted, -self.wanted])).sum()
+        return _seen(0.0), -float(error), True, False, {}
+
+
+class Combination(gym.Env[Any, Any]):
+    """The observation names one of two, the second component shall always be its last."""
+
+    observation_space = _UNIT
+    action_space = spaces.MultiDiscrete([2, 3], start=[5, 0])
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.wanted = int(self.np_random.integers(2))
+        return _seen(2.0 * self.wanted - 1.0), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        assert action in self.action_space, action
+        return _seen(0.0), float(action[0] == 5 + self.wanted) + float(action[1] == 2), True, False, {}
+
+
+class Picture(gym.Env[Any, Any]):
+    """A patch is in the upper or the lower half of an image, and the action shall say where."""
+
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, size: int = 6, render_mode: str | None = None) -> None:
+        self.size, self.render_mode = size, render_mode
+        self.observation_space = spaces.Box(0, 255, (size, size, 3), np.uint8)
+        self.seen = np.zeros((size, size, 3), np.uint8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.low = bool(self.np_random.integers(2))
+        half = self.size // 2
+        row = int(self.np_random.integers(half - 1)) + (half if self.low else 0)
+        column = int(self.np_random.integers(self.size - 1))
+        self.seen = np.zeros((self.size, self.size, 3), np.uint8)
+        self.seen[row : row + 2, column : column + 2] = 10 if self.size < 36 else 255
+        return self.seen, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return self.seen, 1.0 if bool(action) == self.low else -1.0, True, False, {}
+
+    def render(self) -> Any:
+        return np.kron(self.seen, np.ones((9, 9, 1), np.uint8))
+
+
+class Recall(gym.Env[Any, Any]):
+    """What is seen first and never again is the right action two steps later."""
+
+    observation_space, action_space = _UNIT, spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.wanted, self.steps = int(self.np_random.integers(2)), 0
+        return _seen(2.0 * self.wanted - 1.0), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        if self.steps < 3:
+            return _seen(0.0), 0.0, False, False, {}
+        return _seen(0.0), 1.0 if action == self.wanted else -1.0, True, False, {}
+
+
+class Faraway(gym.Env[Any, Any]):
+    """As Matching, told in numbers that no network likes: 5000 or 5001, beside one that never changes."""
+
+    observation_space = spaces.Box(0.0, 1e6, (2,), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.wanted = int(self.np_random.integers(2))
+        return np.array([5000.0 + self.wanted, 7.0]), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        return np.array([5000.5, 7.0]), 1000.0 if action == self.wanted else -1000.0, True, False, {}
+
+
 class Broken(gym.Env[Any, Any]):
     """Pays NaN after a while, or raises."""
 
@@ -137,6 +229,12 @@ for _name, _make, _more in (
     ("Endless-v0", Endless, {"max_episode_steps": 2}),
     ("MaskedBandit-v0", MaskedBandit, {}),
     ("MaskedBanditInfo-v0", MaskedBandit, {"kwargs": {"in_info": True}}),
+    ("Target-v0", Target, {}),
+    ("Combination-v0", Combination, {}),
+    ("Picture-v0", Picture, {}),
+    ("BigPicture-v0", Picture, {"kwargs": {"size": 36}}),
+    ("Recall-v0", Recall, {}),
+    ("Faraway-v0", Faraway, {}),
     ("PaysNan-v0", Broken, {"kwargs": {"how": "nan"}}),
     ("Raises-v0", Broken, {"kwargs": {"how": "raises"}}),
 ):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
+
+Width = Annotated[int, Field(ge=1, le=65_536)]
+"""Of a layer."""
 
 MAIN: dict[str, Any] = {"x-group": "main"}
 """Marks the few settings that a form shows first."""
@@ -59,11 +62,15 @@ class TrainingConfig(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto",
         title="Device",
-        description="Where the network learns; auto takes a GPU when there is one and the network is large.",
+        description="Where the network learns; auto takes a GPU for images, where there is one; a small network is faster without.",
         json_schema_extra=MAIN,
     )
-    hidden: tuple[int, ...] = Field(
-        (64, 64), title="Hidden widths", description="Widths of the hidden layers.", max_length=16
+    hidden: tuple[Width, ...] = Field(
+        (64, 64),
+        title="Hidden widths",
+        description="Widths of the hidden layers.",
+        min_length=1,
+        max_length=16,
     )
     async_envs: bool = Field(
         False,
@@ -105,13 +112,9 @@ class TrainingConfig(BaseModel):
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise ConfigError("; ".join(_sentence(found) for found in error.errors())) from error
-
-    @model_validator(mode="after")
-    def _check_widths(self) -> TrainingConfig:
-        if not self.hidden or min(self.hidden) < 1 or max(self.hidden) > 65_536:
-            raise ValueError(f"hidden must be widths from 1 to 65536, not {list(self.hidden)}")
-        return self
+            # The first problem of each setting: what follows is often its echo.
+            first = {str(found["loc"][:1]): found for found in reversed(error.errors())}
+            raise ConfigError("; ".join(map(_sentence, reversed(first.values())))) from error
 
 
 _BOUNDS = {
@@ -130,7 +133,7 @@ _TYPES = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "string_type": "text",
-    "tuple_type": "a list of whole numbers",
+    "tuple_type": "a list",
 }
 
 
@@ -140,6 +143,11 @@ def _sentence(found: ErrorDetails) -> str:
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
         return f"{name} {words} {context[key]}, not {given}"
+    if kind in ("too_short", "too_long"):
+        bound = (
+            f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        )
+        return f"{name} must have {bound} entries, not {context['actual_length']}"
     if kind in _TYPES:
         return f"{name} must be {_TYPES[kind]}, not {given!r}"
     if kind == "literal_error":

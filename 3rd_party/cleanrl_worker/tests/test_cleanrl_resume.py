@@ -1,0 +1,124 @@
+"""A training that was cut goes on as if it had not been; what cannot go on says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cleanrl_worker import session
+from cleanrl_worker.config import ConfigError
+from cleanrl_worker.continuable import Continuable
+from cleanrl_worker.environments import make_environment
+from cleanrl_worker.state import read_state
+from cleanrl_worker.train import main
+from mosaic_worker.training import ask
+
+SMALL = ["--num-envs=4", "--num-steps=32", "--hidden", "16"]
+WAYS = {
+    "vectors": ["--env-id=CartPole-v1"],
+    "statistics": ["--env-id=Pendulum-v1", "--normalize-observations", "--normalize-rewards"],
+    "frames": ["--env-id=CartPole-v1", "--frame-stack=3"],
+    "processes": ["--env-id=CartPole-v1", "--async-envs"],
+    "masks": ["--env-id=MaskedBandit-v0"],
+    "grids": ["--env-id=MiniGrid-Empty-Random-5x5-v0"],
+    "memory": ["--algo=ppo_lstm", "--env-id=CartPole-v1", "--lstm-size=8"],
+}
+
+
+def metrics(folder: Path) -> list[Any]:
+    """Everything that was reported but for times."""
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_bytes().splitlines()]
+    return [(r["step"], {k: v for k, v in r["m"].items() if k != "charts/SPS"}) for r in rows]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_cut_training_equals_one_that_was_not(way: str, tmp_path: Path) -> None:
+    """Stopped in the middle of episodes, gone on with in an environment made anew."""
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    args = [*WAYS[way], *SMALL, "--no-anneal-lr"]
+    assert main([*args, f"--out={whole}", "--total-steps=1024"]) == 0
+    assert main([*args, f"--out={cut}", "--total-steps=512"]) == 0
+    assert main(["--resume", *WAYS[way][:1], f"--out={cut}", "--total-steps=1024"]) == 0
+    assert (cut / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert metrics(cut) == metrics(whole)
+    episodes = [json.loads(line) for line in (cut / "episodes.jsonl").read_bytes().splitlines()]
+    expected = [json.loads(line) for line in (whole / "episodes.jsonl").read_bytes().splitlines()]
+    assert [(e["step"], e["return"], e["length"]) for e in episodes] == [
+        (e["step"], e["return"], e["length"]) for e in expected
+    ]
+    events = [json.loads(line)["event"] for line in (cut / "events.jsonl").read_bytes().splitlines()]
+    assert "warning" not in events
+
+
+def test_a_training_that_was_stopped_goes_on_to_its_end(tmp_path: Path) -> None:
+    args = ["--env-id=CartPole-v1", *SMALL, "--total-steps=1024", f"--out={tmp_path}"]
+    original = session.Session.metrics
+
+    def wish(self: Any, step: int, values: Any) -> None:
+        original(self, step, values)
+        if step == 256:
+            ask(tmp_path, "stop")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session.Session, "metrics", wish)
+        assert main(args) == 130
+    assert read_state(tmp_path).values["session"]["step"] == 256
+    assert main(["--resume", f"--out={tmp_path}"]) == 0
+    steps = [step for step, _ in metrics(tmp_path)]
+    assert steps == list(range(128, 1025, 128))
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--learning-rate=0.1"], "a resumed training keeps its settings, and learning_rate was 0.001"),
+        (["--env-id=Acrobot-v1"], "env_id was 'CartPole-v1'"),
+        (["--algo=ppo_lstm"], "one of ppo, not ppo_lstm"),
+        ([], "has its 256 steps already; raise total_steps"),
+        (["--overwrite"], "either --resume or --overwrite"),
+    ],
+)
+def test_what_cannot_go_on_is_said(
+    args: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--env-id=CartPole-v1", *SMALL, "--total-steps=256", f"--out={tmp_path}"]) == 0
+    before = (tmp_path / "policy.json").read_bytes()
+    assert main(["--resume", f"--out={tmp_path}", *args]) == 2
+    assert words in capsys.readouterr().err
+    assert (tmp_path / "policy.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04N.", b'{"a": 1}', b"\x08\0\0\0\0\0\0\0{}      "])
+def test_a_damaged_state_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "state.safetensors").write_bytes(content)
+    with pytest.raises(ConfigError, match="cannot be resumed from"):
+        read_state(tmp_path)
+
+
+def test_a_refusal_is_in_the_run_folder_that_a_trainer_made(tmp_path: Path) -> None:
+    (tmp_path / "train.json").write_text("{}")
+    assert main(["--gamma=3", f"--out={tmp_path}"]) == 2
+    event = json.loads((tmp_path / "events.jsonl").read_text())
+    assert (event["event"], event["kind"]) == ("error", "usage")
+    assert "gamma must be at most 1" in event["message"]
+
+
+def test_an_episode_that_went_otherwise_begins_anew() -> None:
+    first = Continuable(make_environment("CartPole-v1"))
+    first.reset(seed=5)
+    for _ in range(7):
+        seen = first.step(1)[0]
+    snapshot = json.loads(json.dumps(first.snapshot()))
+    there = Continuable(make_environment("CartPole-v1"), snapshot)
+    assert there.reset(seed=99)[0].tobytes() == seen.tobytes()
+    assert there.continued()
+    assert there.snapshot() == first.snapshot()
+    snapshot["seen"] = "something else"
+    elsewhere = Continuable(make_environment("CartPole-v1"), snapshot)
+    fresh = make_environment("CartPole-v1").reset(seed=99)[0]
+    assert elsewhere.reset(seed=99)[0].tobytes() == fresh.tobytes()
+    assert not elsewhere.continued()

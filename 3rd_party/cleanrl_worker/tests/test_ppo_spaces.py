@@ -1,0 +1,134 @@
+"""PPO learns every kind of action and observation, and what is kept plays as what was trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import probes  # noqa: F401  # registers the environments
+import pytest
+
+from cleanrl_worker.config import ConfigError, PPOConfig
+from cleanrl_worker.environments import Environments
+from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.policy import Policy
+from cleanrl_worker.train import main
+
+SMALL = [
+    "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3", "--total-steps=4096",
+]  # fmt: skip
+
+
+def trained(tmp_path: Path, env_id: str, *more: str, algo: str = "ppo") -> Policy:
+    """A policy that was trained and kept as a person would."""
+    args = [f"--algo={algo}", f"--env-id=probes:{env_id}", f"--out={tmp_path}", *SMALL, *more]
+    assert main(args) == 0
+    return Policy.load(tmp_path)
+
+
+def plays(policy: Policy, env_id: str) -> float:
+    return float(np.mean(episode_returns(policy, f"probes:{env_id}", range(40))))
+
+
+def test_real_numbers_are_hit(tmp_path: Path) -> None:
+    policy = trained(tmp_path, "Target-v0", "--num-envs=16", "--ent-coef=0", "--total-steps=16384")
+    assert plays(policy, "Target-v0") > -0.2  # -1.0 for always zero
+    choice = policy.choose(np.array([[0.5], [9e9]], np.float32))
+    assert choice.actions.shape == (2, 2, 1)
+    assert choice.actions.dtype == np.float32
+    assert (np.abs(choice.actions) <= 2.0).all()
+    assert choice.actions[0, :, 0] == pytest.approx([0.5, -0.5], abs=0.15)
+
+
+def test_components_are_learnt_each(tmp_path: Path) -> None:
+    policy = trained(tmp_path, "Combination-v0")
+    assert plays(policy, "Combination-v0") == 2.0
+    assert policy.choose(np.array([[-1.0], [1.0]], np.float32)).actions.tolist() == [[5, 2], [6, 2]]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "encoder", "more"),
+    [
+        ("Picture-v0", "small_cnn", ()),
+        ("Picture-v0", "small_cnn", ("--frame-stack=2",)),
+        ("BigPicture-v0", "nature_cnn", ("--total-steps=1536", "--learning-rate=1e-3", "--num-steps=16")),
+    ],
+)
+def test_images_are_understood(tmp_path: Path, env_id: str, encoder: str, more: tuple[str, ...]) -> None:
+    policy = trained(tmp_path, env_id, *more)
+    assert policy.description.network["encoder"]["kind"] == encoder
+    assert plays(policy, env_id) > 0.9
+
+
+def test_a_minigrid_image_is_selected_by_itself() -> None:
+    environments = Environments(PPOConfig(env_id="MiniGrid-Empty-5x5-v0", num_envs=1))
+    assert environments.preprocessing == [{"step": "select", "key": "image"}]
+    assert environments.observation_space.shape == (7, 7, 3)
+    assert environments.begin().observations.dtype == np.uint8
+    environments.close()
+
+
+@pytest.mark.parametrize(
+    ("settings", "steps"),
+    [
+        ({"env_id": "FrozenLake-v1"}, ["one_hot"]),
+        ({"env_id": "Blackjack-v1"}, ["flatten"]),
+        ({"env_id": "CartPole-v1", "frame_stack": 4}, ["frame_stack"]),
+        ({"env_id": "CartPole-v1", "normalize_observations": True}, ["normalize"]),
+    ],
+)
+def test_observations_become_vectors(settings: dict[str, Any], steps: list[str]) -> None:
+    environments = Environments(PPOConfig(num_envs=2, **settings))
+    seen = environments.begin()
+    assert [step["step"] for step in environments.preprocessing] == steps
+    assert seen.observations.shape == (2, *environments.observation_space.shape)
+    environments.close()
+
+
+def test_statistics_of_observations_and_rewards_travel_with_the_policy(tmp_path: Path) -> None:
+    scaled = ("--normalize-observations", "--normalize-rewards")
+    policy = trained(tmp_path, "Faraway-v0", *scaled)
+    (step,) = policy.description.preprocessing
+    assert step["step"] == "normalize"
+    assert step["mean"][0] == pytest.approx(5000.5, abs=0.1)
+    assert policy.description.shown_space.dtype == np.float32
+    assert plays(policy, "Faraway-v0") == 1000.0
+
+
+def test_images_are_not_normalised() -> None:
+    with pytest.raises(ConfigError, match="normalize_observations is for vectors"):
+        Environments(PPOConfig(env_id="MiniGrid-Empty-5x5-v0", normalize_observations=True))
+
+
+def test_actions_out_of_bounds_never_reach_the_environment() -> None:
+    environments = Environments(PPOConfig(env_id="Target-v0", num_envs=2))
+    environments.begin()
+    environments.step(np.full((2, 2, 1), 1e9, np.float32))  # the environment asserts
+    environments.close()
+
+
+def test_the_true_last_observation_is_reached_and_masks_with_it() -> None:
+    environments = Environments(PPOConfig(env_id="TwoSteps-v0", num_envs=2))
+    environments.begin()
+    environments.step(np.zeros(2, np.int64))
+    moved = environments.step(np.ones(2, np.int64))
+    assert moved.terminated.all()
+    assert moved.finished == ((0.0, 2), (0.0, 2))
+    assert moved.seen.observations.tolist() == [[-1.0], [-1.0]]
+    assert moved.reached.observations.tolist() == [[0.0], [0.0]]
+    environments.close()
+    masked = Environments(PPOConfig(env_id="MaskedBandit-v0", num_envs=2))
+    assert masked.begin().masks is not None
+    reached = masked.step(np.array([2, 3])).reached
+    assert reached.masks is not None
+    assert reached.masks.tolist() == [[False, False, True, True]] * 2
+    masked.close()
+
+
+def test_copies_in_processes_are_the_same_copies(tmp_path: Path) -> None:
+    args = ["--env-id=CartPole-v1", *SMALL, "--total-steps=512"]
+    assert main([*args, f"--out={tmp_path / 'a'}"]) == 0
+    assert main([*args, f"--out={tmp_path / 'b'}", "--async-envs"]) == 0
+    first, second = ((tmp_path / n / "model.safetensors").read_bytes() for n in "ab")
+    assert first == second
