@@ -9,7 +9,7 @@ from gym_gui.services.builtin_actors import KeyboardQueue, default_actor_service
 from gym_gui.services.operator import MultiOperatorService, OperatorLauncher, OperatorService
 from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.services.store import Store
-from gym_gui.services.trainer import TrainingDispatcher
+from gym_gui.services.trainer import TrainerDispatcher
 from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -53,19 +53,20 @@ def bootstrap_default_services(
 
     Args:
         operator_launcher: Starts an operator's session.
-        dispatcher: Starts training workers; by default, each in a process of its own.
+        dispatcher: Starts training workers; by default, the trainer daemon does.
         store: Where things live; the platform's folders by default.
         registry: The workers' registry, filled by discovery.
     """
+    store = store or Store()
     keyboard = KeyboardQueue()
     workers = WorkerCatalog(registry)
     operators = OperatorService()
     return Services(
-        store=store or Store(),
+        store=store,
         workers=workers,
         keyboard=keyboard,
         actors=default_actor_service(registry=registry, keyboard=keyboard),
         operators=operators,
-        orchestrator=WorkerOrchestrator(registry, dispatcher or TrainingDispatcher()),
+        orchestrator=WorkerOrchestrator(registry, dispatcher or TrainerDispatcher(store)),
         multi_operators=MultiOperatorService(operator_launcher, operators) if operator_launcher else None,
     )

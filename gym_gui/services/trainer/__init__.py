@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.services.trainer.dispatcher import TrainingDispatcher
+from gym_gui.services.trainer.dispatch import TrainerDispatcher
 from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
 from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
@@ -11,7 +11,7 @@ __all__ = [
     "TrainProgress",
     "TrainRequest",
     "TrainResult",
-    "TrainingDispatcher",
+    "TrainerDispatcher",
     "TrainingFailedError",
     "TrainingProcess",
     "carry_out",

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +13,6 @@ import grpc
 import grpc.aio
 import orjson
 
-from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.messages import (
@@ -41,7 +39,6 @@ from gym_gui.services.trainer.records import (
 )
 from gym_gui.services.trainer.starting import require_daemon, start_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-from gym_gui.workers.definition import WorkerTypeDefinition
 
 _log = logging.getLogger(__name__)
 
@@ -287,32 +284,6 @@ class TrainerClient:
             f"the trainer daemon ({self._name}) does not answer any more",
             fix="Trainings go on without it; connect again to have it started",
         )
-
-
-class TrainerDispatcher:
-    """Hands what a :class:`WorkerOrchestrator` has chosen to the daemon, which is started when needed.
-
-    Args:
-        store: Where things live.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    async def launch(
-        self, *, worker_type: WorkerTypeDefinition, config: UnifiedRunConfig, paradigm: SteppingParadigm
-    ) -> str:
-        """Queue a run and return its id.
-
-        Raises:
-            UsageError: It cannot be carried out as it is.
-            MosaicError: The daemon could not be started, or has gone.
-        """
-        client = await TrainerClient.connect(self._store)
-        try:
-            return await client.submit(replace(config, worker_type=worker_type.type_id))
-        finally:
-            await client.close()
 
 
 async def _taken_from(queue: asyncio.Queue[pb.FollowRequest | None]) -> AsyncIterator[pb.FollowRequest]:

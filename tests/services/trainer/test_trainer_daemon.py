@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient, TrainerDispatcher
+from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits, RunRecord
-from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.tree import members
@@ -57,9 +58,10 @@ async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store
     for wish in (client.pause, client.resume, client.checkpoint, client.cancel):
         with pytest.raises(UsageError, match=r"is over \(completed\)"):
             await wish(run_id)
-    watching = asyncio.ensure_future(reached(client, run_id, lambda r: r.state == "removed"))
+    watched = client.watch_runs()
+    assert (await anext(aiter(watched))).state == "completed"
     await client.remove(run_id)
-    assert (await watching).run_id == run_id
+    assert (await anext(aiter(watched))).state == "removed"
     assert not last.folder.exists()
     assert await client.runs() == []
     with pytest.raises(UsageError, match="unknown training run"):
@@ -231,13 +233,11 @@ async def test_twenty_runs_share_the_machine_and_all_are_trained(client: Trainer
 
 
 async def test_what_the_orchestrator_chooses_is_trained_by_the_daemon(daemon: Daemon, store: Store) -> None:
-    manifest = store.data / "workers" / "search_trainer" / "worker.toml"
     with WorkerTypeRegistry.isolated() as registry:
-        registry.register(read_manifest(manifest))
-        orchestrator = WorkerOrchestrator(registry, TrainerDispatcher(store))
-        run_id = await orchestrator.submit_run(
-            UnifiedRunConfig("CartPole-v1", seed=3, settings={"total_steps": 300})
-        )
+        registry.register(read_manifest(store.data / "workers" / "search_trainer" / "worker.toml"))
+        services = bootstrap_default_services(store=store)
+        asked = UnifiedRunConfig("CartPole-v1", algorithm="search", seed=3, settings={"total_steps": 300})
+        run_id = await services.orchestrator.submit_run(asked)
     client = await daemon.client(start=False)
     ended = await over(client, run_id)
     assert (ended.state, ended.worker_id, ended.algorithm) == ("completed", "search_trainer", "search")
