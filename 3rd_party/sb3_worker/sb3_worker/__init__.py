@@ -1,0 +1,1 @@
+"""Stable-Baselines3 and sb3-contrib as a MOSAIC worker: train, import, play."""

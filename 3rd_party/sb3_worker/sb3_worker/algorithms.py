@@ -1,0 +1,119 @@
+"""The algorithms of this worker. Nothing of torch is imported before it is needed."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sb3_worker.config import (
+    A2CConfig,
+    ConfigError,
+    DDPGConfig,
+    DQNConfig,
+    MaskablePPOConfig,
+    PPOConfig,
+    QRDQNConfig,
+    RecurrentPPOConfig,
+    SACConfig,
+    TD3Config,
+    TQCConfig,
+    TrainingConfig,
+    TRPOConfig,
+)
+
+_DISCRETE = ("discrete", "multi_discrete", "multi_binary")
+_ANY = (*_DISCRETE, "continuous")
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm.
+
+    Attributes:
+        name: As it is asked for.
+        title: As people know it.
+        model: ``module:Class`` of the library's.
+        family: Which kind of network it trains, see :data:`FAMILIES`.
+        config: Its settings.
+        actions: Kinds of action it learns.
+        masks: Whether it never plays what an action mask forbids.
+        recurrent: Whether it remembers earlier observations of the episode.
+    """
+
+    name: str
+    title: str
+    model: str
+    family: str
+    config: type[TrainingConfig]
+    actions: tuple[str, ...]
+    masks: bool = False
+    recurrent: bool = False
+
+
+FAMILIES: Mapping[str, str] = {
+    "actor_critic": "stable_baselines3.common.policies:ActorCriticPolicy",
+    "maskable_actor_critic": "sb3_contrib.common.maskable.policies:MaskableActorCriticPolicy",
+    "recurrent_actor_critic": "sb3_contrib.common.recurrent.policies:RecurrentActorCriticPolicy",
+    "dqn": "stable_baselines3.dqn.policies:DQNPolicy",
+    "qrdqn": "sb3_contrib.qrdqn.policies:QRDQNPolicy",
+    "sac": "stable_baselines3.sac.policies:SACPolicy",
+    "td3": "stable_baselines3.td3.policies:TD3Policy",
+    "tqc": "sb3_contrib.tqc.policies:TQCPolicy",
+}
+"""The library's class for vector observations by the name in ``policy.json``."""
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    found.name: found
+    for found in (
+        Algorithm("ppo", "PPO", "stable_baselines3:PPO", "actor_critic", PPOConfig, _ANY),
+        Algorithm("a2c", "A2C", "stable_baselines3:A2C", "actor_critic", A2CConfig, _ANY),
+        Algorithm("trpo", "TRPO", "sb3_contrib:TRPO", "actor_critic", TRPOConfig, _ANY),
+        Algorithm(
+            "maskable_ppo",
+            "Maskable PPO",
+            "sb3_contrib:MaskablePPO",
+            "maskable_actor_critic",
+            MaskablePPOConfig,
+            _DISCRETE,
+            masks=True,
+        ),
+        Algorithm(
+            "recurrent_ppo",
+            "Recurrent PPO",
+            "sb3_contrib:RecurrentPPO",
+            "recurrent_actor_critic",
+            RecurrentPPOConfig,
+            _ANY,
+            recurrent=True,
+        ),
+        Algorithm("dqn", "DQN", "stable_baselines3:DQN", "dqn", DQNConfig, ("discrete",)),
+        Algorithm("qrdqn", "QR-DQN", "sb3_contrib:QRDQN", "qrdqn", QRDQNConfig, ("discrete",)),
+        Algorithm("sac", "SAC", "stable_baselines3:SAC", "sac", SACConfig, ("continuous",)),
+        Algorithm("td3", "TD3", "stable_baselines3:TD3", "td3", TD3Config, ("continuous",)),
+        Algorithm("ddpg", "DDPG", "stable_baselines3:DDPG", "td3", DDPGConfig, ("continuous",)),
+        Algorithm("tqc", "TQC", "sb3_contrib:TQC", "tqc", TQCConfig, ("continuous",)),
+    )
+}
+
+
+def algorithm(name: str) -> Algorithm:
+    """Find an algorithm, in any case.
+
+    Raises:
+        ConfigError: There is none of that name; names the nearest.
+    """
+    found = ALGORITHMS.get(name.lower())
+    if found is None:
+        near = difflib.get_close_matches(name.lower(), ALGORITHMS, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(ALGORITHMS)}"
+        raise ConfigError(f"unknown algorithm {name!r}. {hint}")
+    return found
+
+
+def load(path: str) -> Any:
+    """What ``module:name`` is."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)

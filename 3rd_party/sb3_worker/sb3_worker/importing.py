@@ -1,0 +1,279 @@
+"""``python -m sb3_worker.importing FILE --env-id E --out DIR`` makes a MOSAIC policy of a ``.zip``.
+
+FILE is what Stable-Baselines3's or sb3-contrib's ``model.save`` wrote. What its wrappers did to
+observations is found out from the spaces and told with ``--vecnormalize``, ``--frame-stack`` and
+``--preprocess``. Nothing in the file is run.
+
+One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mosaic_worker import gymnasium_spaces
+from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
+from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
+from mosaic_worker.spaces import Space
+from sb3_worker.config import ConfigError
+
+Steps = list[dict[str, Any]]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Import one file.
+
+    Returns:
+        The exit status.
+    """
+    parser = _Parser(prog="python -m sb3_worker.importing", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--env-id", required=True, help="environment whose spaces it has to fit")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the policy")
+    parser.add_argument("--algorithm", default="", help="refuse a file of another one")
+    parser.add_argument("--vecnormalize", type=Path, help="statistics that VecNormalize.save wrote")
+    parser.add_argument("--frame-stack", type=int, default=0, help="frames of VecFrameStack")
+    parser.add_argument("--preprocess", default="", help="all steps from observation to network, as JSON")
+    parser.add_argument("--licence", default="", help="for the record")
+    parser.add_argument("--overwrite", action="store_true", help="replace a policy in the folder")
+    from sb3_worker.environments import quiet
+    from sb3_worker.sb3_zip import ImportRefused
+
+    quiet()
+    try:
+        description, folder = bring(parser.parse_args(argv))
+    except (ConfigError, ImportRefused, PreprocessingError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename or error} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    print(
+        json.dumps(
+            {
+                "out": str(folder),
+                "algorithm": description.algorithm,
+                "env_id": description.env_id,
+                "total_steps": description.total_steps,
+                "preprocessing": describe_steps(description.preprocessing),
+                "sha256": description.weights_sha256,
+            }
+        )
+    )
+    return 0
+
+
+def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
+    """Read, check against the environment, write.
+
+    Raises:
+        ConfigError: The environment cannot be made, or does not fit.
+        ImportRefused: The file cannot be imported.
+        OSError: The folder cannot be written.
+    """
+    from sb3_worker.environments import make_environment
+    from sb3_worker.network import load_weights, write_weights
+    from sb3_worker.policy import WORKER, from_zero
+    from sb3_worker.sb3_zip import ImportRefused, read_statistics, read_zip
+
+    if holds_checkpoint(args.out) and not args.overwrite:
+        raise ConfigError(f"{args.out} already holds a policy. Choose another --out, or add --overwrite")
+    saved = read_zip(args.file)
+    if args.algorithm and args.algorithm.lower() != saved.algorithm:
+        raise ImportRefused(f"{args.file} holds a policy of {saved.algorithm}, not of {args.algorithm}")
+    statistics = read_statistics(args.vecnormalize) if args.vecnormalize else {}
+    env = make_environment(args.env_id)
+    try:
+        sees, does = (gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space))
+    finally:
+        env.close()
+    network = saved.network
+    _check_actions(args.env_id, from_zero(does), network.action_space)
+    if args.preprocess:
+        steps: Steps = check_steps(_steps_of(args.preprocess))
+    else:
+        steps = find_steps(args.env_id, sees, network.observation_space, statistics, args.frame_stack)
+    shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
+    if _numbers(shown) != _numbers(network.observation_space):
+        raise ConfigError(
+            f"after preprocessing, observations of {args.env_id} are {_words(shown)}, but the policy takes "
+            f"{_words(network.observation_space)}"
+        )
+    # Bounds do not change what a network is, and an environment may have moved its own since.
+    network = dataclasses.replace(network, action_space=from_zero(does))
+    try:
+        module = network.build()
+        load_weights(module, saved.weights)
+        weights = write_weights(module)
+    except ValueError as error:
+        raise ImportRefused(f"{args.file} does not hold what it describes: {error}") from error
+    description = PolicyDescription(
+        worker=WORKER,
+        algorithm=saved.algorithm,
+        env_id=args.env_id,
+        observation_space=sees,
+        action_space=does,
+        network=network.to_json(),
+        preprocessing=tuple(steps),
+        input_space=None if shown == sees else shown,
+        seed=saved.seed,
+        total_steps=saved.total_steps,
+        config=saved.config,
+        versions=saved.versions,
+        trained_at=_written_at(args.file),
+        licence=args.licence,
+        origin={
+            "kind": "imported",
+            "file": args.file.name,
+            "sha256": hashlib.sha256(args.file.read_bytes()).hexdigest(),
+            "format": "sb3_zip",
+        },
+    )
+    return save_checkpoint(args.out, description, weights), args.out
+
+
+def find_steps(env_id: str, sees: Space, takes: Space, statistics: dict[str, Any], frames: int) -> Steps:
+    """What the wrappers of the training did, told from the spaces on both ends.
+
+    Args:
+        env_id: For the message.
+        sees: What the environment shows.
+        takes: What the network takes.
+        statistics: A ``normalize`` step, or empty.
+        frames: Of the frame stack; 0 where nobody said.
+
+    Raises:
+        ConfigError: Nothing known leads from one to the other; names both shapes.
+    """
+    for steps in _ways(sees, takes, frames):
+        for whole in _normalized(steps, statistics):
+            try:
+                shown = gymnasium_spaces.describe(Pipeline(whole, sees).input_space)
+            except PreprocessingError:
+                continue
+            if _fits(shown, takes):
+                return [dict(step) for step in check_steps(whole)]
+    told = f" with {frames} frames" if frames else ""
+    told += f" and statistics of shape {_shape(statistics)}" if statistics else ""
+    raise ConfigError(
+        f"observations of {env_id} are {_words(sees)}, but the policy takes {_words(takes)}{told}. Choose "
+        "its environment, or say with --preprocess (and --frame-stack, --vecnormalize) what was done to them"
+    )
+
+
+def _ways(sees: Space, takes: Space, frames: int) -> Iterator[Steps]:
+    """Chains of steps, the plainest first."""
+    starts: list[tuple[Steps, Space]] = [([], sees)]
+    if sees.kind == "Dict":
+        starts += [([{"step": "select", "key": key}], child) for key, child in sees.spaces.items()]
+    for start, space in starts:
+        turned: list[Steps] = [[]]
+        if space.kind == "Box" and len(space.shape) == 3:
+            turned.append([{"step": "transpose", "axes": [2, 0, 1]}])
+        plain: Steps = [{"step": "flatten"}]
+        for turn in turned:
+            for stack in _stacks(_size(space), takes, frames):
+                yield [*start, *turn, *stack]
+        for stack in _stacks(_size(space), takes, frames):
+            yield [*start, *plain, *stack]
+
+
+def _stacks(numbers: int, takes: Space, frames: int) -> Iterator[Steps]:
+    """No stack, or one of as many frames as were told or as the sizes say.
+
+    The library fills up with zeros when an episode begins, and joins along the channels.
+    """
+    if frames <= 1:
+        yield []
+    if not frames and numbers and takes.kind == "Box" and _size(takes) % numbers == 0:
+        frames = _size(takes) // numbers
+    if frames > 1:
+        yield [{"step": "frame_stack", "size": frames, "axis": 0, "padding": "zero"}]
+
+
+def _normalized(steps: Steps, statistics: dict[str, Any]) -> Iterator[Steps]:
+    """The chain with the statistics where they fit: at the end, or before frames are stacked."""
+    if not statistics:
+        yield steps
+        return
+    yield [*steps, statistics]
+    if steps and steps[-1]["step"] == "frame_stack":
+        yield [*steps[:-1], statistics, steps[-1]]
+
+
+def _fits(shown: Space, takes: Space) -> bool:
+    if shown.kind != takes.kind:
+        return False
+    if shown.kind == "Dict":
+        return shown.spaces.keys() == takes.spaces.keys() and all(
+            _fits(child, takes.spaces[key]) for key, child in shown.spaces.items()
+        )
+    if shown.kind == "Box" and (shown.dtype == "uint8") != (takes.dtype == "uint8"):
+        return False
+    return shown.shape == takes.shape and (shown.n, shown.start) == (takes.n, takes.start)
+
+
+def _check_actions(env_id: str, does: Space, network: Space) -> None:
+    if _words(does) != _words(network):
+        raise ConfigError(
+            f"{env_id} has actions of {_words(does)}, but the policy acts in {_words(network)}. "
+            "Choose the environment it was trained in"
+        )
+
+
+def _steps_of(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"--preprocess is no JSON ({error})") from error
+
+
+def _size(space: Space) -> int:
+    if space.kind == "Discrete":
+        return space.n
+    return math.prod(space.shape) if space.kind in ("Box", "MultiBinary") else 0
+
+
+def _numbers(space: Space) -> int:
+    return sum(1 if leaf.kind == "Discrete" else math.prod(leaf.shape) for _, leaf in space.leaves)
+
+
+def _shape(statistics: dict[str, Any]) -> str:
+    values, sizes = statistics["mean"], list[int]()
+    while isinstance(values, list):
+        sizes.append(len(values))  # pyright: ignore[reportUnknownArgumentType]
+        values = values[0] if values else None  # pyright: ignore[reportUnknownVariableType]
+    return str(tuple(sizes))
+
+
+def _words(space: Space) -> str:
+    if space.kind == "Discrete":
+        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
+    if space.kind == "MultiDiscrete":
+        return f"MultiDiscrete({[] if space.nvec is None else space.nvec.tolist()})"
+    if space.kind == "Dict":
+        return f"Dict({', '.join(f'{key}: {_words(child)}' for key, child in space.spaces.items())})"
+    return f"{space.kind}{space.shape}"
+
+
+def _written_at(file: Path) -> str:
+    when = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC)
+    return when.isoformat(timespec="seconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

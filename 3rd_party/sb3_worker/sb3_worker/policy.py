@@ -1,0 +1,365 @@
+"""A loaded policy: observations in, actions out, the same for any batch."""
+
+# The library and torch are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mosaic_worker import gymnasium_spaces
+from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
+from sb3_worker.network import Network, read_weights
+
+BATCH = 64
+"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
+with, but not on its neighbours or its place, so calls are always filled up to this number."""
+
+WORKER = "sb3_worker"
+
+Draws = Callable[[int], NDArray[np.float64]]
+"""``draws(j)``: the j-th independent number in [0, 1) of each row."""
+
+
+class Outputs(NamedTuple):
+    """What a network says, BATCH rows of it.
+
+    Attributes:
+        kind: ``logits`` (of one or more choices), ``bits``, ``values`` (of actions), ``normal``,
+            ``squashed`` or ``fixed``.
+        first: Logits, values, means or actions, float64.
+        deviation: Of ``normal`` and ``squashed``.
+        value: Of the state, or ``None``.
+    """
+
+    kind: str
+    first: NDArray[np.float64]
+    deviation: NDArray[np.float64] | None = None
+    value: NDArray[np.float64] | None = None
+
+
+class Choices(NamedTuple):
+    """What a policy chose for N observations.
+
+    Attributes:
+        actions: (N, *shape) in the action space.
+        values: float64 (N,), or ``None`` where the policy knows none.
+        ok: bool (N,), false where the output is no finite number or no action is legal.
+        memory: float32 (N, M), what a recurrent policy remembers from now on; ``None`` for others.
+    """
+
+    actions: NDArray[Any]
+    values: NDArray[np.float64] | None
+    ok: NDArray[np.bool_]
+    memory: NDArray[np.float32] | None
+
+
+class Policy:
+    """Weights and their description, ready to play.
+
+    Args:
+        description: What the weights are.
+        network: The same, as a network.
+        module: The library's policy object, its weights in place, on the CPU.
+
+    Attributes:
+        memory: Numbers that it remembers from step to step of an episode; 0 for most.
+    """
+
+    def __init__(self, description: PolicyDescription, network: Network, module: Any) -> None:
+        # More threads would make a row's bits depend on how the work was divided.
+        torch.set_num_threads(1)
+        self.description = description
+        self._network, self._module = network, module
+        self._space = network.observation_space
+        self._actions = description.action_space
+        self._buffers = {path: _buffer(leaf) for path, leaf in self._space.leaves}
+        lstm = getattr(module, "lstm_actor", None)
+        self._lstm_shape = (0, 0) if lstm is None else (int(lstm.num_layers), int(lstm.hidden_size))
+        self.memory = 2 * self._lstm_shape[0] * self._lstm_shape[1]
+
+    @classmethod
+    def load(cls, checkpoint: str | Path) -> Policy:
+        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
+
+        Raises:
+            LoadError: It cannot be played, with the way out.
+        """
+        description, data = read_checkpoint(checkpoint)
+        if description.worker != WORKER:
+            raise LoadError(
+                f"the checkpoint {checkpoint} is for {description.worker}, not for {WORKER}. "
+                f"Set worker_id to {description.worker!r}"
+            )
+        try:
+            network = Network.from_json(description.network, from_zero(description.action_space))
+            if _count(network.observation_space) != _count(description.shown_space):
+                raise ValueError("its network takes another number of inputs than its input_space has")
+            module = network.build()
+            read_weights(module, data)
+        except ValueError as error:
+            raise LoadError(f"checkpoint {checkpoint} cannot be played: {error}. Train it again") from error
+        return cls(description, network, module)
+
+    def choose(
+        self,
+        observations: Any,
+        masks: NDArray[np.bool_] | None = None,
+        draws: Draws | None = None,
+        memory: NDArray[np.float32] | None = None,
+    ) -> Choices:
+        """Choose an action for each observation.
+
+        Args:
+            observations: Stacked as the input space says: an array, or a dict of arrays.
+            masks: bool (N, actions), true where legal; ``None`` where every action is.
+            draws: Numbers to sample with; ``None`` for the most likely action.
+            memory: float32 (N, M) of a recurrent policy, zeros where an episode begins.
+
+        Returns:
+            The choice for each row, whichever rows are with it.
+        """
+        leaves = {path: _leaf(observations, path) for path, _ in self._space.leaves}
+        count = len(next(iter(leaves.values())))
+        parts = [
+            self._choose(
+                {path: rows[i : i + BATCH] for path, rows in leaves.items()},
+                None if masks is None else masks[i : i + BATCH],
+                None if draws is None else _part(draws, i, count),
+                None if memory is None else memory[i : i + BATCH],
+            )
+            for i in range(0, count, BATCH)
+        ]
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _choose(
+        self,
+        leaves: dict[str, NDArray[Any]],
+        masks: NDArray[np.bool_] | None,
+        draws: Draws | None,
+        memory: NDArray[np.float32] | None,
+    ) -> Choices:
+        count, ok = 0, np.ones(BATCH, np.bool_)
+        for path, rows in leaves.items():
+            buffer, count = self._buffers[path], len(rows)
+            buffer[count:] = 0
+            buffer[:count] = rows.reshape(count, *buffer.shape[1:])
+            if buffer.dtype.kind == "f":
+                good = np.isfinite(buffer).reshape(BATCH, -1).all(axis=1)
+                buffer[~good] = 0  # the library raises for the whole batch
+                ok &= good
+        before = torch.zeros(BATCH, self.memory)
+        if memory is not None:
+            before[:count] = torch.from_numpy(np.asarray(memory, np.float32))
+        with torch.inference_mode():
+            outputs, after = self._forward(self._tensors(), before)
+        for found in (outputs.first, outputs.deviation, outputs.value):
+            if found is not None:
+                ok &= np.isfinite(found).reshape(BATCH, -1).all(axis=1)
+        whole = _whole_masks(masks, count, outputs.first.shape[-1])
+        outputs.first[~ok] = 0.0
+        if whole is not None and outputs.kind in ("logits", "values"):
+            parts = np.split(whole, np.cumsum(self._sizes())[:-1], axis=1)
+            ok &= np.all([part.any(axis=1) for part in parts], axis=0)
+            outputs.first[~whole] = -math.inf
+            outputs.first[~ok] = 0.0
+        actions = self._act(outputs, draws, whole)
+        values = outputs.value
+        if outputs.kind == "values":
+            values = outputs.first.max(axis=1)
+        return Choices(
+            actions[:count],
+            None if values is None else np.where(ok, values, 0.0)[:count],
+            ok[:count],
+            None if after is None else after[:count],
+        )
+
+    # -- forward -------------------------------------------------------------------------
+
+    def _tensors(self) -> Any:
+        found = {path: torch.from_numpy(buffer) for path, buffer in self._buffers.items()}
+        return found.get("", found)
+
+    def _forward(self, seen: Any, memory: Tensor) -> tuple[Outputs, NDArray[np.float32] | None]:
+        module, family = self._module, self._network.family
+        if family == "dqn":
+            return Outputs("values", _double(module.q_net(seen))), None
+        if family == "qrdqn":
+            return Outputs("values", _double(module.quantile_net(seen).mean(dim=1))), None
+        if family == "td3":
+            return Outputs("fixed", _double(module.actor(seen))), None
+        if family in ("sac", "tqc"):
+            actor = module.actor
+            latent = actor.latent_pi(actor.extract_features(seen, actor.features_extractor))
+            if actor.use_sde:
+                deviation = _state_noise(actor.action_dist, actor.log_std, latent)
+            else:
+                deviation = actor.log_std(latent).clamp(-20, 2).exp()
+            return Outputs("squashed", _double(actor.mu(latent)), _double(deviation)), None
+        return self._actor_critic(seen, memory)
+
+    def _actor_critic(self, seen: Any, memory: Tensor) -> tuple[Outputs, NDArray[np.float32] | None]:
+        module = self._module
+        features = module.extract_features(seen)
+        of_actor, of_critic = features if isinstance(features, tuple) else (features, features)
+        after, value = None, None
+        if self.memory:
+            layers, width = self._lstm_shape
+            hidden, cell = memory.reshape(BATCH, 2, layers, width).permute(1, 2, 0, 3).contiguous()
+            out, (hidden, cell) = module.lstm_actor(of_actor.unsqueeze(0), (hidden, cell))
+            of_actor = out.squeeze(0)
+            after = torch.stack((hidden, cell)).permute(2, 0, 1, 3).reshape(BATCH, -1).numpy().copy()
+        else:
+            value = _double(module.value_net(module.mlp_extractor.forward_critic(of_critic))[:, 0])
+        latent = module.mlp_extractor.forward_actor(of_actor)
+        first = _double(module.action_net(latent))
+        kind = self._actions.kind
+        if kind != "Box":
+            return Outputs("bits" if kind == "MultiBinary" else "logits", first, None, value), after
+        if getattr(module, "use_sde", False):
+            deviation = _double(_state_noise(module.action_dist, module.log_std, latent))
+        else:
+            deviation = np.broadcast_to(_double(module.log_std.exp()), first.shape)
+        return Outputs("squashed" if module.squash_output else "normal", first, deviation, value), after
+
+    # -- acting --------------------------------------------------------------------------
+
+    def _sizes(self) -> list[int]:
+        space = self._actions
+        return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
+
+    def _act(self, outputs: Outputs, draws: Draws | None, masks: NDArray[np.bool_] | None) -> NDArray[Any]:
+        space = self._actions
+        if outputs.kind == "values":
+            return _greedy(outputs.first, draws, masks, self._network.exploration) + space.start
+        if outputs.kind == "logits":
+            parts = np.split(outputs.first, np.cumsum(self._sizes())[:-1], axis=1)
+            chosen = [
+                part.argmax(axis=1) if draws is None else _sample(part, draws(j))
+                for j, part in enumerate(parts)
+            ]
+            if space.kind == "Discrete":
+                return (chosen[0] + space.start).astype(space.dtype)
+            return (np.stack(chosen, 1).reshape(BATCH, *space.shape) + np.asarray(space.starts)).astype(
+                space.dtype
+            )
+        if outputs.kind == "bits":
+            share = 1.0 / (1.0 + np.exp(-outputs.first))
+            at = 0.5 if draws is None else np.stack([draws(j) for j in range(share.shape[1])], 1)
+            # At exactly one half, the library rounds to even: 0.
+            return (share > at).reshape(BATCH, *space.shape).astype(space.dtype)
+        return self._continuous(outputs, draws)
+
+    def _continuous(self, outputs: Outputs, draws: Draws | None) -> NDArray[Any]:
+        moved = outputs.first
+        if draws is not None and outputs.deviation is not None:
+            uniforms = np.stack([draws(j) for j in range(moved.shape[1])], 1)
+            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53)))
+            moved = moved + outputs.deviation * normal.numpy()
+        space: Any = self._actions
+        low, high = np.asarray(space.low), np.asarray(space.high)
+        # In the space's own precision from here on, as the library does.
+        moved = moved.astype(np.float32)
+        if outputs.kind == "squashed":
+            moved = torch.tanh(torch.from_numpy(moved)).numpy()
+        moved = moved.reshape(BATCH, *space.shape)
+        if outputs.kind != "normal":
+            moved = low + (0.5 * (moved + 1.0) * (high - low))
+        return np.clip(moved, low, high).astype(space.dtype)
+
+
+def from_zero(space: Space) -> Space:
+    """The same space, its whole numbers counted from zero: the library knows no others."""
+    if space.kind == "Discrete":
+        return Space("Discrete", space.dtype, n=space.n)
+    if space.kind == "MultiDiscrete":
+        return Space(space.kind, space.dtype, space.shape, nvec=space.nvec, starts=np.zeros_like(space.nvec))
+    return space
+
+
+def _buffer(leaf: Space) -> NDArray[Any]:
+    shape = leaf.shape if leaf.kind != "Discrete" else ()
+    if not leaf.fixed:
+        raise LoadError(f"it observes a {leaf.kind}, which no network of this worker takes")
+    # The library computes with 32 bits whatever it is given.
+    dtype = np.dtype(np.float32) if leaf.dtype == np.float64 else leaf.dtype
+    return np.zeros((BATCH, *shape), dtype)
+
+
+def _leaf(observations: Any, path: str) -> NDArray[Any]:
+    found = observations
+    for key in path.split(".") if path else ():
+        found = found[key]
+    return np.asarray(found)
+
+
+def _count(space: Space) -> int:
+    return sum(math.prod(leaf.shape) if leaf.kind != "Discrete" else 1 for _, leaf in space.leaves)
+
+
+def _part(draws: Draws, begin: int, count: int) -> Draws:
+    """Numbers of the rows from ``begin``, filled up to BATCH."""
+
+    def drawn(j: int) -> NDArray[np.float64]:
+        rows = draws(j)[begin : min(begin + BATCH, count)]
+        return np.concatenate([rows, np.zeros(BATCH - len(rows))])
+
+    return drawn
+
+
+def _whole_masks(masks: NDArray[np.bool_] | None, count: int, width: int) -> NDArray[np.bool_] | None:
+    if masks is None:
+        return None
+    whole = np.ones((BATCH, width), np.bool_)
+    whole[:count] = masks
+    return whole
+
+
+def _joined(parts: list[Choices]) -> Choices:
+    columns = zip(*parts, strict=True)
+    return Choices(*(None if column[0] is None else np.concatenate(column) for column in columns))  # type: ignore[arg-type]
+
+
+def _double(tensor: Tensor) -> NDArray[np.float64]:
+    return tensor.numpy().astype(np.float64)
+
+
+def _state_noise(distribution: Any, log_std: Tensor, latent: Tensor) -> Tensor:
+    """Deviation of state-dependent noise whose matrix is drawn anew: normal, as gSDE's is."""
+    variance = (latent**2) @ (distribution.get_std(log_std) ** 2)
+    return torch.sqrt(variance + distribution.epsilon)
+
+
+def _greedy(
+    values: NDArray[np.float64], draws: Draws | None, masks: NDArray[np.bool_] | None, exploration: float
+) -> NDArray[np.int64]:
+    best = values.argmax(axis=1)
+    if draws is None or not exploration:
+        return best
+    level = np.zeros_like(values)
+    if masks is not None:
+        level[~masks] = -math.inf
+        level[~masks.any(axis=1)] = 0.0
+    return np.where(draws(0) < exploration, _sample(level, draws(1)), best)
+
+
+def _sample(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Invert the cumulative distribution; an action of probability zero is never chosen."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    cumulative = weights.cumsum(axis=1)
+    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
+
+
+def input_space(policy: Policy) -> Any:
+    """Gymnasium's form of what the policy is shown."""
+    return gymnasium_spaces.build(policy.description.shown_space)

@@ -1,0 +1,305 @@
+"""A file that Stable-Baselines3 saved, read as data: nothing in it is ever run.
+
+The archive holds ``data`` (JSON whose difficult members are pickles), and tensors in ``*.pth``. Of
+the pickles only those that say what the policy is are read, as data; tensors through torch's
+``weights_only``.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mosaic_worker.spaces import Space
+from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
+from sb3_worker.environments import one_line
+from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
+
+LARGEST = 2 << 30
+"""Bytes that a file may unpack to."""
+
+_LIBRARIES = ("stable_baselines3.", "sb3_contrib.")
+_SPACES = (
+    "gymnasium.spaces.",
+    "gym.spaces.",
+    "gym.utils.seeding.RandomNumberGenerator",
+    "numpy.random.",
+)
+_FAMILIES = {
+    "stable_baselines3.common.policies": "actor_critic",
+    "sb3_contrib.common.maskable.policies": "maskable_actor_critic",
+    "sb3_contrib.common.recurrent.policies": "recurrent_actor_critic",
+    "stable_baselines3.dqn.policies": "dqn",
+    "sb3_contrib.qrdqn.policies": "qrdqn",
+    "stable_baselines3.sac.policies": "sac",
+    "stable_baselines3.td3.policies": "td3",
+    "sb3_contrib.tqc.policies": "tqc",
+}
+_TRAINING_ONLY = ("optimizer_class", "optimizer_kwargs", "ortho_init", "device", "use_feature_extractor")
+_BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, cls in names.items()}
+
+
+class ImportRefused(ValueError):
+    """A file that cannot be imported; the message is one sentence with the way out."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a file holds of a policy.
+
+    Attributes:
+        algorithm: As this worker calls it.
+        network: What its weights are.
+        weights: Of the policy, by the library's names.
+        seed: Of the training; 0 where none was given.
+        total_steps: It was trained for.
+        config: Plain settings of the training.
+        versions: Of the library that wrote it.
+    """
+
+    algorithm: str
+    network: Network
+    weights: Mapping[str, Tensor]
+    seed: int
+    total_steps: int
+    config: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+
+def read_zip(path: Path) -> Saved:
+    """Read a file of ``model.save``.
+
+    Raises:
+        ImportRefused: It is none, damaged, malicious, or needs code of its own to be played.
+    """
+    members = _members(path)
+    data = _json(members["data"])
+    policy_class = _named(data, "policy_class", _LIBRARIES)
+    module, _, name = str(policy_class).rpartition(".")
+    family = _FAMILIES.get(module)
+    if family is None:
+        raise ImportRefused(f"its policy is a {policy_class}, which this worker cannot play")
+    arguments = _named(data, "policy_kwargs", (*_LIBRARIES, "torch.nn.modules.", "torch.optim."))
+    network = _network(family, name, arguments, data)
+    try:
+        network.check()
+    except ValueError as error:
+        raise ImportRefused(f"{error}; only the library's own networks can be imported") from error
+    version = members.get("_stable_baselines3_version", b"").decode("ascii", "replace").strip()
+    return Saved(
+        algorithm=_algorithm(family, data),
+        network=network,
+        weights=_weights(members["policy.pth"]),
+        seed=_whole(data.get("seed")),
+        total_steps=_whole(data.get("num_timesteps")),
+        config={k: v for k, v in data.items() if isinstance(v, bool | int | float | str) and k[0] != "_"},
+        versions={"stable_baselines3": version},
+    )
+
+
+def read_statistics(path: Path) -> dict[str, Any]:
+    """The ``normalize`` step that a pickled ``VecNormalize`` stands for.
+
+    Returns:
+        The step; empty where it normalises rewards only.
+
+    Raises:
+        ImportRefused: It is none, damaged or malicious.
+    """
+    name = "stable_baselines3.common.vec_env.vec_normalize.VecNormalize"
+    try:
+        found = read_pickle(path.read_bytes(), (*_LIBRARIES, *_SPACES))
+        if not isinstance(found, Record) or found.name != name:
+            raise ImportRefused(f"{path} holds no VecNormalize. Give the file that VecNormalize.save wrote")
+        if not found.state.get("norm_obs", True):
+            return {}
+        statistics = found.state["obs_rms"]
+        if isinstance(statistics, dict):
+            raise ImportRefused(f"{path} normalises the entries of a Dict, which cannot be imported")
+        mean, var = (np.asarray(statistics.state[key], np.float64) for key in ("mean", "var"))
+        if mean.shape != var.shape or not (np.isfinite(mean).all() and (var >= 0).all()):
+            raise ImportRefused(f"{path} holds no usable statistics")
+        return {
+            "step": "normalize",
+            "mean": mean.tolist(),
+            "var": var.tolist(),
+            "epsilon": float(found.state["epsilon"]),
+            "clip": float(found.state["clip_obs"]),
+        }
+    except UnpicklingRefused as error:
+        raise ImportRefused(f"{path} is refused: {error}") from error
+    except OSError as error:
+        raise ImportRefused(f"{path} cannot be read: {error.strerror}") from error
+    except (KeyError, AttributeError, TypeError) as error:
+        raise ImportRefused(f"{path} holds no usable VecNormalize ({one_line(error)})") from error
+
+
+# -- the archive -------------------------------------------------------------------------
+
+
+def _members(path: Path) -> dict[str, bytes]:
+    wanted = ("data", "policy.pth", "_stable_baselines3_version")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+            for name in wanted[:2]:
+                if name not in sizes:
+                    raise ImportRefused(f"{path} is not what model.save writes: it has no member {name!r}")
+            if sum(sizes.get(name, 0) for name in wanted) > LARGEST:
+                raise ImportRefused(f"{path} unpacks to more than {LARGEST >> 30} GB")
+            return {name: archive.read(name) for name in wanted if name in sizes}
+    except ImportRefused:
+        raise
+    except OSError as error:
+        raise ImportRefused(f"{path} cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # a damaged archive may break at any place
+        raise ImportRefused(f"{path} is no whole zip file ({one_line(error)}). Copy it again") from error
+
+
+def _json(raw: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ImportRefused(f"its member 'data' is no JSON ({one_line(error)})") from error
+    if not isinstance(data, dict):
+        raise ImportRefused("its member 'data' is no JSON object")
+    return cast("dict[str, Any]", data)
+
+
+def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
+    """A member of ``data``: as it stands, or out of its pickle, read as data."""
+    if key not in data:
+        raise ImportRefused(f"its member 'data' has no {key}")
+    value = data[key]
+    if not isinstance(value, dict) or ":serialized:" not in value:
+        return value
+    try:
+        return read_pickle(base64.b64decode(value[":serialized:"], validate=True), classes)
+    except (binascii.Error, TypeError, ValueError) as error:
+        raise ImportRefused(f"its {key} is refused: {one_line(error)}") from error
+
+
+def _weights(raw: bytes) -> dict[str, Tensor]:
+    try:
+        found = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise ImportRefused(f"its policy.pth is refused: {first or one_line(error)}") from error
+    except Exception as error:  # whatever a made-up file breaks
+        raise ImportRefused(f"its policy.pth is damaged ({one_line(error)})") from error
+    tensors = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if not tensors or not all(isinstance(t, Tensor) for t in tensors.values()):
+        raise ImportRefused("its policy.pth holds no weights")
+    return tensors
+
+
+# -- what it says ------------------------------------------------------------------------
+
+
+def _network(family: str, policy: str, arguments: Any, data: Mapping[str, Any]) -> Network:
+    if not isinstance(arguments, dict):
+        raise ImportRefused("its policy_kwargs are no settings")
+    given = {k: v for k, v in cast("dict[str, Any]", arguments).items() if k not in _TRAINING_ONLY}
+    features = "nature_cnn" if "Cnn" in policy else "combined" if "MultiInput" in policy else "flatten"
+    features = _class_name(given.pop("features_extractor_class", features), FEATURES, "features extractor")
+    activation = _class_name(given.pop("activation_fn", ""), ACTIVATIONS, "activation")
+    options = {**given, **_extractor(given.pop("features_extractor_kwargs", None))}
+    options.pop("features_extractor_kwargs", None)
+    net_arch = options.pop("net_arch", None)
+    if isinstance(net_arch, list) and net_arch and isinstance(net_arch[0], dict):
+        net_arch = cast("list[Any]", net_arch)[0]  # as versions before 1.8 wrote it
+    if options.pop("lstm_kwargs", None):
+        raise ImportRefused("its policy_kwargs hold lstm_kwargs, which cannot be imported")
+    if data.get("use_sde") is True:
+        options["use_sde"] = True
+    for name in options:
+        if name not in OPTIONS:
+            raise ImportRefused(
+                f"its policy_kwargs hold {name!r}, which is none of the library's plain settings"
+            )
+    return Network(
+        family=family,
+        observation_space=_space(_named(data, "observation_space", _SPACES), "observation space"),
+        action_space=_space(_named(data, "action_space", _SPACES), "action space"),
+        features=features,
+        activation=activation,
+        net_arch=net_arch,
+        options=options,
+        exploration=_share(data.get("exploration_rate")),
+    )
+
+
+def _extractor(given: Any) -> dict[str, Any]:
+    settings = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    # How the extractor treats images that are scaled already follows from normalize_images.
+    return {key: value for key, value in settings.items() if key != "normalized_image"}
+
+
+def _class_name(given: Any, known: Mapping[str, Any], what: str) -> str:
+    if isinstance(given, str) and (given == "" or given in known):
+        return str(given)
+    name = _BY_CLASS.get(str(given).rpartition(".")[2]) if isinstance(given, ClassName) else None
+    if name not in known:
+        raise ImportRefused(
+            f"its {what} is {str(given)[:80]}, which is none of the library's: {', '.join(known)}"
+        )
+    return str(name)
+
+
+def _algorithm(family: str, data: Mapping[str, Any]) -> str:
+    if family == "actor_critic":
+        marks = (("cg_max_steps", "trpo"), ("clip_range", "ppo"))
+        return next((name for key, name in marks if key in data), "a2c")
+    if family == "td3":
+        return "ddpg" if data.get("policy_delay") == 1 and data.get("target_noise_clip") == 0 else "td3"
+    names = {"maskable_actor_critic": "maskable_ppo", "recurrent_actor_critic": "recurrent_ppo"}
+    return names.get(family, family)
+
+
+def _space(found: Any, what: str) -> Space:
+    """A space rebuilt from the fields that its class is known to have."""
+    if not isinstance(found, Record):
+        raise ImportRefused(f"its {what} is a {type(found).__name__} and no space")
+    kind, state = found.name.rpartition(".")[2], found.state
+    try:
+        if kind == "Box":
+            low = np.asarray(state["low"])
+            return Space(kind, np.dtype(low.dtype), low.shape, low, np.asarray(state["high"], low.dtype))
+        if kind == "Discrete":
+            return Space(kind, np.dtype(np.int64), n=int(state["n"]), start=int(state.get("start", 0)))
+        if kind == "MultiDiscrete":
+            nvec = np.asarray(state["nvec"], np.int64)
+            starts = np.broadcast_to(np.asarray(state.get("start", 0), np.int64), nvec.shape)
+            return Space(kind, np.dtype(np.int64), nvec.shape, nvec=nvec, starts=starts)
+        if kind == "MultiBinary":
+            shape = np.atleast_1d(np.asarray(state["n"], np.int64))
+            return Space(kind, np.dtype(np.int8), tuple(int(n) for n in shape))
+        if kind == "Dict":
+            children = cast("dict[str, Any]", state["spaces"])
+            return Space(kind, spaces={str(key): _space(child, what) for key, child in children.items()})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ImportRefused(f"its {what} cannot be read ({one_line(error)})") from error
+    raise ImportRefused(f"its {what} is a {found.name}, which cannot be imported")
+
+
+def _whole(value: Any) -> int:
+    return value if type(value) is int and value >= 0 else 0
+
+
+def _share(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0

@@ -1,0 +1,258 @@
+"""A whole training: environments, the library's algorithm, its log, checkpoints, evaluation."""
+
+# The library and torch are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.noise import NormalActionNoise
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
+from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
+
+from mosaic_worker import gymnasium_spaces
+from mosaic_worker.training import TENSORBOARD, TrainingRun
+from sb3_worker.algorithms import Algorithm, load
+from sb3_worker.config import ConfigError, DDPGConfig, QRDQNConfig, RecurrentPPOConfig, TrainingConfig
+from sb3_worker.environments import (
+    CNN_SIZE,
+    Env,
+    action_kind,
+    make_environment,
+    one_line,
+    playable,
+    quiet,
+    steps_for,
+)
+from sb3_worker.evaluate import EVALUATION_SEEDS, mean_return
+from sb3_worker.network import Network, load_weights, read_weights, tensors_of
+from sb3_worker.policy import Policy, from_zero
+from sb3_worker.session import Session, TrainingFailed
+from sb3_worker.state import State, restore
+
+__all__ = ["TrainingFailed", "train"]
+
+
+def train(
+    algorithm: Algorithm, config: TrainingConfig, run: TrainingRun, restored: State | None = None
+) -> None:
+    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
+
+    Args:
+        algorithm: Which.
+        config: Every setting.
+        run: The run folder.
+        restored: State of the training that goes on.
+
+    Raises:
+        ConfigError: The environment cannot be trained in by this algorithm.
+        TrainingFailed: A number is not finite any more, or the environment raised.
+        OSError: The folder cannot be written.
+    """
+    quiet()
+    # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
+    torch.set_num_threads(1)
+    first = make_environment(config.env_id)
+    with contextlib.closing(first):
+        steps = _fitting_steps(algorithm, config, first)
+        sees, does = (gymnasium_spaces.describe(s) for s in (first.observation_space, first.action_space))
+        masked = first.get_wrapper_attr("masks")
+    if masked and not algorithm.masks:
+        run.warn(f"{config.env_id} masks actions, which {algorithm.name} does not see; maskable_ppo does")
+    envs = _copies(config, steps)
+    try:
+        normalizer = envs if isinstance(envs, VecNormalize) else None
+        network = network_of(algorithm, config, envs, from_zero(does))
+        model = _model(algorithm, config, network, envs, restored)
+        if restored is not None:
+            _go_on(restored, run, model, normalizer)
+        step = 0 if restored is None else restored.step
+        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=step + 1 if step else None)
+        with contextlib.closing(scalars):
+            session = Session(
+                algorithm.name, config, run, scalars, model, normalizer, network, (sees, does), steps
+            )
+            run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
+            _learn(config, model, session, step)
+            _finish(config, session, run)
+    finally:
+        envs.close()
+
+
+def _learn(config: TrainingConfig, model: Any, session: Session, step: int) -> None:
+    """The library's loop, which calls the session at every step."""
+    # It goes on until it has at least as many steps as it was asked for: whole rollouts of them.
+    whole = (config.total_steps - step) // config.rollout * config.rollout
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.learn(
+                max(whole, config.rollout),
+                callback=session,
+                log_interval=None,
+                reset_num_timesteps=step == 0,
+            )
+        session.updated()
+    except TrainingFailed:
+        session.keep_last_good()
+        raise
+    except (OSError, MemoryError, ConfigError):
+        raise
+    except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
+        session.keep_last_good()
+        raise TrainingFailed(session.reason(error)) from error
+
+
+def _finish(config: TrainingConfig, session: Session, run: TrainingRun) -> None:
+    """Keep the final policy, and say how good it is unless in a hurry to stop."""
+    session.save()
+    run.checkpointed(session.step)
+    if run.stop_requested:
+        run.done("stopped", session.step, None)
+        return
+    # From disk, so that what was kept is proven to load and play.
+    try:
+        result = mean_return(Policy.load(run.folder), config.env_id)
+    except (ConfigError, OSError):
+        raise
+    except Exception as error:  # the environment's
+        raise TrainingFailed(f"{config.env_id} raised {type(error).__name__}: {one_line(error)}") from error
+    session.save_policy(result, EVALUATION_SEEDS)
+    run.done("completed", session.step, result)
+
+
+def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:
+    from mosaic_worker.checkpoint import read_checkpoint
+
+    _, data = read_checkpoint(run.folder)
+    try:
+        read_weights(model.policy, data)
+    except ValueError as error:
+        raise ConfigError(f"the policy there does not fit ({error}). Train anew, with --overwrite") from error
+    restore(restored, model, normalizer)
+
+
+# -- what is trained ---------------------------------------------------------------------
+
+
+def _fitting_steps(algorithm: Algorithm, config: TrainingConfig, env: Env) -> list[dict[str, Any]]:
+    """Preprocessing of the environment.
+
+    Raises:
+        ConfigError: The algorithm does not learn such actions, or observations are beyond it.
+    """
+    from sb3_worker.algorithms import ALGORITHMS
+
+    playable(env)
+    kind = action_kind(env.action_space)
+    if kind not in algorithm.actions:
+        others = [a.name for a in ALGORITHMS.values() if kind in a.actions]
+        raise ConfigError(
+            f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {config.env_id} acts "
+            f"in {env.action_space}. These learn there: {', '.join(others) or 'none'}"
+        )
+    return steps_for(env.observation_space, config)
+
+
+def _copies(config: TrainingConfig, steps: list[dict[str, Any]]) -> Any:
+    """The library's vector of environments, with its running statistics where they are asked for."""
+
+    def maker() -> Callable[[], Any]:
+        return lambda: Monitor(playable(make_environment(config.env_id, steps)))
+
+    makers = [maker() for _ in range(config.num_envs)]
+    envs: Any = SubprocVecEnv(makers) if config.async_envs else DummyVecEnv(makers)
+    if not (config.normalize_observations or config.normalize_rewards):
+        return envs
+    space = envs.observation_space
+    vector = isinstance(space, spaces.Box) and len(space.shape) == 1
+    if config.normalize_observations and not vector:
+        envs.close()
+        raise ConfigError(f"normalize_observations is for vectors, and {space} is none; leave it out")
+    return VecNormalize(
+        envs,
+        norm_obs=config.normalize_observations,
+        norm_reward=config.normalize_rewards,
+        gamma=config.gamma,
+    )
+
+
+def network_of(algorithm: Algorithm, config: TrainingConfig, envs: Any, does: Any) -> Network:
+    """Which of the library's networks fits what is seen."""
+    space = envs.observation_space
+    pixels = isinstance(space, spaces.Box) and len(space.shape) == 3 and min(space.shape[1:]) >= CNN_SIZE
+    options: dict[str, Any] = {}
+    if isinstance(config, RecurrentPPOConfig):
+        options["lstm_hidden_size"] = config.lstm_size
+    if isinstance(config, QRDQNConfig):
+        options["n_quantiles"] = config.n_quantiles
+    if algorithm.name == "ddpg":
+        options["n_critics"] = 1
+    if getattr(config, "use_sde", False):
+        options["use_sde"] = True
+    return Network(
+        family=algorithm.family,
+        observation_space=gymnasium_spaces.describe(space),
+        action_space=does,
+        features="nature_cnn" if pixels else "combined" if isinstance(space, spaces.Dict) else "flatten",
+        activation="" if config.activation == "default" else config.activation,
+        net_arch=None if config.hidden is None else list(config.hidden),
+        options=options,
+        exploration=float(getattr(config, "exploration_final_eps", 0.0)),
+    )
+
+
+def _model(
+    algorithm: Algorithm, config: TrainingConfig, network: Network, envs: Any, restored: State | None
+) -> Any:
+    """The library's algorithm object, every random number from the one seed."""
+    policy_arguments = network.arguments()
+    sde = {"use_sde": True} if policy_arguments.pop("use_sde", False) else {}
+    arguments = {**config.arguments(), **sde}
+    rate = config.learning_rate
+    if isinstance(config, DDPGConfig) and config.noise:
+        size = int(np.prod(envs.action_space.shape))
+        arguments["action_noise"] = NormalActionNoise(np.zeros(size), np.full(size, config.noise))
+    seed = config.seed
+    if restored is not None:
+        # What was drawn already is not drawn again.
+        seed = int(np.random.SeedSequence([config.seed, restored.step]).generate_state(1)[0] >> 1)
+    policy = {"combined": "MultiInputPolicy", "nature_cnn": "CnnPolicy", "flatten": "MlpPolicy"}
+    name = policy[network.features].replace("Policy", "LstmPolicy" if algorithm.recurrent else "Policy")
+    try:
+        model = load(algorithm.model)(
+            name,
+            envs,
+            learning_rate=_falling(rate) if config.anneal_lr else rate,
+            gamma=config.gamma,
+            policy_kwargs=policy_arguments,
+            device=_device(config, network),
+            seed=seed,
+            **arguments,
+        )
+    except (AssertionError, ValueError, TypeError, RuntimeError) as error:
+        raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(error)}") from error
+    # The network is built anew where it plays: both must be the same.
+    load_weights(network.build(), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
+    return model
+
+
+def _falling(rate: float) -> Callable[[float], float]:
+    """From ``rate`` at the start (1 is left) to 0 at the end."""
+    return lambda left: rate * left
+
+
+def _device(config: TrainingConfig, network: Network) -> str:
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
+    if config.device == "auto":
+        return "cuda" if network.features == "nature_cnn" and torch.cuda.is_available() else "cpu"
+    return config.device
