@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +74,8 @@ def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcom
         return TrainingOutcome("failed", said or _words(folder, ended), refused=True, **facts)
     if cause in _STOPPED_BY or status == 130:
         return TrainingOutcome("stopped", reason, **facts)
+    if cause == "memory" or (cause == "disk" and (not said or os.strerror(errno.ENOSPC) in said)):
+        return TrainingOutcome("failed", reason, **facts)  # in clearer words than the training's own
     return TrainingOutcome("failed", said or reason or _words(folder, ended), **facts)
 
 

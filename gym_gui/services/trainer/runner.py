@@ -244,12 +244,14 @@ class _Runner:
 
     def _write_exit(self) -> None:
         code = None if self._status is None else os.waitstatus_to_exitcode(self._status)
+        if not self._cause and code:
+            self._cause, self._reason = self._found_cause(code)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         row: dict[str, Any] = {
             "status": code if code is None or code >= 0 else None,
             "signal": -code if code is not None and code < 0 else None,
             "cause": self._cause,
-            "reason": self._reason or self._found_reason(code),
+            "reason": self._reason,
             "max_memory_mb": round(max(self._max_mb, usage.ru_maxrss / 1024), 1),
             "cpu_s": round(usage.ru_utime + usage.ru_stime, 2),
             "wall_s": round(time.monotonic() - self._began, 2),
@@ -264,16 +266,14 @@ class _Runner:
         except OSError as error:
             sys.exit(f"exit.json could not be written: {error}; {row}")
 
-    def _found_reason(self, code: int | None) -> str:
-        """What the training itself could not say."""
-        if not code:
-            return ""
+    def _found_cause(self, code: int) -> tuple[str, str]:
+        """What the training itself could not say, as cause and reason."""
         with contextlib.suppress(OSError):
             if shutil.disk_usage(self._folder).free < _FULL_MB * 2**20:
-                return f"the disk is full: nothing more can be written to {self._folder}"
+                return "disk", f"the disk is full: nothing more can be written to {self._folder}"
         if code == -signal.SIGKILL and _out_of_memory_kills() > self._out_of_memory:
-            return "was killed by the system, which had run out of memory"
-        return f"was killed ({signal_name(-code)})" if code < 0 else ""
+            return "memory", "was killed by the system, which had run out of memory"
+        return "", f"was killed ({signal_name(-code)})" if code < 0 else ""
 
 
 def _die_with(parent: int) -> Callable[[], None]:
