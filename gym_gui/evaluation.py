@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -27,10 +28,13 @@ from gym_gui.core.config import (
     OperatorConfig,
     WorkerAssignment,
 )
-from gym_gui.core.errors import UsageError
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import PolicyFailure, UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.records import EpisodeRecord
+from gym_gui.services.policy_files import PolicyFile
+from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.versions import commit, machine
 
@@ -177,6 +181,50 @@ def evaluate(
     return Results(result.folder, result.status)
 
 
+def score_policy(
+    policy: PolicyFile,
+    *,
+    seeds: Sequence[int] = STANDARD_SEEDS,
+    max_steps: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> PolicyScore:
+    """Play a trained policy in its own environment on the standard seeds; no run folder is left.
+
+    Args:
+        policy: The policy.
+        seeds: Environment seeds, one episode each.
+        max_steps: Environment steps after which an episode is truncated.
+        on_progress: Told how far it is, a few times a second.
+
+    Returns:
+        Return of each episode; of a joint policy, the sum over the agents it plays.
+
+    Raises:
+        UsageError: It cannot play there alone, or its worker is not installed.
+        PolicyFailure: An episode failed.
+    """
+    about = policy.description
+    single = about.agents in ((), (SINGLE_AGENT,))
+    player = WorkerAssignment(about.worker, "rl", {"checkpoint": str(policy.path)})
+    agents = {a: replace(player, checkpoint_agent=a) for a in about.agents} if not single else {}
+    with tempfile.TemporaryDirectory(prefix="mosaic-score") as out:
+        results = evaluate(
+            about.env_id,
+            agents or {"agent": player},
+            seeds=seeds,
+            out=out,
+            max_steps=max_steps,
+            on_progress=on_progress,
+        )
+        episodes = results.episodes
+    failed = next((e for e in episodes if e.status != EpisodeStatus.COMPLETED), None)
+    if failed is not None:
+        raise PolicyFailure(f"{policy.title} could not be scored: seed {failed.seed}: {failed.error}")
+    # In a completed episode every agent has a return; the order is that of the seeds.
+    returns = [sum(r for r in episode.returns.values() if r is not None) for episode in episodes]
+    return PolicyScore.now(returns, seeds)
+
+
 def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> Session:
     secrets = {agent: resolve_secrets(a) for agent, a in casting.assignments.items()}
     return LocalSession(casting, settings, listener, secrets)
@@ -235,4 +283,4 @@ def _run(job: Coroutine[Any, Any, _T]) -> _T:
     return outcome[0]
 
 
-__all__: Sequence[str] = ["Policy", "Results", "evaluate"]
+__all__: Sequence[str] = ["Policy", "Results", "evaluate", "score_policy"]

@@ -31,12 +31,15 @@ app = typer.Typer(
 workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
 envs_app = typer.Typer(help="What can be played: list, check.", **_HELP)
 runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
+policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **_HELP)
 app.add_typer(workers_app, name="workers")
 app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
+app.add_typer(policies_app, name="policies")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
+PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="Name of a policy.")]
 WorkerId = Annotated[str, typer.Argument(metavar="ID", help="Worker id, or another name it goes by.")]
 
 # typer carries its own copy of click from some version on: ask it for the class that it raises.
@@ -334,6 +337,91 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
     from gym_gui.cli.runs import show_run
 
     show_run(run, as_json=as_json)
+
+
+@policies_app.command("list")
+def policies_list(as_json: Json = False) -> None:
+    """Every policy there is: trained here, brought, or in folders of your own."""
+    from gym_gui.cli.policies import list_policies
+
+    list_policies(as_json=as_json)
+
+
+@policies_app.command("show")
+def policies_show(name: PolicyName, as_json: Json = False) -> None:
+    """One policy: what it sees and does, where it comes from, how good it is."""
+    from gym_gui.cli.policies import show_policy
+
+    show_policy(name, as_json=as_json)
+
+
+@policies_app.command("add", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def policies_add(
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="An export, a policy's folder, a file of another program."),
+    ],
+    env: Annotated[str, typer.Option(metavar="ID", help="The environment it was trained in.")] = "",
+    worker: Annotated[
+        str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
+    ] = "",
+    name: Annotated[str, typer.Option(metavar="NAME", help="What to call it.  [default: as the file]")] = "",
+    licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Take a policy into the library, whoever has written it.
+
+    Options that are not named here go to the worker that reads the file, such as
+    --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).
+    """
+    from gym_gui.cli.policies import add
+    from gym_gui.services.policy_import import ImportRequest
+
+    request = ImportRequest(file, env, worker, name, licence, tuple(context.args))
+    raise typer.Exit(add(request, as_json=as_json))
+
+
+@policies_app.command("score")
+def policies_score(name: PolicyName, as_json: Json = False) -> None:
+    """Play a policy on the 20 standard seeds and keep its score."""
+    from gym_gui.cli.policies import score
+
+    raise typer.Exit(score(name, as_json=as_json))
+
+
+@policies_app.command("remove")
+def policies_remove(name: PolicyName, as_json: Json = False) -> None:
+    """Move a policy to the trash."""
+    from gym_gui.cli.policies import remove
+
+    raise typer.Exit(remove(name, as_json=as_json))
+
+
+@policies_app.command("export")
+def policies_export(
+    name: PolicyName,
+    out: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="FILE.zip or a new folder.  [default: NAME.zip]")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a policy and its score, to be taken in elsewhere."""
+    from gym_gui.cli.policies import export
+
+    raise typer.Exit(export(name, out, as_json=as_json))
+
+
+@policies_app.command("folders")
+def policies_folders(
+    add: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here as well from now on.")] = None,
+    remove: Annotated[Path | None, typer.Option(metavar="DIR", help="Look here no more.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Where policies are looked for."""
+    from gym_gui.cli.policies import folders
+
+    raise typer.Exit(folders(add, remove, as_json=as_json))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,0 +1,171 @@
+"""``mosaic policies``: the library of trained policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.text import Text
+
+from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.output import cell, entries, write_json, write_line
+from gym_gui.core.errors import UsageError
+from gym_gui.services.policy_exchange import export_policy
+from gym_gui.services.policy_fit import space_words
+from gym_gui.services.policy_import import ImportRequest, add_policy
+from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
+from gym_gui.services.policy_scores import PolicyScore
+from mosaic_worker.preprocessing import describe_steps
+
+_HOW_TO_GET_ONE: Final = (
+    "Train one: mosaic train --algo ppo --env CartPole-v1. Bring one: mosaic policies add FILE"
+)
+
+
+def list_policies(*, as_json: bool) -> None:
+    """Print every policy there is."""
+    found = PolicyLibrary().entries()
+    if as_json:
+        write_json([entry.to_json() for entry in found])
+    elif not found:
+        write_line(_NONE_YET)
+    else:
+        entries(["Policy", "Algorithm", "Environment", "Score"], [_row(entry) for entry in found])
+
+
+def _row(entry: PolicyEntry) -> tuple[Sequence[Text], Sequence[str]]:
+    about = entry.file.description
+    cells = [
+        cell(entry.name, style="bold"),
+        cell(about.algorithm),
+        cell(about.env_id),
+        cell(_score(entry.score)),
+    ]
+    steps = f"{about.total_steps:,} steps, seed {about.seed}, " if about.total_steps else ""
+    return cells, [f"{steps}{about.worker}: {entry.file.path}"]
+
+
+def _score(score: PolicyScore | None) -> str:
+    return "" if score is None else f"{score.mean:,.1f} ± {score.deviation:,.1f}"
+
+
+def show_policy(name: str, *, as_json: bool) -> None:
+    """Print everything that is known of a policy."""
+    entry = PolicyLibrary().find(name)
+    if as_json:
+        write_json(entry.to_json())
+        return
+    write_line(entry.name)
+    for heading, text in _facts(entry):
+        if text:
+            write_line(f"  {heading + ':':<15}{text}")
+
+
+def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
+    about = entry.file.description
+    return [
+        ("folder", str(entry.file.path)),
+        ("worker", about.worker),
+        ("algorithm", about.algorithm),
+        ("environment", about.env_id),
+        ("agents", ", ".join(about.agents)),
+        ("observes", space_words(about.observation_space)),
+        ("preprocessing", describe_steps(about.preprocessing)),
+        ("is shown", space_words(about.shown_space) if about.preprocessing else ""),
+        ("acts in", space_words(about.action_space)),
+        ("training", f"{about.total_steps:,} steps, seed {about.seed}" if about.total_steps else ""),
+        ("score", _scored(entry)),
+        ("sha256", about.weights_sha256),
+        ("licence", about.licence or "not stated"),
+        ("origin", _origin(about.origin)),
+        ("written", about.trained_at),
+        ("in a file", f"checkpoint: library:{entry.name}"),
+    ]
+
+
+def _scored(entry: PolicyEntry) -> str:
+    score = entry.score
+    if score is None:
+        return f"not measured; run: mosaic policies score {entry.name}"
+    return f"{_score(score)} on {len(score.seeds)} seeds from {score.seeds[0]}"
+
+
+def _origin(origin: Any) -> str:
+    kind = str(origin.get("kind", ""))
+    if kind != "imported":
+        return kind
+    file, form, digest = (origin.get(key, "") for key in ("file", "format", "sha256"))
+    return f"imported from {file} ({form}, sha256 {digest})"
+
+
+def add(request: ImportRequest, *, as_json: bool) -> int:
+    """Take a policy into the library."""
+    entry = add_policy(PolicyLibrary(), request)
+    if as_json:
+        write_json(entry.to_json())
+    else:
+        about = entry.file.description
+        write_line(f"{entry.name}: {about.algorithm} for {about.env_id}, played by {about.worker}")
+        write_line(f"  {entry.file.path}")
+        write_line(f"  How good it is: mosaic policies score {entry.name}")
+    return DONE
+
+
+def score(name: str, *, as_json: bool) -> int:
+    """Play a policy on the standard seeds and keep what came out."""
+    from gym_gui.evaluation import score_policy
+
+    library = PolicyLibrary()
+    entry = library.find(name)
+    if not as_json:
+        tell(f"playing {entry.name} in {entry.file.env_id}")
+    measured = score_policy(entry.file)
+    library.scores.keep(entry.file, measured)
+    if as_json:
+        write_json({"name": entry.name, **measured.to_json()})
+    else:
+        write_line(
+            f"{entry.name}: {_score(measured)} on {len(measured.seeds)} seeds from {measured.seeds[0]}"
+        )
+    return DONE
+
+
+def remove(name: str, *, as_json: bool) -> int:
+    """Move a policy to the trash."""
+    library = PolicyLibrary()
+    entry = library.find(name)
+    trashed = library.remove(entry.name)
+    if as_json:
+        write_json({"name": entry.name, "trashed": None if trashed is None else str(trashed)})
+    else:
+        write_line(f"{entry.name} is in the trash{'' if trashed is None else f': {trashed}'}")
+    return DONE
+
+
+def export(name: str, target: Path | None, *, as_json: bool) -> int:
+    """Write a policy to a folder or a zip."""
+    entry = PolicyLibrary().find(name)
+    written = export_policy(entry, target or Path(f"{entry.file.path.name}.zip"))
+    if as_json:
+        write_json({"name": entry.name, "written": str(written.absolute())})
+    else:
+        write_line(f"{written}: take it in elsewhere with mosaic policies add {written}")
+    return DONE
+
+
+def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> int:
+    """Folders in which policies are looked for."""
+    if add_it is not None and remove_it is not None:
+        raise UsageError("--add and --remove are two things", fix="Ask for one")
+    library = PolicyLibrary()
+    if add_it is not None:
+        library.watch_folder(add_it)
+    if remove_it is not None:
+        library.forget_folder(remove_it)
+    if as_json:
+        write_json([{"place": place, "folder": str(root.absolute())} for place, root in library.roots()])
+    else:
+        for place, root in library.roots():
+            write_line(f"{place:<9} {root.absolute()}")
+    return DONE
