@@ -120,12 +120,6 @@ class RunFolder:
         """A policy was kept here."""
         return (self.path / POLICY).exists()
 
-    @property
-    def newest_video(self) -> Path | None:
-        """The last picture of the policy at play."""
-        videos = self.path / VIDEOS
-        return max(videos.glob("step-*"), default=None) if videos.is_dir() else None
-
     def read(self, name: str) -> dict[str, Any] | None:
         """One of its JSON files; ``None`` where it is not there.
 

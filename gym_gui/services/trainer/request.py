@@ -6,7 +6,7 @@ import platform
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -144,10 +144,6 @@ class TrainRequest:
             title=title,
             run_id=run_id or str(ULID()),
         )
-
-    def with_out(self, out: Path) -> TrainRequest:
-        """The same training in another folder."""
-        return replace(self, out=out.expanduser().absolute())
 
     def arguments(self) -> list[str]:
         """What follows ``python -m ENTRY``."""

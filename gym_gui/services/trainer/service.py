@@ -171,25 +171,13 @@ def carry_out(
     new = not request.out.exists()
     process = TrainingProcess.launch(request, limits, tied=True, gpus=detected_gpus(), grace_s=grace_s)
     try:
-        return see_through(request, process, on_progress, on_warning, on_stopping)
+        _follow(process, _Teller(process.events(), on_progress, on_warning), on_stopping)
     finally:
         if process.alive:
             process.kill()
         outcome = process.outcome()
         if new and outcome is not None and outcome.refused:
             RunFolder(request.out).discard()
-
-
-def see_through(
-    request: TrainRequest,
-    process: TrainingProcess,
-    on_progress: Callable[[TrainProgress], None] = _ignore,
-    on_warning: Callable[[str], None] = _ignore,
-    on_stopping: Callable[[], None] = lambda: None,
-) -> TrainResult:
-    """Wait for a training that runs; arguments, result and errors as of :func:`carry_out`."""
-    _follow(process, _Teller(process.events(), on_progress, on_warning), on_stopping)
-    outcome = process.outcome()
     assert outcome is not None  # it is over
     return _result(request, outcome)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.services.trainer.settings_text import flags_of, value_of_text
+from gym_gui.services.trainer.settings_text import value_of_text
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 _KINDS = {
@@ -80,10 +80,6 @@ class AlgorithmSchema:
     def checked_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:
         """As :meth:`checked`, from what a person typed: ``"3e-4"``, ``"64,64"``, ``"none"``."""
         return self.checked({name: value_of_text(text, self.find(name)) for name, text in texts.items()})
-
-    def arguments(self, settings: Mapping[str, Any]) -> list[str]:
-        """Settings as the worker's command-line options."""
-        return flags_of(settings)
 
     def misfit(self, action: str = "", observation: str = "") -> str:
         """Why it cannot learn in an environment; empty where it can, or it is not known.
