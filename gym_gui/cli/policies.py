@@ -18,8 +18,8 @@ from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policy_scores import PolicyScore
 from mosaic_worker.preprocessing import describe_steps
 
-_HOW_TO_GET_ONE: Final = (
-    "Train one: mosaic train --algo ppo --env CartPole-v1. Bring one: mosaic policies add FILE"
+_NONE_YET: Final = (
+    "No policies. Train one: mosaic train --algo ppo --env CartPole-v1. Bring one: mosaic policies add FILE"
 )
 
 
