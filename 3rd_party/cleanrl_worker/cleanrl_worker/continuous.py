@@ -119,24 +119,33 @@ def critic_metrics(values: Tensor, losses: Tensor) -> dict[str, Tensor]:
 
 def train_continuous(
     kind: type[ContinuousLearner], config: ContinuousConfig, environments: Environments, session: Session
-) -> None:
+) -> ContinuousLearner:
     """Train one of the three until ``config.total_steps`` are spent or the session says stop.
 
     Raises:
-        ConfigError: The actions have no bounds to be scaled to.
+        ConfigError: The actions have no bounds to be scaled to, or observations are images.
     """
-    space = environments.action_space
+    space, shown = environments.action_space, environments.observation_space
+    if len(shown.shape) > 2:
+        raise ConfigError(
+            f"{config.env_id} shows images of shape {shown.shape}, and this algorithm learns from vectors. "
+            "Learn it with ppo, or choose another entry of the observation with select"
+        )
     try:
         bounds = Bounds(space.low, space.high)
     except ValueError as error:
         raise ConfigError(f"{config.env_id}: {error}. Learn it with ppo, which needs none") from error
     seen = environments.begin()
     shape, dtype = seen.observations.shape[1:], seen.observations.dtype
-    encoding = Encoding.of(shape, dtype == np.uint8)
     policy = ActorAndCritics(
-        encoding, bounds.size, config.hidden, gaussian=kind.gaussian, critics=kind.critics
+        Encoding.of(shape, dtype == np.uint8),
+        bounds.size,
+        config.hidden,
+        gaussian=kind.gaussian,
+        critics=kind.critics,
     )
     policy.initialise(torch.Generator().manual_seed(config.seed))
     ring = ReplayBuffer(config.buffer_size, (shape, dtype), ((bounds.size,), np.float32))
     learner = kind(config, policy.to(session.device), ring, session.device, bounds)
     train_off_policy(config, environments, seen, session, learner)
+    return learner

@@ -25,9 +25,9 @@ from cleanrl_worker.replay import Batch
 from cleanrl_worker.session import Session
 
 
-def train(config: DDPGConfig, environments: Environments, session: Session) -> None:
+def train(config: DDPGConfig, environments: Environments, session: Session) -> ContinuousLearner:
     """See :func:`cleanrl_worker.continuous.train_continuous`."""
-    train_continuous(DDPG, config, environments, session)
+    return train_continuous(DDPG, config, environments, session)
 
 
 class DDPG(ContinuousLearner):

@@ -27,9 +27,9 @@ from cleanrl_worker.replay import Batch
 from cleanrl_worker.session import Session
 
 
-def train(config: SACConfig, environments: Environments, session: Session) -> None:
+def train(config: SACConfig, environments: Environments, session: Session) -> ContinuousLearner:
     """See :func:`cleanrl_worker.continuous.train_continuous`."""
-    train_continuous(SAC, config, environments, session)
+    return train_continuous(SAC, config, environments, session)
 
 
 class SAC(ContinuousLearner):
@@ -73,13 +73,16 @@ class SAC(ContinuousLearner):
         mean, log_std = self.policy.actor(observations)
         return squash(mean, log_std, self.normal(mean.shape))
 
+    @torch.no_grad()
     def learn_temperature(self, log_density: Tensor) -> dict[str, Tensor]:
-        """Hotter where the policy has less entropy than wanted, cooler where it has more."""
-        loss = -(self.temperature() * (log_density + self.target_entropy)).mean()
-        self.temperature_optimizer.zero_grad()
-        loss.backward()
+        """Hotter where the policy has less entropy than wanted, cooler where it has more.
+
+        The loss is -alpha (log pi + wanted entropy), so its slope along log alpha is the loss itself.
+        """
+        loss = -self.temperature() * (log_density.mean() + self.target_entropy)
+        self.temperature.log_alpha.grad = loss.clone()
         self.temperature_optimizer.step()
-        return {"losses/alpha_loss": loss.detach()}
+        return {"losses/alpha_loss": loss}
 
 
 class Temperature(nn.Module):

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker.config.continuous import TD3Config
-from cleanrl_worker.continuous import train_continuous
+from cleanrl_worker.continuous import ContinuousLearner, train_continuous
 from cleanrl_worker.ddpg import DDPG
 from cleanrl_worker.environments import Environments
 from cleanrl_worker.off_policy_networks import follow
@@ -25,9 +25,9 @@ from cleanrl_worker.replay import Batch
 from cleanrl_worker.session import Session
 
 
-def train(config: TD3Config, environments: Environments, session: Session) -> None:
+def train(config: TD3Config, environments: Environments, session: Session) -> ContinuousLearner:
     """See :func:`cleanrl_worker.continuous.train_continuous`."""
-    train_continuous(TD3, config, environments, session)
+    return train_continuous(TD3, config, environments, session)
 
 
 class TD3(DDPG):

@@ -121,6 +121,12 @@ class Unbounded(Target):
     action_space = spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
 
+class Pictures(Target):
+    """Continuous actions by what images show."""
+
+    observation_space = spaces.Box(0, 255, (36, 36, 3), np.uint8)
+
+
 class LateMask(gym.Env[Any, Any]):
     """Two steps; in the second the action that would pay 10 is illegal, and playing it raises.
 
@@ -156,6 +162,7 @@ for _name, _make, _more in (
     ("Lamp-v0", Lamp, {"kwargs": {"size": 7}}),
     ("LampLarge-v0", Lamp, {"kwargs": {"size": 36}}),
     ("Unbounded-v0", Unbounded, {}),
+    ("Pictures-v0", Pictures, {}),
     ("LateMask-v0", LateMask, {}),
 ):
     gym.register(_name, _make, disable_env_checker=True, **_more)
@@ -193,9 +200,8 @@ def train(
         run.start(name, env_id, config.seed, config.total_steps, session.step)
         if stop_at:
             _stop_at(session, folder, stop_at)
-        load(algorithm(name).train)(config, environments, session)
+        session.learner = load(algorithm(name).train)(config, environments, session)
         session.save()
-        assert session.learner is not None
         return session.learner
 
 

@@ -238,9 +238,16 @@ def test_what_breaks_while_running_says_so(name: str, env_id: str, words: str, t
 
 
 @pytest.mark.parametrize("name", ACTORS)
-def test_actions_without_bounds_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"Unbounded-v0: its actions have no finite bounds\. Learn .* ppo"):
-        learn(name, "Unbounded-v0", tmp_path)
+@pytest.mark.parametrize(
+    ("env_id", "words"),
+    [
+        ("Unbounded-v0", r"Unbounded-v0: its actions have no finite bounds\. Learn it with ppo"),
+        ("Pictures-v0", r"images of shape \(36, 36, 3\).* Learn it with ppo"),
+    ],
+)
+def test_what_an_actor_cannot_learn_is_refused(name: str, env_id: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=words):
+        learn(name, env_id, tmp_path)
 
 
 @pytest.mark.parametrize(
