@@ -45,7 +45,7 @@ class TrainPage(Page):
         self.link = TrainerLink(context, self)
         self.tensorboard = TensorBoard(context.store)
         self.runs = RunsView(context, self.link)
-        self.policies = PoliciesView(context)
+        self.policies = PoliciesView(context, self._run_titles)
         self._views = QStackedWidget(self.body)
         self._views.addWidget(self.runs)
         self._views.addWidget(self.policies)
@@ -97,6 +97,7 @@ class TrainPage(Page):
         self.comparison.closed_by_person.connect(self.new_run)
         self.form.started.connect(self._on_started)
         self.policies.selection_changed.connect(self._on_policy_selected)
+        self.policies.import_shown.connect(self._on_policy_selected)
         self.policies.training_requested.connect(self._on_training_requested)
 
     # -- the page's own hooks ------------------------------------------------------------
@@ -288,6 +289,9 @@ class TrainPage(Page):
         if record is not None:
             self.act(record.run_id, action)
 
+    def _run_titles(self) -> dict[str, str]:
+        return self.runs.titles
+
     # -- what is selected ----------------------------------------------------------------
 
     def _one(self) -> RunRecord | None:
@@ -389,4 +393,4 @@ class TrainPage(Page):
         if in_runs and self.link.state is LinkState.READY:
             self.bar.set_note(summary(self.link.runs))
         else:
-            self.bar.set_note("" if in_runs else self.policies.note)
+            self.bar.set_note("")

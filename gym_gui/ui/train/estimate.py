@@ -82,5 +82,11 @@ def _shape(settings: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _speed(record: RunRecord) -> float:
-    """Environment steps a second over the whole run."""
-    return record.step / record.elapsed_s if record.elapsed_s >= _LEAST_S else 0.0
+    """Environment steps a second.
+
+    A run that was resumed has the steps of before, and the time since: its last rate says more.
+    """
+    if record.elapsed_s < _LEAST_S:
+        return 0.0
+    mean = record.step / record.elapsed_s
+    return min(mean, record.steps_per_s) if record.steps_per_s > 0 else mean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.ui.train.run_words import algorithm_word, short_environment
 
 if TYPE_CHECKING:
-    from gym_gui.services.policy_files import PolicyFile
+    from gym_gui.services.policy_library import PolicyEntry
 
 
 class Column(IntEnum):
@@ -29,15 +29,17 @@ class Column(IntEnum):
     TRAINED = 5
 
 
-_HEADINGS: Final = ("Policy", "Algorithm", "Environment", "Steps", "Score", "Trained")
+_HEADINGS: Final = ("Policy", "Algorithm", "Environment", "Steps", "Return", "Trained")
 _RIGHT: Final = (Column.STEPS, Column.SCORE)
-_TIPS: Final = {Column.SCORE: "Mean return over the seeds of its evaluation"}
+_TIPS: Final = {
+    Column.SCORE: "Mean return on the standard seeds where that was measured, else after its training"
+}
 
 
-def moment_of(policy: PolicyFile) -> datetime | None:
+def moment_of(policy: PolicyEntry) -> datetime | None:
     """When it was trained, where it says so."""
     try:
-        return datetime.fromisoformat(policy.description.trained_at)
+        return datetime.fromisoformat(policy.file.description.trained_at)
     except ValueError:
         return None
 
@@ -47,8 +49,9 @@ class PoliciesModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._all: list[PolicyFile] = []
-        self._rows: list[PolicyFile] = []
+        self._all: list[PolicyEntry] = []
+        self._titles: Mapping[str, str] = {}
+        self._rows: list[PolicyEntry] = []
         self._words: tuple[str, ...] = ()
         self._sort = (Column.TRAINED, True)
 
@@ -57,17 +60,21 @@ class PoliciesModel(QAbstractTableModel):
         """Policies there are, shown or not."""
         return len(self._all)
 
-    def policy(self, row: int) -> PolicyFile | None:
+    def policy(self, row: int) -> PolicyEntry | None:
         """The policy of a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
     def row_of(self, path: Path) -> int:
         """Where a policy stands; -1 where it does not."""
-        return next((row for row, policy in enumerate(self._rows) if policy.path == path), -1)
+        return next((row for row, policy in enumerate(self._rows) if policy.file.path == path), -1)
 
-    def set_policies(self, policies: Sequence[PolicyFile]) -> None:
-        """Show these."""
-        self._all = list(policies)
+    def title(self, policy: PolicyEntry) -> str:
+        """What it is called: its run's title where a training left it, else its name in the library."""
+        return self._titles.get(policy.file.path.name, policy.name)
+
+    def set_policies(self, policies: Sequence[PolicyEntry], titles: Mapping[str, str]) -> None:
+        """Show these; ``titles`` are those of runs, by id."""
+        self._all, self._titles = list(policies), titles
         self._arrange()
 
     def set_words(self, text: str) -> None:
@@ -83,9 +90,9 @@ class PoliciesModel(QAbstractTableModel):
     def _arrange(self) -> None:
         column, down = self._sort
         wanted = [policy for policy in self._all if self._accepts(policy)]
-        wanted.sort(key=lambda policy: _key(policy, column), reverse=down)
+        wanted.sort(key=lambda policy: self._key(policy, column), reverse=down)
         self.layoutAboutToBeChanged.emit()
-        held = [(index, self._rows[index.row()].path) for index in self.persistentIndexList()]
+        held = [(index, self._rows[index.row()].file.path) for index in self.persistentIndexList()]
         self._rows = wanted
         for index, path in held:
             row = self.row_of(path)
@@ -93,9 +100,11 @@ class PoliciesModel(QAbstractTableModel):
             self.changePersistentIndex(index, new)
         self.layoutChanged.emit()
 
-    def _accepts(self, policy: PolicyFile) -> bool:
-        about = policy.description
-        text = f"{policy.path.name} {about.algorithm} {about.env_id} {about.worker}".casefold()
+    def _accepts(self, policy: PolicyEntry) -> bool:
+        about = policy.file.description
+        text = (
+            f"{self.title(policy)} {policy.name} {about.algorithm} {about.env_id} {about.worker}".casefold()
+        )
         return all(word in text for word in self._words)
 
     # -- what Qt asks ------------------------------------------------------------------
@@ -127,42 +136,45 @@ class PoliciesModel(QAbstractTableModel):
             return None
         column = Column(index.column())
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(policy, column)
+            return self._text(policy, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return str(policy.path) if column is Column.NAME else policy.env_id
+            return str(policy.file.path) if column is Column.NAME else policy.file.env_id
         return None
 
+    def _text(self, policy: PolicyEntry, column: Column) -> str:
+        about = policy.file.description
+        match column:
+            case Column.NAME:
+                return self.title(policy)
+            case Column.ALGORITHM:
+                return algorithm_word(about.algorithm)
+            case Column.ENVIRONMENT:
+                return short_environment(about.env_id)
+            case Column.STEPS:
+                return steps_in_words(about.total_steps) if about.total_steps else NONE
+            case Column.SCORE:
+                return return_in_words(return_of(policy))
+            case Column.TRAINED:
+                return moment_in_words(moment_of(policy)) or NONE
 
-def _text(policy: PolicyFile, column: Column) -> str:
-    about = policy.description
-    match column:
-        case Column.NAME:
-            return policy.path.name
-        case Column.ALGORITHM:
-            return algorithm_word(about.algorithm)
-        case Column.ENVIRONMENT:
-            return short_environment(about.env_id)
-        case Column.STEPS:
-            return steps_in_words(about.total_steps) if about.total_steps else NONE
-        case Column.SCORE:
-            return return_in_words(about.mean_return)
-        case Column.TRAINED:
-            return moment_in_words(moment_of(policy)) or NONE
+    def _key(self, policy: PolicyEntry, column: Column) -> tuple[bool, float | str]:
+        moment = moment_of(policy)
+        numbers = {
+            Column.STEPS: float(policy.file.description.total_steps),
+            Column.SCORE: return_of(policy),
+            Column.TRAINED: moment.timestamp() if moment is not None else None,
+        }
+        if column in numbers:
+            number = numbers[column]
+            return number is not None, number or 0.0
+        return True, self._text(policy, column).casefold()
 
 
-def _key(policy: PolicyFile, column: Column) -> tuple[bool, float | str]:
-    about = policy.description
-    numbers = {
-        Column.STEPS: float(about.total_steps),
-        Column.SCORE: about.mean_return,
-        Column.TRAINED: moment.timestamp() if (moment := moment_of(policy)) else None,
-    }
-    if column in numbers:
-        number = numbers[column]
-        return number is not None, number or 0.0
-    return True, _text(policy, column).casefold()
+def return_of(policy: PolicyEntry) -> float | None:
+    """On the standard seeds where that was measured, else after its training."""
+    return policy.score.mean if policy.score is not None else policy.file.description.mean_return
 
 
 def _alignment(column: Column) -> Qt.AlignmentFlag:

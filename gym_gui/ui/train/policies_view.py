@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,6 +12,7 @@ from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
+    QFileDialog,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
@@ -20,16 +22,17 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.operators.examples import bundled_policies
+from gym_gui.ui.train.import_panel import ImportPanel
 from gym_gui.ui.train.policies_model import Column, PoliciesModel
 from gym_gui.ui.train.policy_panel import PolicyPanel
 from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.ui.widgets import Card, EmptyHint, muted_label
 
 if TYPE_CHECKING:
-    from gym_gui.services.policy_files import PolicyFile
+    from gym_gui.services.policy_library import PolicyEntry
 
 _ROW: Final = 36
 _WIDTHS: Final = {Column.ALGORITHM: 110, Column.STEPS: 90, Column.SCORE: 90, Column.TRAINED: 140}
@@ -40,23 +43,37 @@ class PoliciesView(QWidget):
 
     Args:
         context: Folders, and work in the background.
+        titles: Says what runs are called, by id.
         parent: Qt owner.
     """
 
     selection_changed = pyqtSignal()
     training_requested = pyqtSignal(object, int)
     """A :class:`TrainingPreset` and a seed: train like this policy was."""
-    counted = pyqtSignal()
+    import_shown = pyqtSignal()
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: AppContext, titles: Callable[[], Mapping[str, str]], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("train-policies-view")
         self.setAcceptDrops(True)
-        self._context = context
+        self._context, self._titles = context, titles
+        self._wanted = ""
         self._reading: asyncio.Task[None] | None = None
         self.model = PoliciesModel(self)
-        self.panel = PolicyPanel(context)
-        self.panel.action_requested.connect(self._on_action_requested)
+        self.facts = PolicyPanel(context)
+        self.facts.action_requested.connect(self._on_action_requested)
+        self.importing = ImportPanel(context)
+        self.importing.imported.connect(self._on_imported)
+        self.importing.closed_by_person.connect(self._on_import_closed)
+        self.importing.hide()
+        self.panel = QWidget()
+        column = QVBoxLayout(self.panel)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.PAGE)
+        column.addWidget(self.importing)
+        column.addWidget(self.facts)
         self._make_table()
         self.search = QLineEdit()
         self.search.setObjectName("train-policy-search")
@@ -120,15 +137,10 @@ class PoliciesView(QWidget):
     # -- what is shown -------------------------------------------------------------------
 
     @property
-    def current(self) -> PolicyFile | None:
+    def current(self) -> PolicyEntry | None:
         """The selected policy."""
         index = self.table.currentIndex()
         return self.model.policy(index.row()) if index.isValid() else None
-
-    @property
-    def note(self) -> str:
-        """How many there are, for the bar."""
-        return ""
 
     def refresh(self) -> None:
         """Look for policies anew."""
@@ -138,15 +150,19 @@ class PoliciesView(QWidget):
 
     async def closed(self) -> None:
         """Look for nothing any more."""
+        await self.importing.closed()
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def _read(self) -> None:
-        store = self._context.store
-        roots = (store.data / "policies", store.data / "training", store.runs, *bundled_policies())
-        self.model.set_policies(await asyncio.to_thread(_find, roots))
+        entries = await asyncio.to_thread(_find, self._context.store)
+        self.model.set_policies(entries, self._titles())
         self._tell()
+        wanted, self._wanted = self._wanted, ""
+        path = next((entry.file.path for entry in entries if entry.name == wanted), None)
+        if path is not None and (row := self.model.row_of(path)) >= 0:
+            self.table.selectRow(row)
         self._show_current()
 
     def _on_read(self, _task: object) -> None:
@@ -159,11 +175,10 @@ class PoliciesView(QWidget):
         of = "" if shown == total else f"{shown} of "
         self.count.setText(f"{of}{total} policies" if total != 1 else "1 policy")
         self.count.setVisible(bool(total))
-        self.counted.emit()
 
     def _show_current(self) -> None:
         policy = self.current
-        self.panel.show_policy(policy, _why_kept(policy.path) if policy is not None else "")
+        self.facts.show_policy(policy, self.model.title(policy) if policy is not None else "")
 
     def _on_searched(self, text: str) -> None:
         self.model.set_words(text)
@@ -188,25 +203,53 @@ class PoliciesView(QWidget):
         if policy is None:
             return
         if action == "folder":
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(policy.path)))
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(policy.file.path)))
         elif action == "train":
-            about = policy.description
+            about = policy.file.description
             own = ("env_id", "seed")
             settings = {name: value for name, value in about.config.items() if name not in own}
             preset = TrainingPreset(about.worker, about.algorithm, about.env_id, settings)
             self.training_requested.emit(preset, about.seed)
-        elif why := _why_kept(policy.path):
-            self._context.notify(why, "warning")
+        elif action == "export":
+            self._ask_export(policy)
+        elif policy.fixed:
+            self._context.notify(policy.fixed, "warning")
         else:
             self._context.spawn(self._remove(policy), "Moving the policy to the trash")
 
-    async def _remove(self, policy: PolicyFile) -> None:
-        from gym_gui.services.trash import throw_away
+    async def _remove(self, policy: PolicyEntry) -> None:
+        from gym_gui.services.policy_library import PolicyLibrary
 
-        trashed = await asyncio.to_thread(throw_away, policy.path)
-        undo = ("Undo", partial(self._put_back, trashed, policy.path)) if trashed is not None else None
-        self._context.notify(f"“{policy.path.name}” is in the trash", "info", undo)
+        library = PolicyLibrary(self._context.store)
+        trashed = await asyncio.to_thread(library.remove, policy.name)
+        undo = None
+        if trashed is not None:
+            undo = ("Undo", partial(self._put_back, trashed, policy.file.path))
+        self._context.notify(f"“{policy.name}” is in the trash", "info", undo)
         self.refresh()
+
+    def _ask_export(self, policy: PolicyEntry) -> None:
+        dialog = QFileDialog(self.window(), "Export the policy")
+        dialog.setObjectName("train-export-dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Policies (*.zip)")
+        dialog.setDefaultSuffix("zip")
+        dialog.selectFile(f"{self.model.title(policy).replace('/', '_')}.zip")
+        dialog.fileSelected.connect(partial(self.export, policy))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def export(self, policy: PolicyEntry, path: str) -> None:
+        """Write a policy to a file."""
+        self._context.spawn(self._export(policy, Path(path)), "Exporting the policy")
+
+    async def _export(self, policy: PolicyEntry, path: Path) -> None:
+        from gym_gui.services.policy_exchange import export_policy
+
+        # The dialog has asked whether what is there may be replaced.
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        await asyncio.to_thread(export_policy, policy, path)
+        self._context.notify(f"Written to {path}", "ok")
 
     def _put_back(self, trashed: Path, folder: Path) -> None:
         self._context.spawn(self._restore(trashed, folder), "Putting the policy back")
@@ -217,28 +260,53 @@ class PoliciesView(QWidget):
         await asyncio.to_thread(put_back, trashed, folder)
         self.refresh()
 
-    def ask_import(self) -> None:
-        """Ask for a file, then take it in."""
+    # -- importing -----------------------------------------------------------------------
 
-    # -- dropping ------------------------------------------------------------------------
+    def ask_import(self) -> None:
+        """Show the form of an import, and ask for the file."""
+        self._show_import()
+        self.importing.ask_file()
+
+    def take(self, path: Path) -> None:
+        """Import this file: the form asks for what it does not say."""
+        self._show_import()
+        self.importing.take(path)
+
+    def _show_import(self) -> None:
+        self.importing.open()
+        self.importing.show()
+        self.facts.hide()
+        self.import_shown.emit()
+
+    def _on_imported(self, name: str) -> None:
+        self._on_import_closed()
+        self._wanted = name
+        self.refresh()
+
+    def _on_import_closed(self) -> None:
+        self.importing.hide()
+        self.facts.show()
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Take a local file or folder."""
+        """Take one local file or folder."""
+        if a0 is not None and _dropped(a0) is not None:
+            a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
         """Import what was dropped."""
+        path = _dropped(a0) if a0 is not None else None
+        if a0 is not None and path is not None:
+            a0.acceptProposedAction()
+            self.take(path)
 
 
-def _find(roots: tuple[Path, ...]) -> list[PolicyFile]:
-    from gym_gui.services.policy_files import find_policy_files
+def _find(store: Store) -> list[PolicyEntry]:
+    from gym_gui.services.policy_library import PolicyLibrary
 
-    return find_policy_files(roots)
+    return PolicyLibrary(store).entries()
 
 
-def _why_kept(path: Path) -> str:
-    """Why a policy cannot be thrown away from here."""
-    if any(path.is_relative_to(root) for root in bundled_policies()):
-        return "It comes with MOSAIC and stays"
-    if (path / "train.json").is_file():
-        return "It belongs to a run: remove the run, under Runs"
-    return ""
+def _dropped(event: QDropEvent) -> Path | None:
+    data = event.mimeData()
+    urls = data.urls() if data is not None else []
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

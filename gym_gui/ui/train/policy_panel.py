@@ -25,7 +25,7 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.services.policy_files import PolicyFile
+    from gym_gui.services.policy_library import PolicyEntry
 
 _FACTS: Final = (
     "Algorithm",
@@ -33,6 +33,7 @@ _FACTS: Final = (
     "Worker",
     "Steps",
     "Score",
+    "Return",
     "Sees",
     "Prepared by",
     "Does",
@@ -55,7 +56,7 @@ class PolicyPanel(QWidget):
     """
 
     action_requested = pyqtSignal(str)
-    """``folder``, ``train`` or ``remove``."""
+    """``folder``, ``train``, ``export`` or ``remove``."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,6 +88,9 @@ class PolicyPanel(QWidget):
         pair.addWidget(self.again)
         pair.addWidget(self.folder)
         rows.addLayout(pair)
+        self.export = QuietButton("Export…", name="train-policy-export", on_click=self._on_export)
+        self.export.setToolTip("Write it as a .zip that another library takes as it is")
+        rows.addWidget(self.export)
         column.addWidget(self._buttons)
         self.facts = FormRows()
         self.values: dict[str, QLabel] = {}
@@ -99,30 +103,32 @@ class PolicyPanel(QWidget):
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
         column.addWidget(self.remove)
+        self.fixed = muted_label(wrap=True)
+        column.addWidget(self.fixed)
         self.show_policy(None)
 
-    def show_policy(self, policy: PolicyFile | None, why_not_removed: str = "") -> None:
+    def show_policy(self, policy: PolicyEntry | None, title: str = "") -> None:
         """Show a policy, or how to choose one.
 
         Args:
             policy: The policy.
-            why_not_removed: Why it cannot be thrown away; empty where it can.
+            title: What it is called.
         """
         there = policy is not None
         self.hint.setVisible(not there)
-        for widget in (self.title, self._buttons, self.facts, self.remove):
+        for widget in (self.title, self._buttons, self.facts, self.remove, self.fixed):
             widget.setVisible(there)
         if policy is None:
             return
-        about = policy.description
-        self.title.setText(policy.path.name)
-        title = f"{algorithm_word(about.algorithm)} {policy.path.name}"
+        about = policy.file.description
+        self.title.setText(title)
         self.use_menu.set_operator(
-            operator_of(policy.path, worker_id=about.worker, env_id=about.env_id, title=title)
+            operator_of(policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)
         )
         self.again.setEnabled(bool(about.config))
-        self.remove.setEnabled(not why_not_removed)
-        self.remove.setToolTip(why_not_removed or "Its folder goes to the trash; it can be had back")
+        self.remove.setVisible(not policy.fixed)
+        self.fixed.setText(f"{policy.fixed}.")
+        self.fixed.setVisible(bool(policy.fixed))
         for name, text in _texts(policy).items():
             value = self.values[name]
             value.setText(text)
@@ -137,17 +143,18 @@ class PolicyPanel(QWidget):
     def _on_folder(self) -> None:
         self.action_requested.emit("folder")
 
+    def _on_export(self) -> None:
+        self.action_requested.emit("export")
+
     def _on_remove(self) -> None:
         self.action_requested.emit("remove")
 
 
-def _texts(policy: PolicyFile) -> dict[str, str]:
+def _texts(policy: PolicyEntry) -> dict[str, str]:
     from gym_gui.services.policy_fit import space_words
     from mosaic_worker.preprocessing import describe_steps
 
-    about = policy.description
-    seeds = len(about.evaluation_seeds)
-    score = return_in_words(about.mean_return) if about.mean_return is not None else "not measured"
+    about = policy.file.description
     moment = moment_of(policy)
     imported = about.origin.get("kind") == "imported"
     origin = f"imported from {about.origin.get('file', 'a file')}" if imported else "trained with MOSAIC"
@@ -157,7 +164,8 @@ def _texts(policy: PolicyFile) -> dict[str, str]:
         "Environment": about.env_id,
         "Worker": about.worker,
         "Steps": f"{about.total_steps:,}" if about.total_steps else "",
-        "Score": f"{score}, mean of {seeds} seeds" if seeds > 1 and about.mean_return is not None else score,
+        "Score": _score(policy),
+        "Return": _evaluated(policy),
         "Sees": space_words(about.observation_space),
         "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
         "Does": space_words(about.action_space),
@@ -167,5 +175,22 @@ def _texts(policy: PolicyFile) -> dict[str, str]:
         "Origin": origin,
         "Licence": about.licence,
         "Weights": f"sha256 {about.weights_sha256[:16]}…" if about.weights_sha256 else "",
-        "Folder": str(policy.path),
+        "Folder": str(policy.file.path),
     }
+
+
+def _score(policy: PolicyEntry) -> str:
+    score = policy.score
+    if score is None:
+        return "not measured"
+    spread = return_in_words(score.deviation)
+    return f"{return_in_words(score.mean)} ± {spread} on {len(score.seeds)} standard seeds"
+
+
+def _evaluated(policy: PolicyEntry) -> str:
+    about = policy.file.description
+    if about.mean_return is None:
+        return ""
+    seeds = len(about.evaluation_seeds)
+    over = f", mean of {seeds} seeds" if seeds > 1 else ""
+    return f"{return_in_words(about.mean_return)} after its training{over}"

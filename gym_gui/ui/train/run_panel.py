@@ -152,6 +152,10 @@ class RunPanel(QWidget):
         """The run that is shown."""
         return self._record
 
+    def values(self) -> dict[str, str]:
+        """The facts that are shown, by name."""
+        return {name: value.text() for name, value in self._values.items() if value.text()}
+
     def show_run(self, record: RunRecord, title: str) -> None:
         """Show a run as it stands."""
         if self._record is None or record.run_id != self._record.run_id:

@@ -75,11 +75,10 @@ def titles(records: Sequence[RunRecord]) -> dict[str, str]:
     differ (``PPO, lr 3e-4``) and by their seeds.
     """
     groups: dict[tuple[str, str, str], list[RunRecord]] = {}
-    for record in records:
+    for record in (record for record in records if not record.title):
         groups.setdefault((record.worker_id, record.algorithm, record.env_id), []).append(record)
-    return {
-        record.run_id: record.title or _title(record, group) for group in groups.values() for record in group
-    }
+    named = {record.run_id: record.title for record in records if record.title}
+    return named | {record.run_id: _title(record, group) for group in groups.values() for record in group}
 
 
 def _title(record: RunRecord, group: Sequence[RunRecord]) -> str:

@@ -1,0 +1,233 @@
+"""The Train page with a real trainer: started, watched, held, stopped, compared, cloned, removed."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Callable
+
+import psutil
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.records import RunRecord
+from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.train.link import LinkState
+from gym_gui.ui.train.presets import TrainingPreset
+from gym_gui.ui.train.run_data import RETURN
+from gym_gui.ui.train.runs_model import ACTIONS_ROLE, Column
+from gym_gui.ui.train.runs_table import action_box
+from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
+
+Start = Callable[..., str]
+
+
+def record(page: TrainPage, run_id: str) -> RunRecord:
+    found = page.link.run(run_id)
+    assert found is not None
+    return found
+
+
+def wait_for(qtbot: QtBot, page: TrainPage, run_id: str, *states: str) -> None:
+    qtbot.waitUntil(lambda: record(page, run_id).state in states, timeout=PATIENCE_MS)
+
+
+def press(qtbot: QtBot, page: TrainPage, run_id: str, action: str) -> None:
+    """Click an action in a run's row, once it is offered."""
+
+    def offered() -> bool:
+        index = page.runs.model.index(page.runs.model.row_of(run_id), Column.ACTIONS)
+        return action in (index.data(ACTIONS_ROLE) or ())
+
+    qtbot.waitUntil(offered, timeout=PATIENCE_MS)
+    viewport = page.runs.table.viewport()
+    assert viewport is not None
+    place = action_box(page.runs.table, run_id, action).center()
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot) -> None:
+    run_id = started()
+    first = page.runs.board.first.plot
+    qtbot.waitUntil(lambda: first.curves.get(run_id) is not None and first.drawn, timeout=PATIENCE_MS)
+    assert first.curves[run_id].count > 0 and "return" in first.accessibleDescription()
+    assert page.bar.note.text() == "1 running"
+
+    press(qtbot, page, run_id, "pause")
+    wait_for(qtbot, page, run_id, "paused")
+    press(qtbot, page, run_id, "resume")
+    wait_for(qtbot, page, run_id, "running")
+
+    page.runs.table.select(run_id)
+    qtbot.waitUntil(
+        lambda: page.panel.isVisible() and page.panel.state.text == "Running", timeout=PATIENCE_MS
+    )
+    assert page.panel.values()["env"] == "CartPole-v1"
+    page.panel.buttons["checkpoint"].click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: bool(record(page, run_id).policy), timeout=PATIENCE_MS)
+
+    page.panel.buttons["log"].click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: "Training search" in page.runs.log.toPlainText(), timeout=PATIENCE_MS)
+
+    page.panel.buttons["stop"].click()  # type: ignore[attr-defined]
+    wait_for(qtbot, page, run_id, "stopped")
+    qtbot.waitUntil(lambda: page.panel.use.isVisible() and page.panel.remove.isVisible(), timeout=PATIENCE_MS)
+    folder = record(page, run_id).folder
+    assert (folder / "policy.json").is_file()
+
+    page.panel.remove.click()
+    assert page.panel.sure.isVisible() and page.panel.sure.button is not None
+    page.panel.sure.button.click()
+    qtbot.waitUntil(lambda: page.link.run(run_id) is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.form.isVisible(), timeout=PATIENCE_MS)
+    assert not folder.exists()
+
+
+def test_what_was_stopped_goes_on_and_is_cloned(page: TrainPage, started: Start, qtbot: QtBot) -> None:
+    run_id = started(spread=2.0)
+    qtbot.waitUntil(lambda: record(page, run_id).step > 100, timeout=PATIENCE_MS)
+    press(qtbot, page, run_id, "stop")
+    wait_for(qtbot, page, run_id, "stopped")
+    kept = record(page, run_id).step
+    page.runs.table.select(run_id)
+    page.panel.buttons["continue"].click()  # type: ignore[attr-defined]
+    wait_for(qtbot, page, run_id, "running")
+    qtbot.waitUntil(lambda: record(page, run_id).step > kept, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: record(page, run_id).elapsed_s > 1.5, timeout=PATIENCE_MS)
+
+    page.panel.buttons["clone"].click()  # type: ignore[attr-defined]
+    assert page.form.isVisible() and page.form.settings is not None
+    assert page.form.settings.values()["spread"] == 2.0
+    assert "judging by one earlier run" in page.form.estimate.text
+
+
+def test_several_seeds_are_started_and_compared(page: TrainPage, qtbot: QtBot) -> None:
+    fill(page, total_steps=400, step_s=0.0)
+    page.form.runs.setText("2")
+    page.form.check()
+    assert page.form.start.text() == "Start 2"
+    page.form.start.click()
+    qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
+    assert {run.seed for run in page.link.runs} == {1, 2}
+    titles = {page.runs.model.index(row, Column.RUN).data() for row in range(2)}
+    assert titles == {"Search, seed 1", "Search, seed 2"}
+
+    page.runs.table.selectAll()
+    page.compare_button.click()
+    assert page.comparison.isVisible() and page.comparison.title.text() == "2 runs"
+    plot = page.runs.board.first.plot
+    qtbot.waitUntil(lambda: len(plot.curves) == 2, timeout=PATIENCE_MS)
+    assert "Search, seed 2" in plot.text_at(1.0) or plot.text_at(100.0)
+
+    one = page.link.runs[0].run_id
+    page.new_run()
+    page.runs.toggle_drawn(one)
+    qtbot.waitUntil(lambda: list(plot.curves) == [page.link.runs[1].run_id], timeout=PATIENCE_MS)
+    assert page.runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
+
+
+def test_a_run_that_fails_says_why(page: TrainPage, qtbot: QtBot) -> None:
+    fill(page, fault="nan", step_s=0.0)
+    page.form.start.click()
+    qtbot.waitUntil(lambda: bool(page.link.runs) and page.link.runs[0].over, timeout=PATIENCE_MS)
+    run = page.link.runs[0]
+    assert run.state == "failed"
+    page.runs.table.select(run.run_id)
+    assert page.panel.failure.isVisible() and "not a finite number" in page.panel.failure.text
+    left = page.runs.model.index(0, Column.LEFT)
+    qtbot.waitUntil(lambda: left.data() == "failed", timeout=PATIENCE_MS)
+
+
+def test_what_cannot_be_is_said_and_start_waits(page: TrainPage, qtbot: QtBot) -> None:
+    form = page.form
+    steps = form.findChild(QLineEdit, "train-setting-total_steps")
+    assert steps is not None and form.settings is not None
+    steps.clear()
+    qtbot.keyClicks(steps, "-3")
+    assert not form.start.isEnabled() and "at least 1" in form.start.toolTip()
+    fill(page)
+    assert form.start.isEnabled()
+    form.seed.clear()
+    qtbot.keyClicks(form.seed, "one")
+    assert not form.start.isEnabled() and form.start.toolTip() == "Seed: A whole number, like 500,000."
+    form.seed.setText("1")
+    form.choose_environment("Pendulum-v1")
+    qtbot.waitUntil(lambda: "continuous" in form.problem.text(), timeout=PATIENCE_MS)
+    assert not form.start.isEnabled() and "for discrete actions" in form.start.toolTip()
+    form.fill(TrainingPreset("search_trainer", "search", "NoSuch-v0"))
+    assert form.problem.text() == "There is no environment NoSuch-v0 here: choose another one."
+    offered = {item.value: item.reason for item in form.environment.items}
+    assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
+
+
+def test_presets_are_saved_and_taken(page: TrainPage) -> None:
+    fill(page, spread=3.0)
+    page.form.presets.save("Wide")
+    fill(page)
+    assert "spread" not in page.form.settings.values()  # type: ignore[union-attr]
+    page.form.presets.fill()
+    page.form.presets.load("Wide")
+    assert page.form.settings.values()["spread"] == 3.0  # type: ignore[union-attr]
+
+
+def test_a_trainer_that_is_killed_is_started_again(
+    page: TrainPage, started: Start, qtbot: QtBot, trainer: Store
+) -> None:
+    run_id = started()
+    killed = kill_daemon(trainer)
+    qtbot.waitUntil(lambda: page.link.client is None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.link.client is not None, timeout=PATIENCE_MS)
+    address = find(trainer)
+    assert address is not None and address.pid != killed
+    step = record(page, run_id).step
+    qtbot.waitUntil(lambda: record(page, run_id).step > step, timeout=PATIENCE_MS)
+    wait_for(qtbot, page, run_id, "running")
+
+
+def test_trainings_go_on_when_the_window_is_closed(
+    page: TrainPage, started: Start, window: MainWindow, qtbot: QtBot, trainer: Store
+) -> None:
+    run_id = started()
+    folder = record(page, run_id).folder
+    closing = window.context.spawn(window.shut_down(), "Closing")
+    qtbot.waitUntil(closing.done, timeout=PATIENCE_MS)
+    size = (folder / "episodes.jsonl").stat().st_size
+    qtbot.waitUntil(lambda: (folder / "episodes.jsonl").stat().st_size > size, timeout=PATIENCE_MS)
+    assert find(trainer) is not None
+
+
+def test_no_trainer_is_a_sentence_and_a_button(trainer: Store, window: MainWindow, qtbot: QtBot) -> None:
+    (trainer.data).mkdir(exist_ok=True)
+    blocked = trainer.data / "training"
+    blocked.write_text("in the way")
+    window.go("train")
+    page = window.page
+    assert isinstance(page, TrainPage)
+    qtbot.waitUntil(lambda: page.link.state is LinkState.BROKEN, timeout=PATIENCE_MS)
+    assert page.runs.trouble.isVisible() and page.runs.trouble.text
+    assert page.form.start.isEnabled() is False
+    blocked.unlink()
+    assert page.runs.trouble.button is not None
+    page.runs.trouble.button.click()
+    qtbot.waitUntil(lambda: page.link.client is not None, timeout=PATIENCE_MS)
+    assert not page.runs.trouble.isVisible() and page.runs.empty.isVisible()
+
+
+def test_tensorboard_serves_the_runs_and_ends_with_the_page(
+    page: TrainPage, qtbot: QtBot, started: Start, finish: Callable[[object], object]
+) -> None:
+    run_id = started()
+    logs = record(page, run_id).folder / "tensorboard"
+    logs.mkdir(exist_ok=True)
+    finish(page.tensorboard.show({"Search / seed 1": logs}))
+    with urllib.request.urlopen(f"{page.tensorboard.address}data/environment", timeout=20) as answer:
+        assert json.loads(answer.read())["data_location"].startswith(str(page.context.store.cache))
+    child = page.tensorboard._child
+    assert child is not None
+    finish(page.tensorboard.close())
+    assert not psutil.pid_exists(child.pid) and not page.tensorboard.running

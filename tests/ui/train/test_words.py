@@ -1,0 +1,138 @@
+"""Figures, times and titles of runs as people read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.services.trainer.records import RunRecord
+from gym_gui.ui.train.estimate import estimate
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words, value_in_words
+from gym_gui.ui.train.run_menu import run_actions
+from gym_gui.ui.train.run_words import (
+    left_in_words,
+    number_text,
+    progress_in_words,
+    setting_in_words,
+    summary,
+    titles,
+)
+
+
+def record(run_id: str = "a", **about: Any) -> RunRecord:
+    usual: dict[str, Any] = {
+        "worker_id": "cleanrl_worker",
+        "algorithm": "ppo",
+        "env_id": "CartPole-v1",
+        "seed": 1,
+        "folder": Path("/runs") / run_id,
+        "submitted_at": 0.0,
+    }
+    return RunRecord(run_id, **{**usual, **about})
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [(0, "0"), (800, "800"), (9_999, "9,999"), (12_345, "12.3k"), (500_000, "500k"), (1_250_000, "1.25M")],
+)
+def test_steps(steps: float, words: str) -> None:
+    assert steps_in_words(steps) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, NONE),
+        (0.614, "0.61"),
+        (-148.2, "-148"),
+        (99.12, "99.1"),
+        (float("nan"), NONE),
+        (-0.001, "0.00"),
+    ],
+)
+def test_returns(value: float | None, words: str) -> None:
+    assert return_in_words(value) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, NONE),
+        (8.4, "8 s"),
+        (84, "1 min 24 s"),
+        (120, "2 min"),
+        (7500, "2 h 5 min"),
+        (273_600, "3 d 4 h"),
+    ],
+)
+def test_times(seconds: float | None, words: str) -> None:
+    assert time_in_words(seconds) == words
+
+
+def test_numbers_read_as_the_same_number() -> None:
+    for number in (3e-4, 2.5e-4, 0.01, 0.99, 1e-8, 1234.5, -0.0005):
+        assert float(number_text(number)) == number
+    assert number_text(3e-4) == "3e-4"
+    assert [setting_in_words(v) for v in (None, True, [64, 64], 500_000)] == [
+        "none",
+        "on",
+        "64, 64",
+        "500,000",
+    ]
+    assert value_in_words(0.00012345) == "0.0001234"
+
+
+def test_runs_are_called_by_what_sets_them_apart() -> None:
+    runs = [
+        record("a", settings={"learning_rate": 3e-4, "total_steps": 100}),
+        record("b", settings={"learning_rate": 1e-3, "total_steps": 100}),
+        record("c", algorithm="dqn"),
+        record("d", env_id="Acrobot-v1"),
+        record("e", env_id="Acrobot-v1", seed=2),
+        record("f", title="My run"),
+    ]
+    found = titles(runs)
+    assert found["a"] == "PPO, lr 3e-4" and found["b"] == "PPO, lr 1e-3"
+    assert (found["c"], found["d"], found["e"], found["f"]) == ("DQN", "PPO, seed 1", "PPO, seed 2", "My run")
+
+
+def test_where_a_run_stands() -> None:
+    waiting = record(state="queued", position=2)
+    running = record(state="running", step=212_000, total_steps=500_000, remaining_s=84.0)
+    done = record(state="completed", step=50_000, total_steps=50_000)
+    assert (progress_in_words(waiting), left_in_words(waiting)) == ("waiting", "2. in line")
+    assert (progress_in_words(running), left_in_words(running)) == ("212k / 500k", "1 min 24 s")
+    assert (progress_in_words(done), left_in_words(done)) == ("50k", "done")
+    assert summary([waiting, running, done]) == "1 running · 1 waiting for a core"
+    assert summary([done]) == ""
+
+
+def test_what_a_run_allows() -> None:
+    assert "pause" in run_actions(record(state="running")) and "remove" not in run_actions(
+        record(state="running")
+    )
+    assert "resume" in run_actions(record(state="paused"))
+    assert "continue" in run_actions(record(state="failed", step=5))
+    assert {"use", "remove", "clone"} <= set(run_actions(record(state="completed", policy="/p")))
+
+
+def test_the_estimate_is_honest() -> None:
+    about: dict[str, Any] = {
+        "worker": "cleanrl_worker",
+        "algorithm": "ppo",
+        "env_id": "CartPole-v1",
+        "total_steps": 300_000,
+    }
+    assert estimate([], settings={}, **about).seconds is None
+    assert "unknown until it runs" in estimate([], settings={}, **about).sentence()
+    fast = record("a", step=100_000, elapsed_s=50.0, settings={"num_envs": 16})
+    slow = record("b", step=100_000, elapsed_s=100.0)
+    other = record("c", env_id="Acrobot-v1", step=1, elapsed_s=1000.0)
+    judged = estimate([fast, slow, other], settings={}, **about)
+    assert (judged.seconds, judged.runs, judged.alike) == (300.0, 1, True)
+    assert judged.sentence() == "About 5 min on one core, judging by one earlier run."
+    resumed = record("d", step=1_000_000, elapsed_s=10.0, steps_per_s=1000.0)
+    assert estimate([resumed], settings={}, **about).seconds == 300.0
+    assert estimate([fast], settings={}, **about).sentence(3).endswith("one earlier run with other settings.")
