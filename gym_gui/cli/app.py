@@ -180,6 +180,10 @@ def train(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")
     ] = False,
+    background: Annotated[
+        bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
+    ] = False,
+    priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Train a policy.
@@ -199,6 +203,8 @@ def train(
             out=out,
             resume=resume,
             overwrite=overwrite,
+            background=background,
+            priority=priority,
             extra=context.args,
             as_json=as_json,
         )
@@ -209,6 +215,7 @@ def train(
 def daemon(
     status: Annotated[bool, typer.Option("--status", help="Say how it is and what it trains.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="End it; trainings that run go on.")] = False,
+    cancel: Annotated[str, typer.Option(metavar="RUN", help="End a training, which keeps what it has.")] = "",
     tcp: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Listen here as well, with TLS; needs --cert and --key.")
     ] = "",
@@ -225,11 +232,13 @@ def daemon(
 
     It is started by itself when a training is asked for, and ends when nobody needs it.
     """
-    from gym_gui.cli.daemon import run_daemon, show_status
+    from gym_gui.cli.daemon import cancel_run, run_daemon, show_status
     from gym_gui.cli.daemon import stop as stop_it
 
-    if status and stop:
-        raise typer.BadParameter("--status and --stop are two things: ask for one")
+    if sum(map(bool, (status, stop, cancel))) > 1:
+        raise typer.BadParameter("--status, --stop and --cancel are different things: ask for one")
+    if cancel:
+        raise typer.Exit(cancel_run(cancel, as_json=as_json))
     if status or stop:
         raise typer.Exit((show_status if status else stop_it)(as_json=as_json))
     from gym_gui.services.trainer.daemon import DaemonSettings

@@ -40,6 +40,24 @@ def stop(*, as_json: bool = False) -> int:
     return DONE
 
 
+def cancel_run(run_id: str, *, as_json: bool = False) -> int:
+    """Ask a training to keep what it has and end."""
+
+    async def cancel() -> None:
+        client = await TrainerClient.connect(Store(), start=False)
+        try:
+            await client.cancel(run_id)
+        finally:
+            await client.close()
+
+    asyncio.run(cancel())
+    if as_json:
+        write_json({"cancelled": run_id})
+    else:
+        write_line(f"Asked to end: {run_id}. It keeps what it has; asked again, it is ended at once.")
+    return DONE
+
+
 def show_status(*, as_json: bool = False) -> int:
     """Say how the daemon is and what it trains; 1 where there is none."""
     store = Store()

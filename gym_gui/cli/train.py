@@ -35,6 +35,8 @@ def train_policy(
     out: Path | None = None,
     resume: Path | None = None,
     overwrite: bool = False,
+    background: bool = False,
+    priority: int = 0,
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
@@ -50,6 +52,8 @@ def train_policy(
         out: The run folder.
         resume: Run folder of a training to go on with; it says what the first four are.
         overwrite: Replace a policy that is in ``out``.
+        background: Hand it to the trainer daemon and return at once.
+        priority: In the background: higher runs first.
         extra: Further settings, as command-line options.
         as_json: Progress as JSON lines on stderr, one result object on stdout.
 
@@ -61,6 +65,11 @@ def train_policy(
         MosaicError: It went wrong while running.
     """
     _check_extra(extra)
+    if background and (out is not None or overwrite):
+        raise UsageError(
+            "in the background a training has a run folder of its own, so --out and --overwrite mean nothing",
+            fix="Leave them out, or leave out --background",
+        )
     texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
     if resume is not None:
         _check_resume(worker=worker, algo=algo, env=env, seed=seed, out=out, overwrite=overwrite, extra=extra)
@@ -79,6 +88,10 @@ def train_policy(
         )
         if not as_json and not worker:
             sys.stderr.write(f"Worker: {definition.type_id}\n")
+    if background:
+        from gym_gui.cli.background import queue_training  # gRPC, which the foreground can do without
+
+        return queue_training(request, priority=priority, as_json=as_json)
     with (
         _sigterm_as_ctrl_c(),
         train_progress(f"{request.algo} in {request.env_id}", as_json=as_json) as show,

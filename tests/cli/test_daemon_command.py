@@ -1,0 +1,171 @@
+"""``mosaic daemon`` and ``mosaic train --background``, as a person uses them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
+from gym_gui.services.trainer.place import Address, find
+from gym_gui.services.trainer.process import TrainingProcess
+from gym_gui.services.trainer.starting import stop_daemon
+from tests.support.commands import COMMAND, Mosaic
+from tests.support.training import search_trainer
+from tests.support.waiting import eventually
+
+
+@pytest.fixture
+def store(mosaic: Mosaic) -> Iterator[Store]:
+    """The data folder of the command line, with a training worker in it."""
+    store = Store()
+    search_trainer(store.data_dir("workers", "search_trainer"))
+    yield store
+    stop_daemon(store)
+    for folder in (store.data / "training").glob("*/"):
+        try:
+            TrainingProcess.attach(folder).kill()
+        except MosaicError:
+            continue
+
+
+def status(mosaic: Mosaic) -> Any:
+    return mosaic("daemon", "--status", "--json").json()
+
+
+def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
+    none = mosaic("daemon", "--status")
+    assert (none.status, none.out.splitlines()) == (
+        1,
+        ["No trainer daemon runs. It starts with the first training that is asked of it."],
+    )
+    command = ["train", "--worker", "search_trainer", "--algo", "search", "--env", "CartPole-v1"]
+    queued = mosaic(*command, "--steps", "1000000000", "--background", "--priority", "3")
+    assert queued.status == 0, queued.err
+    run_id = queued.out.split()[1]
+    assert f"End it:    mosaic daemon --cancel {run_id}" in queued.out
+    eventually(lambda: status(mosaic)["runs"][0]["step"] > 0, "it trains")
+    shown = mosaic("daemon", "--status")
+    assert shown.status == 0
+    assert f"{run_id}  running   search in CartPole-v1" in shown.out
+    assert "1 on the machine, 0 waiting" in shown.out
+    (run,) = status(mosaic)["runs"]
+    assert (run["priority"], run["settings"]) == (3, {"total_steps": 1000000000})
+    assert mosaic("daemon", "--cancel", run_id).status == 0
+    eventually(lambda: status(mosaic)["runs"][0]["state"] == "stopped", "it is stopped")
+    again = mosaic("daemon", "--cancel", run_id)
+    assert (again.status, again.line) == (
+        2,
+        f"mosaic: run {run_id} is over (stopped). Resume it, or start it anew",
+    )
+    folder = store.data / "training" / run_id
+    more = mosaic("train", "--resume", str(folder), "--steps", "2", "--background", "--json")
+    assert more.json()["run_id"] == run_id
+    eventually(lambda: status(mosaic)["runs"][0]["state"] == "completed", "it went on")
+    stopped = mosaic("daemon", "--stop")
+    assert stopped.status == 0
+    assert "Trainings that run go on without it." in stopped.out
+    assert mosaic("daemon", "--stop").out == "No trainer daemon runs.\n"
+    assert find(store) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["daemon", "--status", "--stop"], "--status, --stop and --cancel are different things"),
+        (["daemon", "--cancel", "x"], "no trainer daemon serves"),
+        (["daemon", "--tcp", "127.0.0.1:0"], "with TLS only. Give a certificate and its key"),
+        (["daemon", "--tcp", "h:0", "--cert", "no.pem", "--key", "no.pem"], "no.pem cannot be used"),
+        (["daemon", "--queue", "0"], "--queue"),
+        (
+            ["train", "--env", "CartPole-v1", "--background", "--out", "x"],
+            "--out and --overwrite mean nothing",
+        ),
+        (["train", "--env", "CartPole-v1", "--background", "--set", "gama=1"], "gamma"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(mosaic: Mosaic, arguments: list[str], words: str) -> None:
+    done = mosaic(*arguments)
+    assert done.status == 2
+    assert words in done.line
+    assert find(Store()) is None
+
+
+def test_a_folder_of_the_foreground_goes_on_there(mosaic: Mosaic, store: Store) -> None:
+    command = ["train", "--worker", "search_trainer", "--algo", "search", "--env", "CartPole-v1"]
+    assert mosaic(*command, "--steps", "50", "--out", "mine").status == 0
+    done = mosaic("train", "--resume", "mine", "--steps", "99", "--background")
+    assert done.status == 2
+    assert "was not trained in the background. Go on with it in the foreground" in done.line
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate for this machine, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    command += ["-keyout", str(key), "-out", str(cert)]
+    subprocess.run(command, check=True, capture_output=True)
+    return cert, key
+
+
+async def test_over_tcp_there_is_tls_and_the_token(
+    mosaic: Mosaic, store: Store, certificate: tuple[Path, Path]
+) -> None:
+    cert, key = certificate
+    options = ["daemon", "--tcp", "localhost:0", "--cert", str(cert), "--key", str(key)]
+    process = subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, text=True)
+    address: Address = eventually(lambda: find(store), "it listens")
+    token = Path(address.token).read_text()
+    client = await TrainerClient.connect_tcp(address.tcp, token, cert)
+    assert (await client.health()).pid == process.pid == address.pid
+    await client.close()
+    with pytest.raises(UsageError, match="the token is wrong"):
+        await TrainerClient.connect_tcp(address.tcp, "guessed", cert)
+    with pytest.raises(UsageError, match="cannot be read"):
+        await TrainerClient.connect_tcp(address.tcp, token, cert.with_name("none.pem"))
+    # Without TLS nothing is understood there; with another authority's trust it is not believed.
+    host, _, port = address.tcp.rpartition(":")
+    with socket.create_connection((host, int(port))) as plain:
+        plain.settimeout(20)
+        plain.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        answer = plain.recv(100)
+        assert answer[:1] in (b"", b"\x15")  # closed, or a TLS alert
+    strict = ssl.create_default_context()
+    with socket.create_connection((host, int(port))) as raw, pytest.raises(ssl.SSLCertVerificationError):
+        strict.wrap_socket(raw, server_hostname="localhost")
+    taken = mosaic(*[*options[:2], address.tcp, *options[3:]], MOSAIC_DATA_DIR=str(cert.parent / "other"))
+    assert taken.status == 2
+    assert f"{address.tcp} cannot be listened on. Is it taken?" in taken.err
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 0
+    assert process.stderr is not None
+    said = process.stderr.read()
+    process.stderr.close()
+    assert f"and on {address.tcp}" in said
+    assert "Traceback" not in said
+    assert not Path(address.socket).parent.exists()
+    with pytest.raises(DaemonLostError):
+        await TrainerClient.connect_tcp(address.tcp, token, cert)
+
+
+def test_ctrl_c_ends_one_in_the_foreground(store: Store) -> None:
+    process = subprocess.Popen([sys.executable, "-m", "gym_gui", "daemon"], stderr=subprocess.DEVNULL)
+    eventually(lambda: find(store), "it listens")
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(30) == 0
+    assert find(store) is None
