@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -11,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,6 +20,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.place import Address, find
 from gym_gui.services.trainer.process import TrainingProcess
+from gym_gui.services.trainer.records import RunRecord
 from gym_gui.services.trainer.starting import stop_daemon
 from tests.support.commands import COMMAND, Mosaic
 from tests.support.training import search_trainer
@@ -40,8 +41,18 @@ def store(mosaic: Mosaic) -> Iterator[Store]:
             continue
 
 
-def status(mosaic: Mosaic) -> Any:
-    return mosaic("daemon", "--status", "--json").json()
+def only_run(store: Store) -> RunRecord:
+    """What the daemon says of its one run."""
+
+    async def ask() -> list[RunRecord]:
+        client = await TrainerClient.connect(store, start=False)
+        try:
+            return await client.runs()
+        finally:
+            await client.close()
+
+    (run,) = asyncio.run(ask())
+    return run
 
 
 def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
@@ -55,15 +66,15 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     assert queued.status == 0, queued.err
     run_id = queued.out.split()[1]
     assert f"End it:    mosaic daemon --cancel {run_id}" in queued.out
-    eventually(lambda: status(mosaic)["runs"][0]["step"] > 0, "it trains")
+    eventually(lambda: only_run(store).step > 0, "it trains")
     shown = mosaic("daemon", "--status")
     assert shown.status == 0
     assert f"{run_id}  running   search in CartPole-v1" in shown.out
     assert "1 on the machine, 0 waiting" in shown.out
-    (run,) = status(mosaic)["runs"]
+    (run,) = mosaic("daemon", "--status", "--json").json()["runs"]
     assert (run["priority"], run["settings"]) == (3, {"total_steps": 1000000000})
     assert mosaic("daemon", "--cancel", run_id).status == 0
-    eventually(lambda: status(mosaic)["runs"][0]["state"] == "stopped", "it is stopped")
+    eventually(lambda: only_run(store).state == "stopped", "it is stopped")
     again = mosaic("daemon", "--cancel", run_id)
     assert (again.status, again.line) == (
         2,
@@ -72,7 +83,7 @@ def test_a_training_in_the_background(mosaic: Mosaic, store: Store) -> None:
     folder = store.data / "training" / run_id
     more = mosaic("train", "--resume", str(folder), "--steps", "2", "--background", "--json")
     assert more.json()["run_id"] == run_id
-    eventually(lambda: status(mosaic)["runs"][0]["state"] == "completed", "it went on")
+    eventually(lambda: only_run(store).state == "completed", "it went on")
     stopped = mosaic("daemon", "--stop")
     assert stopped.status == 0
     assert "Trainings that run go on without it." in stopped.out
@@ -159,7 +170,7 @@ async def test_over_tcp_there_is_tls_and_the_token(
     assert f"and on {address.tcp}" in said
     assert "Traceback" not in said
     assert not Path(address.socket).parent.exists()
-    with pytest.raises(DaemonLostError):
+    with pytest.raises(DaemonLostError, match=f"no trainer daemon answers at {address.tcp}"):
         await TrainerClient.connect_tcp(address.tcp, token, cert)
 
 

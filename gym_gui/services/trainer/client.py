@@ -108,15 +108,19 @@ class TrainerClient:
         except OSError as error:
             raise UsageError(f"certificate {certificate} cannot be read: {error.strerror}") from error
         channel = grpc.aio.secure_channel(address, credentials, options=OPTIONS)
-        return await cls._greeted(channel, token, address)
+        try:
+            return await cls._greeted(channel, token, address)
+        except DaemonLostError as error:
+            raise DaemonLostError(
+                f"no trainer daemon answers at {address}",
+                fix=f"Does one listen there, under a name that {certificate} vouches for?",
+            ) from error
 
     @classmethod
     async def _greeted(cls, channel: grpc.aio.Channel, token: str, name: str) -> TrainerClient:
         client = cls(channel, token, name)
         try:
-            health = await client._call(
-                "GetHealth", pb.HealthRequest(), timeout=_HELLO_S, wait_for_ready=True
-            )
+            health = await client._call("GetHealth", pb.HealthRequest(), timeout=_HELLO_S)
             if health.protocol != PROTOCOL:
                 raise UsageError(
                     f"the trainer daemon ({name}) is of another MOSAIC ({health.version})",
