@@ -187,7 +187,7 @@ class CurvePlot(LivePlot):
             if curve is not None and 0 <= step <= curve.span[1]:
                 value = float(np.interp(step, curve.steps, curve.values))
                 rows.append(f"{run.name}  {value_in_words(value)}")
-        return "\n".join([f"Step {step:,.0f}", *rows]) if rows else ""
+        return "\n".join([f"At step {step:,.0f}", *rows]) if rows else ""
 
 
 def _rise(bottom: float, top: float) -> float:

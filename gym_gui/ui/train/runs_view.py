@@ -139,7 +139,10 @@ class RunsView(QWidget):
         if self._only is not None and not self._only <= known:
             self._only = frozenset(self._only & known) or None
         drawn = self.drawn
+        selected = self.table.selected
         self.model.set_runs(runs, self.titles, frozenset(drawn))
+        if self.table.selected != selected:
+            self._on_selection_changed()  # Qt does not tell that a selected row is gone
         self._fit_table()
         self._show_right_view()
         self.data.follow(drawn)
