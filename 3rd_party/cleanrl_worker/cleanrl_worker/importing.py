@@ -1,0 +1,227 @@
+"""``python -m cleanrl_worker.importing FILE --env-id E --out DIR`` takes over a policy of CleanRL's.
+
+FILE is what a script in CleanRL's manner wrote with ``torch.save``: a state dict (``.cleanrl_model``,
+``.pt``), with C51's ``{"model_weights": …}`` or the ``(actor, critics…)`` of DDPG and TD3 around it. Which
+network it is shows in its names and shapes (:mod:`cleanrl_worker.foreign`); for a network with other
+names ``--describe`` says it. Only tensors and plain containers are read (``weights_only``); nothing in
+the file is run.
+
+One JSON line says what was written. Exit status 0: imported. 2: refused, one line says why.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import math
+import sys
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from cleanrl_worker.config.base import ConfigError
+from mosaic_worker import gymnasium_spaces
+from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
+from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
+
+_LARGEST = 4 * 2**30
+_JSON_BYTES = 2**20
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}. See --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Import one file.
+
+    Returns:
+        The exit status.
+    """
+    parser = _Parser(
+        prog="python -m cleanrl_worker.importing", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--env-id", required=True, help="environment whose spaces it has to fit")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the policy")
+    parser.add_argument("--algorithm", default="", help="what trained it, where several write such files")
+    parser.add_argument("--describe", type=Path, help="JSON file that says what the network is")
+    parser.add_argument("--preprocess", default="", help="steps from observation to network, as JSON")
+    parser.add_argument("--seed", type=int, default=0, help="of its training, for the record")
+    parser.add_argument("--steps", type=int, default=0, help="it was trained for, for the record")
+    parser.add_argument("--licence", default="", help="for the record")
+    parser.add_argument("--overwrite", action="store_true", help="replace a policy in the folder")
+    try:
+        description, folder = bring(parser.parse_args(argv))
+    except (ConfigError, LoadError, PreprocessingError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename or error} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    written = {
+        "out": str(folder),
+        "algorithm": description.algorithm,
+        "env_id": description.env_id,
+        "preprocessing": describe_steps(description.preprocessing),
+        "sha256": description.weights_sha256,
+    }
+    print(json.dumps(written))
+    return 0
+
+
+def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
+    """Read, check against the environment, write.
+
+    Raises:
+        ConfigError: The file or its description cannot be used, or does not fit the environment.
+        OSError: The folder cannot be written.
+    """
+    if holds_checkpoint(args.out) and not args.overwrite:
+        raise ConfigError(f"{args.out} already holds a policy. Choose another --out, or add --overwrite")
+    digest = _digest(args.file)
+    content = read_tensors(args.file)
+    steps = check_steps(_json(args.preprocess, "--preprocess") if args.preprocess else [])
+    sees, shown, does = _spaces(args.env_id, steps)
+    # Behind the checks that need no torch: importing it takes longer than all of them.
+    import safetensors.torch
+
+    from cleanrl_worker.foreign import Foreign, recognise
+    from cleanrl_worker.policy import WORKER, Policy
+
+    described: Mapping[str, Any] = {}
+    if args.describe is not None:
+        described = _json(str(args.describe), "--describe")
+    found: Foreign = recognise(content, shown, does, args.env_id, described, args.algorithm.lower())
+    description = PolicyDescription(
+        worker=WORKER,
+        algorithm=found.algorithm,
+        env_id=args.env_id,
+        observation_space=sees,
+        action_space=does,
+        network=found.network,
+        preprocessing=tuple(steps),
+        input_space=None if shown == sees else shown,
+        seed=args.seed,
+        total_steps=args.steps,
+        config=found.config,
+        versions={name: importlib.metadata.version(name) for name in ("torch", "gymnasium")},
+        trained_at=_written_at(args.file),
+        licence=args.licence,
+        origin={
+            "kind": "imported",
+            "file": args.file.name,
+            "sha256": digest,
+            "format": "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict",
+        },
+    )
+    Policy.of(description, found.weights, str(args.file))  # refuses what does not fit
+    weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
+    return save_checkpoint(args.out, description, weights), args.out
+
+
+def read_tensors(path: Path) -> Any:
+    """What ``torch.save`` wrote: tensors, numbers and text in plain containers; nothing of it runs.
+
+    Raises:
+        ConfigError: It holds anything else, is damaged, or is no such file.
+    """
+    _check_size(path)
+    import torch
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an unusual pickle protocol: it is read or refused
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except MemoryError:
+        raise ConfigError(f"{path} asks for more memory than there is") from None
+    except Exception as error:  # whatever a damaged or hostile file provokes
+        raise ConfigError(f"{path} is not read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    words = " ".join(str(error).split())
+    for mark in ("Unsupported global: GLOBAL ", "Unsupported class ", "Trying to load unsupported GLOBAL "):
+        if mark in words:
+            name = words.partition(mark)[2].split(" ")[0].rstrip(".,")
+            return f"it needs {name}, and only tensors and plain data are read. Save model.state_dict()"
+    if "TorchScript" in words:
+        return "it is a TorchScript archive, which holds code. Save model.state_dict()"
+    if "Weights only load failed" in words or "Unsupported operand" in words:
+        return "it holds more than tensors and plain containers. Save model.state_dict()"
+    return f"it is damaged, or was not written by torch.save ({type(error).__name__})"
+
+
+def _check_size(path: Path) -> None:
+    try:
+        size = path.stat().st_size
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                size = max(size, sum(entry.file_size for entry in archive.infolist()))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+    except (zipfile.BadZipFile, ValueError):
+        raise ConfigError(f"{path} is damaged. Copy it again") from None
+    if size > _LARGEST:
+        raise ConfigError(f"{path} unpacks to {size:,} bytes, more than a policy can have")
+
+
+def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Space, Space]:
+    """What a slot shows, what comes out of the steps, and what it does."""
+    from cleanrl_worker.environments import make_raw_environment
+
+    env = make_raw_environment(env_id)
+    try:
+        sees, does = (gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space))
+        shown = gymnasium_spaces.describe(Pipeline(list(steps), env.observation_space).input_space)
+    finally:
+        env.close()
+    if shown.kind != "Box" or math.prod(shown.shape) < 1:
+        raise ConfigError(
+            f"{env_id} shows a {shown.kind}, and networks take a Box. Say with --preprocess what was done to "
+            'it in training, as in \'[{"step": "select", "key": "image"}]\''
+        )
+    return sees, shown, does
+
+
+def _json(text: str, option: str) -> Any:
+    """JSON as it stands, or that of a file."""
+    file = Path(text)
+    try:
+        if not text.lstrip().startswith(("[", "{")):
+            if file.stat().st_size > _JSON_BYTES:
+                raise ConfigError(f"{option} {file} is too large")
+            text = file.read_text("utf-8")
+        return json.loads(text)
+    except OSError as error:
+        raise ConfigError(f"{option} {file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{option} is no JSON: {error}") from error
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _written_at(path: Path) -> str:
+    moment = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
+    return moment.isoformat(timespec="seconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
