@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.daemon import DaemonSettings, serve
 from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.records import Health, RunRecord
 from gym_gui.services.trainer.starting import stop_daemon
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.daemon import DaemonSettings
 
 
 def run_daemon(settings: DaemonSettings) -> int:
@@ -23,6 +24,8 @@ def run_daemon(settings: DaemonSettings) -> int:
     Raises:
         UsageError: Another daemon serves it, or it cannot be served as asked.
     """
+    from gym_gui.services.trainer.daemon import serve
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     asyncio.run(serve(Store(), settings))
     return DONE
@@ -42,6 +45,8 @@ def stop(*, as_json: bool = False) -> int:
 
 def cancel_run(run_id: str, *, as_json: bool = False) -> int:
     """Ask a training to keep what it has and end."""
+
+    from gym_gui.services.trainer.client import TrainerClient
 
     async def cancel() -> None:
         client = await TrainerClient.connect(Store(), start=False)
@@ -86,6 +91,8 @@ def show_status(*, as_json: bool = False) -> int:
 
 
 async def _ask(store: Store) -> tuple[Health, list[RunRecord]]:
+    from gym_gui.services.trainer.client import TrainerClient
+
     client = await TrainerClient.connect(store, start=False)
     try:
         return await client.health(), await client.runs()

@@ -1,11 +1,15 @@
-"""Training: asked for here, done by a worker in a process of its own."""
+"""Training: asked for here, done by a worker in a process of its own. Names are handed out on first use."""
 
 from __future__ import annotations
 
-from gym_gui.services.trainer.dispatch import TrainerDispatcher
-from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
-from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.dispatch import TrainerDispatcher
+    from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
+    from gym_gui.services.trainer.request import TrainRequest
+    from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
 
 __all__ = [
     "TrainProgress",
@@ -17,3 +21,20 @@ __all__ = [
     "carry_out",
     "train",
 ]
+
+_HOME = {
+    "TrainProgress": "service",
+    "TrainRequest": "request",
+    "TrainResult": "service",
+    "TrainerDispatcher": "dispatch",
+    "TrainingFailedError": "process",
+    "TrainingProcess": "process",
+    "carry_out": "service",
+    "train": "service",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
