@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sb3_worker.config import (
     A2CConfig,
@@ -36,7 +34,7 @@ class Algorithm:
         name: As it is asked for.
         title: As people know it.
         model: ``module:Class`` of the library's.
-        family: Which kind of network it trains, see :data:`FAMILIES`.
+        family: Which kind of network it trains, see :mod:`sb3_worker.families`.
         config: Its settings.
         actions: Kinds of action it learns.
         masks: Whether it never plays what an action mask forbids.
@@ -52,18 +50,6 @@ class Algorithm:
     masks: bool = False
     recurrent: bool = False
 
-
-FAMILIES: Mapping[str, str] = {
-    "actor_critic": "stable_baselines3.common.policies:ActorCriticPolicy",
-    "maskable_actor_critic": "sb3_contrib.common.maskable.policies:MaskableActorCriticPolicy",
-    "recurrent_actor_critic": "sb3_contrib.common.recurrent.policies:RecurrentActorCriticPolicy",
-    "dqn": "stable_baselines3.dqn.policies:DQNPolicy",
-    "qrdqn": "sb3_contrib.qrdqn.policies:QRDQNPolicy",
-    "sac": "stable_baselines3.sac.policies:SACPolicy",
-    "td3": "stable_baselines3.td3.policies:TD3Policy",
-    "tqc": "sb3_contrib.tqc.policies:TQCPolicy",
-}
-"""The library's class for vector observations by the name in ``policy.json``."""
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     found.name: found
@@ -111,9 +97,3 @@ def algorithm(name: str) -> Algorithm:
         hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(ALGORITHMS)}"
         raise ConfigError(f"unknown algorithm {name!r}. {hint}")
     return found
-
-
-def load(path: str) -> Any:
-    """What ``module:name`` is."""
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)

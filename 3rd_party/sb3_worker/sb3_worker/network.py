@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.spaces import Space
-from sb3_worker.algorithms import FAMILIES, load
+from sb3_worker.families import FAMILIES, load
 
 FEATURES: Mapping[str, Any] = {
     "flatten": FlattenExtractor,
@@ -70,7 +70,7 @@ class Network:
     """What has to be known to build one of the library's policies again.
 
     Attributes:
-        family: A key of :data:`sb3_worker.algorithms.FAMILIES`.
+        family: A key of :data:`sb3_worker.families.FAMILIES`.
         observation_space: What the network itself takes: as many numbers as the worker is shown,
             perhaps in another shape.
         action_space: What it does, counted from zero.

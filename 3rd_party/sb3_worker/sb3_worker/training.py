@@ -20,7 +20,7 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.training import TENSORBOARD, TrainingRun
-from sb3_worker.algorithms import Algorithm, load
+from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import ConfigError, DDPGConfig, QRDQNConfig, RecurrentPPOConfig, TrainingConfig
 from sb3_worker.environments import (
     CNN_SIZE,
@@ -33,6 +33,7 @@ from sb3_worker.environments import (
     steps_for,
 )
 from sb3_worker.evaluate import EVALUATION_SEEDS, mean_return
+from sb3_worker.families import load
 from sb3_worker.network import Network, load_weights, read_weights, tensors_of
 from sb3_worker.policy import Policy, from_zero
 from sb3_worker.session import Session, TrainingFailed
