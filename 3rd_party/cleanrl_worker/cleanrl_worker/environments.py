@@ -265,11 +265,6 @@ class Environments:
         """The steps between a slot and the policy as it is now, with what was learnt of observations."""
         return self.steps if self.moments is None else check_steps([*self.steps, self.moments.step(CLIP)])
 
-    @property
-    def masked(self) -> bool:
-        """Whether masks can come: decided by the action space alone, as they may come late."""
-        return self.actions > 0
-
     def begin(self) -> Seen:
         """Begin in every copy, or go on where the resumed training was; call it once, before :meth:`step`.
 

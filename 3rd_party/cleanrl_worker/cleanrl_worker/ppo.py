@@ -159,30 +159,30 @@ class Recorder:
         shape = (config.num_steps, config.num_envs)
         kind = torch.from_numpy(seen.observations).dtype
         self.observations = torch.zeros((*shape, *seen.observations.shape[1:]), dtype=kind, device=device)
-        masks = (*shape, environments.actions)
-        self.masks = torch.ones(masks, dtype=torch.bool, device=device) if environments.masked else None
+        self.masks: Tensor | None = None
+        self._masks = (*shape, environments.actions)
         size = environments.action_space.shape
         kind = torch.float32 if head.continuous else torch.int64
         flat = (head.outputs,) if head.continuous else size
         self.actions = torch.zeros((*shape, *flat), dtype=kind, device=device)
-        zeros = (torch.zeros(shape, device=device) for _ in range(4))
-        self.log_probs, self.values, self.rewards, self.ended = zeros
+        self.values, self.rewards, self.ended = (torch.zeros(shape, device=device) for _ in range(3))
+        self._head, self._params = head, list[Tensor]()
 
     def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
         """Note what is seen at a step; observations and masks of it."""
         self.observations[t] = torch.from_numpy(seen.observations)
-        if self.masks is None:
-            return self.observations[t], None
         if seen.masks is not None:
+            if self.masks is None:  # until here every action was legal
+                self.masks = torch.ones(self._masks, dtype=torch.bool, device=self._device)
             self.masks[t] = torch.from_numpy(seen.masks)
-        return self.observations[t], self.masks[t]
+        return self.observations[t], None if self.masks is None else self.masks[t]
 
     def choose(self, t: int, learner: PPO, params: Tensor, values: Tensor, masks: Tensor | None) -> Tensor:
         """Draw actions and note them."""
         actions = learner.head.sample(params, masks, learner.generator)
         self.actions[t] = actions
         self.values[t] = values
-        self.log_probs[t] = learner.head.evaluate(params, self.actions[t], masks)[0]
+        self._params.append(params)
         return actions
 
     def pay(self, t: int, moved: Transition) -> None:
@@ -197,11 +197,12 @@ class Recorder:
 
     def rollout(self, next_value: Tensor) -> Rollout:
         """All of it."""
+        log_probs, _ = self._head.evaluate(torch.stack(self._params), self.actions, self.masks)
         return Rollout(
             self.observations,
             self.masks,
             self.actions,
-            self.log_probs,
+            log_probs,
             self.values,
             self.rewards,
             self.ended,
