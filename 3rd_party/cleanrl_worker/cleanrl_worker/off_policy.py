@@ -174,20 +174,21 @@ def train_off_policy(
             )
         session.episodes(step, moved.finished)
         learner.ring.add(seen, actions, moved)
-        if step >= config.learning_starts:
+        # By what is remembered, not by the step: a resumed training may have to fill its ring again.
+        if len(learner.ring) >= min(config.learning_starts, config.buffer_size):
             due = step // config.train_frequency - before // config.train_frequency
-            for _ in range(due if len(learner.ring) >= config.batch_size else 0):
+            for _ in range(due):
                 learner.updates += 1
                 batch = learner.ring.sample(config.batch_size, learner.chance)
                 latest |= learner.learn(batch.to(learner.device))
             learner.passed(before, step)
         seen = moved.seen
-        if step // METRICS_EVERY > before // METRICS_EVERY:
+        over = step >= config.total_steps
+        if over or step // METRICS_EVERY > before // METRICS_EVERY:
             session.metrics(step, {name: float(value) for name, value in latest.items()})
         # Hearing wishes costs a look at a file: often enough is enough.
-        if (step // HEAR_EVERY > before // HEAR_EVERY or step >= config.total_steps) and not session.advance(
-            step, learner
-        ):
+        hearing = over or step // HEAR_EVERY > before // HEAR_EVERY
+        if hearing and not session.advance(step, learner):
             break
 
 

@@ -60,7 +60,7 @@ class QPlayer:
         return cls(module, space.start, _share(network, "epsilon"), atoms)
 
     def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Values of the actions; the value of a state is that of its best action."""
+        """Values of the actions; the value of a state is that of its best action, legal or not."""
         values = self.module(rows)
         if self._atoms is not None:
             values = mean_values(values, self._atoms)

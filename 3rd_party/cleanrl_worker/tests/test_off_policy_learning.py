@@ -151,10 +151,10 @@ def test_the_temperature_rises_while_the_policy_has_less_chance_than_wanted(tmp_
     learner = learn("sac", "Late-v0", tmp_path, total_steps=101)
     wanted = learner.target_entropy
     for entropy, sign in ((wanted - 0.5, 1), (wanted + 0.5, -1)):
-        before = float(learner.temperature())
+        before = learner.temperature().item()
         for _ in range(40):  # more than Adam's momentum remembers
             learner.learn_temperature(torch.full((8,), -entropy))
-        assert np.sign(float(learner.temperature()) - before) == sign
+        assert np.sign(learner.temperature().item() - before) == sign
 
 
 # -- the same twice, and the same in two parts -------------------------------------------------
