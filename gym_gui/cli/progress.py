@@ -183,15 +183,15 @@ def _train_bar(progress: Progress, title: str) -> OnTrainProgress:
 
 
 def _train_lines() -> OnTrainProgress:
-    said, paused = time.monotonic() - _LINE_EVERY_S + 1, False
+    said, paused, step = time.monotonic() - _LINE_EVERY_S + 1, False, -1
 
     def show(p: TrainProgress) -> None:
-        nonlocal said, paused
-        if not p.steps_per_s and not p.paused:
-            return  # it has only begun
+        nonlocal said, paused, step
+        if (not p.steps_per_s or p.step == step) and p.paused == paused:
+            return  # it has only begun, or there is nothing new
         if p.step < p.total_steps and p.paused == paused and time.monotonic() - said < _LINE_EVERY_S:
             return
-        said, paused = time.monotonic(), p.paused
+        said, paused, step = time.monotonic(), p.paused, p.step
         words = [f"{p.step:,} of {p.total_steps:,} steps", _return(p), f"{p.steps_per_s:,.0f} steps/s"]
         if p.step < p.total_steps and p.remaining_s is not None:
             words.append(f"{_clock(p.remaining_s)} left")

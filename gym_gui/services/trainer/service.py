@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.services.trainer.folder import Follower, RunFolder
+from gym_gui.services.trainer.folder import REQUEST, Follower, RunFolder
 from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import STOP_GRACE_S, TrainingFailedError, TrainingProcess
 from gym_gui.services.trainer.records import RunLimits
@@ -168,7 +168,8 @@ def carry_out(
         TrainingFailedError: It went wrong while running.
     """
     check_ready(request.definition)
-    new = not request.out.exists()
+    folder = RunFolder(request.out)
+    new, before = not request.out.exists(), folder.read(REQUEST) if request.resume else None
     process = TrainingProcess.launch(request, limits, tied=True, gpus=detected_gpus(), grace_s=grace_s)
     try:
         _follow(process, _Teller(process.events(), on_progress, on_warning), on_stopping)
@@ -176,10 +177,18 @@ def carry_out(
         if process.alive:
             process.kill()
         outcome = process.outcome()
-        if new and outcome is not None and outcome.refused:
-            RunFolder(request.out).discard()
+        if outcome is not None and outcome.refused:
+            _take_back(folder, before, new=new)
     assert outcome is not None  # it is over
     return _result(request, outcome)
+
+
+def _take_back(folder: RunFolder, before: Mapping[str, Any] | None, *, new: bool) -> None:
+    """Leave the folder of a training that the worker refused as it was asked for before."""
+    if new:
+        folder.discard()
+    elif before is not None:
+        folder.write(REQUEST, before)  # or a setting that cannot change would be asked for ever after
 
 
 def check_ready(definition: WorkerTypeDefinition) -> None:

@@ -196,6 +196,18 @@ def test_a_training_goes_on_as_its_folder_says(worker: WorkerTypeDefinition, tmp
     assert KeptRequest.read(tmp_path / "p").settings["total_steps"] == 2000
 
 
+def test_a_change_that_is_refused_leaves_what_was_asked_for_before(
+    worker: WorkerTypeDefinition, tmp_path: Path
+) -> None:
+    carry_out(search_request(worker, tmp_path / "p", spread=0.5))
+    with WorkerTypeRegistry.isolated() as registry:
+        registry.register(worker)
+        with pytest.raises(UsageError, match=r"spread was 0\.5 and stays so"):
+            carry_out(resumed(tmp_path / "p", {"spread": "2", "total_steps": "2000"}, registry))
+        assert KeptRequest.read(tmp_path / "p").given == {"spread": 0.5}
+        assert carry_out(resumed(tmp_path / "p", {"total_steps": "2000"}, registry)).step >= 2000
+
+
 def test_what_was_trained_by_hand_is_known_by_its_policy(tmp_path: Path) -> None:
     kept = KeptRequest.read(ROOT / "docs/examples/checkpoints/ppo_cartpole")
     assert (kept.worker, kept.algorithm, kept.env_id, kept.given) == (

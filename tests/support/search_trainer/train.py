@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -56,12 +57,21 @@ def search(options: argparse.Namespace, run: TrainingRun) -> int:
     step = begun = 0
     if options.resume:
         kept = json.loads((run.folder / "policy.json").read_text())
+        if kept["spread"] != options.spread:
+            run.fail("usage", f"spread was {kept['spread']} and stays so")
+            return 2
         best, weights = kept["best"], np.asarray(kept["weights"])
         step = begun = kept["total_steps"]
         rng.bit_generator.state = kept["rng"]
 
     def save() -> None:
-        row = {"best": best, "weights": weights.tolist(), "total_steps": step, "rng": rng.bit_generator.state}
+        row: dict[str, Any] = {"spread": options.spread}
+        row |= {
+            "best": best,
+            "weights": weights.tolist(),
+            "total_steps": step,
+            "rng": rng.bit_generator.state,
+        }
         part = run.folder / "policy.json.part"
         part.write_text(json.dumps(row))
         part.replace(run.folder / "policy.json")
