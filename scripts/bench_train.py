@@ -1,0 +1,281 @@
+"""What the trainer daemon costs and bears: both sides in one run.
+
+    python scripts/bench_train.py [--quick] [--only NAME] [--json FILE]
+
+* Environment steps per second of a training in the daemon, while somebody watches all of its
+  telemetry, over those of the same script run bare, measured in turn within the same minutes
+  (the training's own clock, without its start and its evaluation), the median of the pairs.
+* Metric points per second from a training's files to a watcher, none lost.
+* Steps per second of 64 episodes at once over one at a time, decided by a trained policy.
+* Twenty trainings queued on two cores: how many ran at once, and that all of them did.
+
+Machines differ and are shared, so absolute figures are printed for orientation only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player
+from rich.console import Console
+from rich.table import Table
+
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.folder import EVENTS, Follower
+from gym_gui.services.trainer.messages import METHODS, SERVICE, TOKEN
+from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.starting import stop_daemon
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.registry import WorkerTypeRegistry
+
+WORKER = "cleanrl_worker"
+QUEUED = 20
+
+_REPORT = """
+import sys, time
+from pathlib import Path
+from mosaic_worker.training import TrainingRun
+folder, rows, width = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+run = TrainingRun(folder)
+run.start("report", "none", 0, rows)
+begun = time.time()
+for step in range(rows):
+    run.metrics(step, {f"losses/{k}": step + k / 7 for k in range(width)})
+    if step % 50 == 0:
+        run.advance(step, lambda: None)
+run.done("completed", rows, None)
+run.close()
+print(begun, time.time())
+"""
+
+
+@asynccontextmanager
+async def daemon() -> AsyncGenerator[tuple[TrainerClient, Store]]:
+    """A daemon of its own, gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        store = Store(data=place / "data", cache=place / "cache", runtime=place / "r")
+        client = await TrainerClient.connect(store)
+        try:
+            yield client, store
+        finally:
+            await client.close()
+            await asyncio.to_thread(stop_daemon, store)
+
+
+# -- a training, bare and in the daemon ----------------------------------------------------------
+
+
+def own_rate(folder: Path) -> float:
+    """Steps per second as the training itself tells them, from its first to its last progress."""
+    rows = [row for row in Follower(folder / EVENTS).read(1 << 30) if row.get("event") == "progress"]
+    rows = [row for row in rows if row["step"] < row["total_steps"]]
+    first, last = rows[1], rows[-1]  # the first update warms up
+    return (last["step"] - first["step"]) / (last["elapsed_s"] - first["elapsed_s"])
+
+
+def bare_rate(env: str, settings: dict[str, Any]) -> float:
+    """The script by itself; nobody reads what it writes."""
+    definition = WorkerTypeRegistry.require(WORKER)
+    assert definition.train is not None
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-m", definition.train.entry, "--algo", "ppo", "--env-id", env]
+        command += ["--seed", "1", "--out", out]
+        for name, value in settings.items():
+            command += [f"--{name.replace('_', '-')}", str(value)]
+        environment = worker_environment(definition, "bench")
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+        return own_rate(Path(out))
+
+
+async def daemon_rate(env: str, settings: dict[str, Any]) -> float:
+    """The same in the daemon, while somebody watches everything."""
+    async with daemon() as (client, _):
+        config = UnifiedRunConfig(env, worker_type=WORKER, algorithm="ppo", seed=1, settings=settings)
+        run_id = await client.submit(config)
+
+        async def drain(stream: AsyncIterator[list[Any]]) -> None:
+            async for _ in stream:
+                pass
+
+        readers = [
+            asyncio.ensure_future(drain(stream))
+            for stream in (client.metrics(run_id), client.episodes(run_id))
+        ]
+        async for told in client.watch_runs():
+            if told.over:
+                break
+        await asyncio.gather(*readers)
+        (run,) = await client.runs()
+        if run.state != "completed":
+            raise RuntimeError(f"the training in {env} ended as {run.state}: {run.reason}")
+        return own_rate(run.folder)
+
+
+def training(env: str, steps: int, pairs: int) -> tuple[float, str]:
+    """Median ratio of the pairs, and what was measured; whichever is first takes turns."""
+    settings = {"total_steps": steps}
+    rows: list[tuple[float, float]] = []
+    for turn in range(pairs):
+        if turn % 2:
+            bare = bare_rate(env, settings)
+            rows.append((asyncio.run(daemon_rate(env, settings)), bare))
+        else:
+            ours = asyncio.run(daemon_rate(env, settings))
+            rows.append((ours, bare_rate(env, settings)))
+    ratios = [ours / bare for ours, bare in rows]
+    ours_median = statistics.median(ours for ours, _ in rows)
+    bare_median = statistics.median(bare for _, bare in rows)
+    spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
+    return statistics.median(ratios), f"{ours_median:,.0f} against {bare_median:,.0f} steps/s ({spread})"
+
+
+# -- telemetry -----------------------------------------------------------------------------------
+
+
+async def telemetry(rows: int, width: int) -> tuple[float, str]:
+    """Points per second from the first that is reported to the last that is received."""
+    async with daemon() as (client, store):
+        folder = store.data_dir("reports")
+        run_id = await _register(store, folder)
+        writer = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            _REPORT,
+            str(folder),
+            str(rows),
+            str(width),
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        steps: list[int] = []
+        async for batch in client.metrics(run_id):
+            steps += [row.step for row in batch if len(row.values) == width]
+        received = time.time()
+        said, _ = await writer.communicate()
+        begun, written = map(float, said.split())
+    if steps != list(range(rows)):
+        raise RuntimeError(f"{rows} rows were reported and {len(steps)} received, or not in their order")
+    detail = f"{rows * width:,} points in {written - begun:.1f} s, received by {received - begun:.1f} s"
+    return rows * width / (received - begun), f"{detail}, none lost"
+
+
+async def _register(store: Store, folder: Path) -> str:
+    """Make a training known that the daemon has not started itself."""
+    import grpc.aio
+
+    address = find(store)
+    assert address is not None
+    about = {"algorithm": "report", "env_id": "none", "folder": str(folder), "every_s": 60}
+    request, response = METHODS["RegisterWorker"][1:]
+    async with grpc.aio.insecure_channel(f"unix:{address.socket}") as channel:
+        register: Any = channel.unary_unary(
+            f"/{SERVICE}/RegisterWorker",
+            request_serializer=request.SerializeToString,
+            response_deserializer=response.FromString,
+        )
+        message = pb.WorkerRegistration(json=json.dumps(about))
+        answer = await register(message, metadata=((TOKEN, address.read_token()),))
+        return str(answer.run_id)
+
+
+# -- the others ----------------------------------------------------------------------------------
+
+
+def batching(episodes: int, tries: int) -> tuple[float, str]:
+    """64 at once over the best of one at a time."""
+    players = {"agent": ppo_player()}
+    single = max(engine_rate(CARTPOLE, players, max(episodes // 32, 2), 1, 1) for _ in range(tries))
+    batched = statistics.median(engine_rate(CARTPOLE, players, episodes, 64, 1) for _ in range(tries))
+    return batched / single, f"{batched:,.0f} against {single:,.0f} steps/s"
+
+
+async def twenty() -> tuple[float, str]:
+    """The most that ran at once; raises where one did not come to its end."""
+    async with daemon() as (client, _):
+        settings = {"total_steps": 1024, "num_envs": 2, "num_steps": 64}
+        begun = time.monotonic()
+        for number in range(QUEUED):
+            config = UnifiedRunConfig(
+                CARTPOLE, worker_type=WORKER, algorithm="ppo", seed=number, settings=settings
+            )
+            await client.submit(config, priority=number % 3)
+        most, done = 0, 0
+        async for _ in client.watch_runs():
+            runs = await client.runs()
+            most = max(most, sum(run.started_at is not None and not run.over for run in runs))
+            done = sum(run.over for run in runs)
+            if done == QUEUED:
+                break
+        failed = [run for run in await client.runs() if run.state != "completed"]
+        if failed:
+            raise RuntimeError(f"{len(failed)} of {QUEUED} failed, the first: {failed[0].reason}")
+        waits = [(run.started_at or 0.0) - run.submitted_at for run in await client.runs()]
+    took = time.monotonic() - begun
+    detail = f"all of {QUEUED} done in {took:.0f} s; the longest wait {max(waits):.0f} s"
+    return float(most), detail
+
+
+def measurements(quick: bool) -> list[tuple[str, float, str, Callable[[], tuple[float, str]]]]:
+    """(name, goal, unit, measurement) of every figure."""
+    pairs = 3 if quick else 7
+    cartpole, minigrid = (40_000, 20_000) if quick else (150_000, 80_000)
+    rows = 40_000 if quick else 200_000
+    return [
+        ("PPO CartPole, in the daemon and watched", 0.97, "x", lambda: training(CARTPOLE, cartpole, pairs)),
+        ("PPO MiniGrid, in the daemon and watched", 0.97, "x", lambda: training(MINIGRID, minigrid, pairs)),
+        ("metric points", 50_000, "points/s", lambda: asyncio.run(telemetry(rows, 10))),
+        ("64 episodes at once over one", 8.0, "x", lambda: batching(256, 2 if quick else 3)),
+        (f"{QUEUED} queued on 2 cores: most at once", 2.0, "runs", lambda: asyncio.run(twenty())),
+    ]
+
+
+def main() -> int:
+    """Measure, print a table, optionally write JSON; exit status 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="shorter and rougher")
+    parser.add_argument("--only", default="", help="figures whose name contains this")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    args = parser.parse_args()
+    discover()
+    # Two cores, whatever the machine: the daemon hands out what it may use itself.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    figures: list[Figure] = []
+    for name, goal, unit, measure in measurements(args.quick):
+        if args.only.lower() not in name.lower():
+            continue
+        measured, detail = measure()
+        exact = unit == "runs"
+        met = measured == goal if exact else measured >= goal
+        figures.append(Figure(name, f"{'=' if exact else '>='} {goal:,g}", measured, unit, met, detail))
+        print(f"{name}: {measured:,.2f} {unit}", file=sys.stderr)
+    table = Table("figure", "goal", "measured", "met", "detail")
+    for f in figures:
+        table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
+    Console(width=150).print(table)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
+    return 0 if all(f.met for f in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
