@@ -225,7 +225,6 @@ def daemon(
         float, typer.Option(metavar="MINUTES", min=0, help="End after so long without need; 0: never.")
     ] = 10.0,
     queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
-    notify: Annotated[int | None, typer.Option(hidden=True)] = None,
     as_json: Json = False,
 ) -> None:
     """Keep trainings: queue, start and watch them, with or without a window.
@@ -243,8 +242,7 @@ def daemon(
         raise typer.Exit((show_status if status else stop_it)(as_json=as_json))
     from gym_gui.services.trainer.daemon import DaemonSettings
 
-    settings = DaemonSettings(idle * 60, queue, tcp, cert, key, notify)
-    raise typer.Exit(run_daemon(settings))
+    raise typer.Exit(run_daemon(DaemonSettings(idle * 60, queue, tcp, cert, key)))
 
 
 @app.command()

@@ -23,7 +23,7 @@ import gym_gui
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.messages import SERVER_OPTIONS
-from gym_gui.services.trainer.place import Place, log_file
+from gym_gui.services.trainer.place import NOTIFY, Place, log_file
 from gym_gui.services.trainer.queue import CAPACITY
 from gym_gui.services.trainer.records import Health
 from gym_gui.services.trainer.servicer import TrainerServicer
@@ -47,7 +47,6 @@ class DaemonSettings:
         tcp: ``host:port`` to listen on besides the socket; needs ``cert`` and ``key``.
         cert: Its certificate, with those that lead to it, as PEM.
         key: The certificate's key, as PEM.
-        notify: File descriptor that is told ``ready`` once it listens.
     """
 
     idle_s: float = IDLE_S
@@ -55,7 +54,6 @@ class DaemonSettings:
     tcp: str = ""
     cert: Path | None = None
     key: Path | None = None
-    notify: int | None = None
 
     def credentials(self) -> grpc.ServerCredentials | None:
         """What it shows on TCP; ``None`` where it listens on its socket alone.
@@ -87,15 +85,16 @@ async def serve(store: Store, settings: DaemonSettings) -> None:
         DaemonHeldError: Another daemon serves the folder.
         UsageError: It cannot serve as it was asked to; says what to change.
     """
-    if settings.notify is not None:
-        os.set_inheritable(settings.notify, False)  # trainings have no business with it
+    told = os.environ.pop(NOTIFY, "")
+    if told:
+        os.set_inheritable(int(told), False)  # trainings have no business with it
     credentials = settings.credentials()
     place = Place(store)
     try:
         trainer = Trainer(store, capacity=settings.capacity)
         try:
             await trainer.start()
-            await _Daemon(store, settings, place, trainer).run(credentials)
+            await _Daemon(store, settings, place, trainer, int(told) if told else None).run(credentials)
         finally:
             await trainer.close()
     finally:
@@ -103,7 +102,10 @@ async def serve(store: Store, settings: DaemonSettings) -> None:
 
 
 class _Daemon:
-    def __init__(self, store: Store, settings: DaemonSettings, place: Place, trainer: Trainer) -> None:
+    def __init__(
+        self, store: Store, settings: DaemonSettings, place: Place, trainer: Trainer, told: int | None
+    ) -> None:
+        self._told = told
         self._store, self._settings, self._place, self._trainer = store, settings, place, trainer
         self._began = time.monotonic()
         self._done = asyncio.Event()
@@ -145,11 +147,11 @@ class _Daemon:
         return f"{tcp.rpartition(':')[0]}:{port}"
 
     def _notify(self) -> None:
-        if self._settings.notify is not None:
+        if self._told is not None:
             with contextlib.suppress(OSError):
-                os.write(self._settings.notify, b"ready\n")
+                os.write(self._told, b"ready\n")
             with contextlib.suppress(OSError):
-                os.close(self._settings.notify)
+                os.close(self._told)
 
     async def _until_done(self) -> None:
         idle_since = time.monotonic()

@@ -24,6 +24,8 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 
 LOCK, LOG = "daemon.lock", "daemon.log"
+NOTIFY = "MOSAIC_DAEMON_NOTIFY"
+"""Variable with the file descriptor that is told ``ready`` once a daemon listens."""
 _TRIES, _TRY_S = 20, 0.05
 
 

@@ -16,7 +16,7 @@ import gym_gui
 import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.place import Address, find, log_file
+from gym_gui.services.trainer.place import NOTIFY, Address, find, log_file
 from gym_gui.workers.environment import scrubbed
 from gym_gui.workers.tree import TAG
 
@@ -77,14 +77,14 @@ def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
 def _start(store: Store, options: tuple[str, ...]) -> Address:
     log = log_file(store)
     ready, told = os.pipe()
-    command = [sys.executable, "-m", "gym_gui", "daemon", "--notify", str(told), *options]
+    command = [sys.executable, "-m", "gym_gui", "daemon", *options]
     try:
         _make_room(log)
         with log.open("ab") as said:
             began = log.stat().st_size
             subprocess.run(
                 [sys.executable, "-I", "-S", "-c", _DETACH, *command],
-                env=_environment(store),
+                env={**_environment(store), NOTIFY: str(told)},
                 cwd=log.parent,
                 stdin=subprocess.DEVNULL,
                 stdout=said,
