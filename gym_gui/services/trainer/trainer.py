@@ -130,6 +130,7 @@ class Trainer:
             reason="",
             started_at=None,
             ended_at=None,
+            warning="",
         )
         try:
             folder.mkdir(parents=True, exist_ok=True)
