@@ -12,6 +12,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
@@ -188,7 +189,7 @@ def _unzip(archive: Path, folder: Path) -> None:
                         while left and (data := inside.read(min(_COPY, left))):
                             left -= len(data)
                             file.write(data)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         words = " ".join(str(error).split())
         raise CheckpointError(f"{archive} is damaged: {words}. Copy it again") from error
 

@@ -1,0 +1,97 @@
+"""A policy fits where its preprocessing makes of the slot what it was trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.spaces import space_to_spec, to_space
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.policy_fit import misfit, pipeline_of, space_words
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+from mosaic_worker.preprocessing import PreprocessingError
+from tests.support.policies import kept_policy
+
+POLE = spaces.Box(-1, 1, (4,), np.float32)
+TWO = spaces.Discrete(2)
+
+
+def policy(folder: Path, **changes: Any) -> Any:
+    found = read_policy_file(kept_policy(folder / "kept", **changes))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("steps", "slot", "does", "words"),
+    [
+        ([], POLE, TWO, ""),
+        ([], spaces.Box(-9, 9, (4,), np.float64), TWO, ""),
+        ([], spaces.Box(-1, 1, (5,)), TWO, "for observations of Box(4), this slot has Box(5)"),
+        ([], POLE, spaces.Discrete(3), "for actions of Discrete(2), this slot has Discrete(3)"),
+        ([], POLE, spaces.Discrete(2, start=1), "this slot has Discrete(2, start=1)"),
+        ([{"step": "select", "key": "own"}], spaces.Dict(own=POLE, time=TWO), TWO, ""),
+        ([{"step": "select", "key": "own"}], POLE, TWO, "step 1 (select) does not fit Box"),
+        (["flatten"], spaces.Dict(a=spaces.Box(-1, 1, (2,)), b=spaces.Box(-1, 1, (2,))), TWO, ""),
+        (
+            ["flatten"],
+            spaces.Box(-1, 1, (3, 2)),
+            TWO,
+            "of Box(4), this slot has Box(6) after flatten",
+        ),
+    ],
+)
+def test_what_comes_out_of_the_steps_is_compared(
+    steps: Any, slot: Any, does: Any, words: str, tmp_path: Path
+) -> None:
+    file = policy(tmp_path)
+    for space in (slot, to_space(slot)):
+        said = misfit(file, space, does, steps)
+        assert words in said
+        assert bool(said) == bool(words)
+
+
+def test_the_policys_own_steps_apply_unless_the_slot_has_some(tmp_path: Path) -> None:
+    slot = spaces.Dict(own=POLE, time=TWO)
+    file = policy(
+        tmp_path, preprocessing=[{"step": "select", "key": "own"}], observation_space=space_to_spec(slot)
+    )
+    assert misfit(file, slot, TWO) == ""
+    assert misfit(file, POLE, TWO, ["flatten"]) == ""
+    assert "(select) does not fit" in misfit(file, POLE, TWO)
+
+
+def test_pipelines_of_assignments(tmp_path: Path) -> None:
+    if not WorkerTypeRegistry.all():
+        discover()
+    rl, human = (WorkerTypeRegistry.require(name) for name in ("cleanrl_worker", "human_worker"))
+    kept = kept_policy(tmp_path / "kept", preprocessing=[{"step": "frame_stack", "size": 2}])
+    bad = kept_policy(tmp_path / "bad", preprocessing=[{"step": "frame_stock"}])
+    row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
+    found = pipeline_of(row, rl, POLE)
+    assert found is not None
+    assert found.input_space.shape == (2, 4)
+    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/nowhere"}), rl, POLE) is None
+    assert pipeline_of(WorkerAssignment("cleanrl_worker", "rl"), rl, POLE) is None
+    own = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)}, preprocess=["flatten"])
+    chosen = pipeline_of(own, rl, POLE)
+    assert chosen is not None
+    assert chosen.input_space.shape == (4,)
+    with pytest.raises(PreprocessingError, match="did you mean 'frame_stack'"):
+        pipeline_of(WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(bad)}), rl, POLE)
+    with pytest.raises(PreprocessingError, match="a person sees the environment"):
+        pipeline_of(WorkerAssignment("", "human", preprocess=["flatten"]), human, POLE)
+
+
+def test_spaces_in_words() -> None:
+    assert space_words(spaces.Dict(a=POLE, b=spaces.Tuple((TWO, TWO)))) == (
+        "Dict(a: Box(4), b: Tuple(Discrete(2), Discrete(2)))"
+    )
+    assert space_words(spaces.MultiDiscrete([2, 3])) == "MultiDiscrete([2, 3])"
+    assert len(space_words(spaces.Dict({f"key_{i}": POLE for i in range(50)}))) == 100
