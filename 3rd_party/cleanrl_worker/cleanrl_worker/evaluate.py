@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,20 @@ EVALUATION_SEEDS = tuple(range(10_000, 10_020))
 """Environment seeds of the evaluation at the end of a training; far from the seeds trained with."""
 
 
+class Interrupted(Exception):
+    """Somebody does not want to wait for the end of an evaluation."""
+
+
+def _go_on() -> bool:
+    return True
+
+
 def episode_returns(
-    policy: Policy, env_id: str, seeds: Iterable[int], max_steps: int = 100_000
+    policy: Policy,
+    env_id: str,
+    seeds: Iterable[int],
+    max_steps: int = 100_000,
+    go_on: Callable[[], bool] = _go_on,
 ) -> list[float]:
     """Undiscounted return of one episode per seed, all played side by side.
 
@@ -24,8 +36,10 @@ def episode_returns(
         env_id: What to make.
         seeds: Environment seed of each episode.
         max_steps: Ends episodes of an environment that knows no end.
+        go_on: Asked before every step; false ends the evaluation.
 
     Raises:
+        Interrupted: ``go_on`` said so.
         ConfigError: The environment cannot be made.
         ValueError: The policy's output is no finite number.
     """
@@ -35,6 +49,8 @@ def episode_returns(
             open_ones = [episode for episode in episodes if not episode.over]
             if not open_ones:
                 break
+            if not go_on():
+                raise Interrupted
             _step(policy, open_ones)
         return [episode.total for episode in episodes]
     finally:
@@ -42,9 +58,9 @@ def episode_returns(
             episode.env.close()
 
 
-def mean_return(policy: Policy, env_id: str) -> float:
+def mean_return(policy: Policy, env_id: str, go_on: Callable[[], bool] = _go_on) -> float:
     """Mean of :func:`episode_returns` over :data:`EVALUATION_SEEDS`."""
-    return float(np.mean(episode_returns(policy, env_id, EVALUATION_SEEDS)))
+    return float(np.mean(episode_returns(policy, env_id, EVALUATION_SEEDS, go_on=go_on)))
 
 
 class _Episode:

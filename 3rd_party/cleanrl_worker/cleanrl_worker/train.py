@@ -78,15 +78,24 @@ def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored:
     from cleanrl_worker import training
 
     try:
-        training.train(found, config, run, restored)
+        return 0 if training.train(found, config, run, restored) else 130
     except ConfigError as error:
         _fail(run, "usage", str(error))
         return 2
-    except (training.TrainingFailed, LoadError, OSError, MemoryError) as error:
-        words = " ".join(str(error).split()) or "there is no memory left; lower num_envs or buffer sizes"
-        _fail(run, "failed", words)
-        return 1
-    return 130 if run.stop_requested else 0
+    except (training.TrainingFailed, LoadError) as error:
+        _fail(run, "failed", " ".join(str(error).split()))
+    except OSError as error:
+        _fail(
+            run,
+            "failed",
+            f"{error.strerror or error}: {error.filename or run.folder}. Then go on with --resume",
+        )
+    except (MemoryError, RuntimeError) as error:
+        # torch says it in words alone.
+        if isinstance(error, RuntimeError) and not re.search("out of memory|allocate memory", str(error)):
+            raise
+        _fail(run, "failed", "there is not enough memory; lower num_envs, num_steps or the network's widths")
+    return 1
 
 
 def _fail(run: TrainingRun, kind: str, message: str) -> None:

@@ -9,7 +9,7 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.environments import Environments, TrainingFailed, action_kind
-from cleanrl_worker.evaluate import EVALUATION_SEEDS, mean_return
+from cleanrl_worker.evaluate import EVALUATION_SEEDS, Interrupted, mean_return
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import Algorithm, load
 from cleanrl_worker.session import Session
@@ -21,7 +21,7 @@ __all__ = ["TrainingFailed", "stored_settings", "train"]
 
 def train(
     algorithm: Algorithm, config: TrainingConfig, run: TrainingRun, restored: State | None = None
-) -> None:
+) -> bool:
     """Train a policy into a run folder, to the end or until somebody wishes it to stop.
 
     Args:
@@ -29,6 +29,9 @@ def train(
         config: Every setting.
         run: The run folder.
         restored: State of the training that goes on.
+
+    Returns:
+        Whether it is all done, the evaluation too.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
@@ -44,29 +47,35 @@ def train(
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, session.step)
             try:
                 learner = load(algorithm.train)(config, environments, session)
-            except TrainingFailed:
+            except TrainingFailed as error:
                 # The network of the last update is still whole, or refused by save_policy.
                 if session.learner is not None:
                     with contextlib.suppress(TrainingFailed):
                         session.save_policy()
-                raise
+                raise TrainingFailed(f"after step {session.step:,}: {error}") from error
         if not environments.exact:
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
-        finish(config, session, run)
+        return finish(config, session, run)
 
 
-def finish(config: TrainingConfig, session: Session, run: TrainingRun) -> None:
-    """Keep the final policy, and say how good it is unless in a hurry to stop."""
+def finish(config: TrainingConfig, session: Session, run: TrainingRun) -> bool:
+    """Keep the final policy, and say how good it is unless in a hurry to stop; whether it is all done."""
     session.save()
     run.checkpointed(session.step)
-    if run.stop_requested:
-        run.done("stopped", session.step, None)
-        return
-    # From disk, so that what was kept is proven to load and play.
-    result = mean_return(Policy.load(run.folder), config.env_id)
-    session.save_policy(result, EVALUATION_SEEDS)
-    run.done("completed", session.step, result)
+
+    def go_on() -> bool:
+        run.advance(session.step, session.save)
+        return not run.stop_requested
+
+    result: float | None = None
+    if not run.stop_requested:
+        with contextlib.suppress(Interrupted):
+            # From disk, so that what was kept is proven to load and play.
+            result = mean_return(Policy.load(run.folder), config.env_id, go_on)
+            session.save_policy(result, EVALUATION_SEEDS)
+    run.done("stopped" if result is None else "completed", session.step, result)
+    return result is not None
 
 
 def check_fit(algorithm: Algorithm, environments: Environments) -> None:

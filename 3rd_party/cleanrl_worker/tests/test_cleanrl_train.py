@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -206,3 +207,47 @@ def test_cartpole_is_solved_by_default_settings(seed: int, tmp_path: Path) -> No
     assert main(["--env-id=CartPole-v1", f"--seed={seed}", f"--out={tmp_path}"]) == 0
     assert np.mean(episode_returns(Policy.load(tmp_path), "CartPole-v1", range(20))) >= 475.0
     assert time.monotonic() - began < 280.0
+
+
+def test_an_environment_that_raises_in_its_own_process_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ["--env-id=probes:Raises-v0", f"--out={tmp_path}", *SHORT, "--total-steps=8192", "--async-envs"]
+    assert main(args) == 1
+    said = capsys.readouterr().err
+    assert "Raises-v0 raised RuntimeError: the roof fell in" in said
+    assert "after step" in said
+
+
+def test_somebody_may_not_want_to_wait_for_the_evaluation(tmp_path: Path, monkeypatch: Any) -> None:
+    """The policy is kept, and nobody says how good it is."""
+    from mosaic_worker import training as files
+
+    original = files.TrainingRun.checkpointed
+
+    def wish(run: files.TrainingRun, step: int) -> None:
+        original(run, step)
+        files.ask(tmp_path, "stop")
+
+    monkeypatch.setattr(files.TrainingRun, "checkpointed", wish)
+    assert main(["--env-id=probes:Constant-v0", f"--out={tmp_path}", *SHORT]) == 130
+    (done,) = (row for row in rows(tmp_path / "events.jsonl") if row["event"] == "done")
+    assert (done["status"], done["step"], done["mean_return"]) == ("stopped", 1024, None)
+    assert Policy.load(tmp_path).description.mean_return is None
+
+
+def test_a_full_disk_is_named_and_the_last_policy_stays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    args = ["--env-id=probes:Constant-v0", f"--out={tmp_path}", *SHORT]
+    assert main(args) == 0
+    before = (tmp_path / "policy.json").read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))  # a larger file cannot be written
+    try:
+        assert main([*args, "--overwrite", "--hidden", "512", "512"]) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "File too large" in capsys.readouterr().err
+    assert (tmp_path / "policy.json").read_bytes() == before
+    assert Policy.load(tmp_path).description.network["hidden"] == [16]
