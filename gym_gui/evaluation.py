@@ -33,7 +33,8 @@ from gym_gui.core.errors import PolicyFailure, UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.records import EpisodeRecord
-from gym_gui.services.policy_files import PolicyFile
+from gym_gui.services.policy_files import PolicyFile, read_policy_file
+from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.versions import commit, machine
@@ -42,7 +43,8 @@ _T = TypeVar("_T")
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
 """A function of the observation, an Operator, Actor or controller object, a class of one of
-these (made anew for every episode), a checkpoint's path, or a slot as in an experiment file."""
+these (made anew for every episode), a checkpoint's path or ``library:NAME``, or a slot as in an
+experiment file."""
 
 _SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
 
@@ -240,7 +242,9 @@ def _assignment(policy: Policy) -> WorkerAssignment:
     if isinstance(policy, Mapping):
         slot = dict(cast("Mapping[str, Any]", policy))
     else:
-        slot = {"type": "rl", "checkpoint": str(policy)}
+        path = PolicyLibrary().path_of(str(policy))
+        file = read_policy_file(Path(path))
+        slot = {"type": "rl", "checkpoint": path, **({"worker_id": file.worker_id} if file else {})}
     data = {"operators": [{"id": "evaluation", "task": "any", "workers": {SINGLE_AGENT: slot}}]}
     return experiment_from_data(data, complete=False).operators[0].workers[SINGLE_AGENT]
 

@@ -348,7 +348,7 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
 
 @policies_app.command("list")
 def policies_list(as_json: Json = False) -> None:
-    """Every policy there is: trained here, brought, or in folders of your own."""
+    """Every policy there is, trained here or brought."""
     from gym_gui.cli.policies import list_policies
 
     list_policies(as_json=as_json)
@@ -356,7 +356,7 @@ def policies_list(as_json: Json = False) -> None:
 
 @policies_app.command("show")
 def policies_show(name: PolicyName, as_json: Json = False) -> None:
-    """One policy: what it sees and does, where it comes from, how good it is."""
+    """One policy: what it sees and does, where it comes from."""
     from gym_gui.cli.policies import show_policy
 
     show_policy(name, as_json=as_json)

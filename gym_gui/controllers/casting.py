@@ -17,7 +17,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
-from gym_gui.services.policy_fit import misfit, pipeline_of, policy_path
+from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_library import at_path
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
@@ -283,6 +283,8 @@ def _check_player(
     reasons = check_slot(definition, shown, slot.action_space)
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
+    if file is not None and (other := other_worker(file, definition)):
+        raise ExperimentError(f"{where}: {other}", fix=f"Write worker_id {file.worker_id!r} for {agent}")
     if not reasons and file is not None:
         steps = assignment.preprocess
         reason = misfit(file, slot.observation_space, slot.action_space, steps)

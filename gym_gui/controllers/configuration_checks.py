@@ -24,7 +24,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_catalogue import Policy, policies_of, policy_of
 from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
-from gym_gui.services.policy_fit import misfit, pipeline_of
+from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
@@ -214,7 +214,7 @@ class ConfigurationChecks:
                 why = reason[:1].lower() + reason[1:]
                 yield Finding(Level.ERROR, f"{agent}: {option.label} is {why}", agent)
             if setting.type == "policy":
-                yield from _checkpoint(agent, row, setting.name, sheet, slot)
+                yield from _checkpoint(agent, row, setting.name, sheet, slot, worker)
         yield from _secrets(agent, row)
         if row.worker_type == "human" and "script" not in row.settings:
             limit = row.deadline_s
@@ -278,7 +278,12 @@ _NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def _checkpoint(
-    agent: AgentID, row: WorkerAssignment, setting: str, sheet: EnvironmentSheet, slot: SlotInfo
+    agent: AgentID,
+    row: WorkerAssignment,
+    setting: str,
+    sheet: EnvironmentSheet,
+    slot: SlotInfo,
+    worker: WorkerTypeDefinition,
 ) -> Iterator[Finding]:
     written = row.settings.get(setting)
     if not isinstance(written, str) or not written:
@@ -292,6 +297,8 @@ def _checkpoint(
         if problem := preprocessing_problem(path):
             yield Finding(Level.ERROR, f"{agent}: {path.name}: {problem}", agent)
         return  # of a format that only its worker reads
+    if other := other_worker(file, worker):
+        yield Finding(Level.ERROR, f"{agent}: {other}; choose it among the policies", agent)
     if why := misfit(file, slot.observation_space, slot.action_space, row.preprocess):
         yield Finding(Level.ERROR, f"{agent}: {path.name} does not fit: {why[:1].lower()}{why[1:]}", agent)
     elif file.env_id != sheet.env_id:

@@ -55,6 +55,13 @@ def pipeline_of(
     return Pipeline(steps, observation_space) if steps else None
 
 
+def other_worker(file: PolicyFile, definition: WorkerTypeDefinition) -> str:
+    """Why a worker cannot play a policy that another one plays, as a sentence; empty where it is its own."""
+    if file.worker_id in (definition.type_id, *definition.aliases):
+        return ""
+    return f"{file.title} is played by {file.worker_id}, not by {definition.type_id}"
+
+
 def misfit(
     file: PolicyFile, observation_space: Any, action_space: Any, preprocess: Sequence[Any] = ()
 ) -> str:

@@ -295,6 +295,15 @@ def test_a_checkpoint_whose_steps_do_not_fit_says_so(tmp_path: Path) -> None:
         assert words in str(caught.value)
 
 
+def test_a_policy_of_another_worker_says_whose_it_is(tmp_path: Path) -> None:
+    kept = checkpoint(tmp_path / "kept", worker="sb3_worker")
+    row = seat("cleanrl_worker", "rl", settings={"checkpoint": str(kept)})
+    with pytest.raises(ExperimentError) as caught:
+        cast(operator("CartPole-v1", {"agent": row}))
+    assert "kept is played by sb3_worker, not by cleanrl_worker" in str(caught.value)
+    assert "Write worker_id 'sb3_worker' for agent_0" in str(caught.value)
+
+
 def test_the_slots_own_steps_win(tmp_path: Path) -> None:
     kept = checkpoint(tmp_path / "kept", preprocessing=[{"step": "frame_stack", "size": 2}])
     own = seat("cleanrl_worker", "rl", settings={"checkpoint": str(kept)}, preprocess=["flatten"])
