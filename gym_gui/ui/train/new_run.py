@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
@@ -17,8 +16,9 @@ from gym_gui.ui.train.estimate import estimate
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.preset_menu import TrainingPresetMenu
 from gym_gui.ui.train.presets import TrainingPreset
-from gym_gui.ui.train.setting_fields import FieldError, read_value
+from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.train.settings_list import LABEL_WIDTH, SettingsList
+from gym_gui.ui.train.space_look import SpaceLook
 from gym_gui.ui.train.training_choices import (
     Trainer,
     algorithm_reason,
@@ -38,16 +38,13 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.environment_probe import EnvironmentProbe
     from gym_gui.envs import EnvSpec
     from gym_gui.services.trainer.client import TrainerClient
 
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
-MOST_RUNS: Final = 20
 FILM: Final = ("video_every", 50_000)
 """Workers film nothing unless they are told to; whoever trains here wants to see."""
-HIGHEST_SEED: Final = 2**31 - 1
 
 
 class NewRunForm(QWidget):
@@ -70,12 +67,10 @@ class NewRunForm(QWidget):
         self._trainers: dict[str, Trainer] = {}
         self._specs: dict[str, EnvSpec] = {}
         self._base_items: list[PickerItem] = []
-        self._probe: EnvironmentProbe | None = None
-        self._looking: asyncio.Task[None] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._starting = False
-        self._known: tuple[str, str, str] = ("", "", "")  # environment, kinds of actions, observations
-        self._trouble_there = ""
+        self._spaces = SpaceLook(context, self)
+        self._spaces.found.connect(self._on_spaces_found)
         self.settings: SettingsList | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -106,20 +101,9 @@ class NewRunForm(QWidget):
         self._place = self._column.count()
 
     def _make_rest(self) -> None:
-        self._rest = FormRows(label_width=LABEL_WIDTH)
-        self._line_notes: dict[QLineEdit, QLabel] = {}
-        self.seed = self._line(
-            "train-seed", "1", "Seed", "The training's seed: the same one gives the same run"
-        )
-        self.runs = self._line(
-            "train-runs",
-            "1",
-            "Runs",
-            "Start several: one for each seed from this one on, to see what is luck",
-        )
-        self.name = self._line("train-name", "", "Name", "What to call it; without one its settings do")
-        self.name.setPlaceholderText("optional")
-        self._column.addWidget(self._rest)
+        self.numbers = RunNumbers()
+        self.numbers.changed.connect(self.check)
+        self._column.addWidget(self.numbers)
         self.problem = label("", "error", wrap=True)
         self.problem.setObjectName("train-problem")
         self._column.addWidget(self.problem)
@@ -137,18 +121,6 @@ class NewRunForm(QWidget):
         row.addStretch(1)
         row.addWidget(self.start)
         self._column.addLayout(row)
-
-    def _line(self, name: str, text: str, title: str, tip: str) -> QLineEdit:
-        line = QLineEdit(text)
-        line.setObjectName(name)
-        line.textEdited.connect(self.check)
-        self._rest.add_row(title, line, tooltip=tip)
-        note = label("", "error", wrap=True)
-        note.setObjectName(f"{name}-problem")
-        note.hide()
-        self._rest.add_wide(note)
-        self._line_notes[line] = note
-        return line
 
     # -- what there is to choose from ----------------------------------------------------
 
@@ -168,7 +140,7 @@ class NewRunForm(QWidget):
         self._offer_workers()
         self._specs, self._base_items = await asyncio.to_thread(_environments)
         self._offer_environments()
-        if self._looking is None:
+        if not self._spaces.begun:
             self.choose_environment(str(self.environment.value))
         self.loaded.emit()
         self.check()
@@ -185,12 +157,11 @@ class NewRunForm(QWidget):
 
     def _offer_algorithms(self) -> None:
         trainer = self.trainer
-        env_id, action, observation = self._known
-        fits = env_id == self.environment.value
+        spaces = self._spaces.of(str(self.environment.value))
         items: list[PickerItem] = []
         if trainer is not None:
             for name, schema in trainer.algorithms.items():
-                reason = algorithm_reason(schema, action, observation) if fits else ""
+                reason = algorithm_reason(schema, spaces.action, spaces.observation)
                 words = f"{name} {schema.description}"
                 items.append(PickerItem(name, trainer.title(name), reason=reason, keywords=words))
         self.algorithm.set_items(items)
@@ -233,10 +204,7 @@ class NewRunForm(QWidget):
     def choose_environment(self, env_id: str) -> None:
         """Take an environment, and find out what actions it has."""
         self.environment.set_value(env_id)
-        self._trouble_there = ""
-        if self._looking is not None:
-            self._looking.cancel()
-        self._looking = self._context.spawn(self._look(env_id), "Looking at the environment")
+        self._spaces.look(env_id)
         self._offer_algorithms()
 
     def _make_settings(self, values: Mapping[str, Any]) -> None:
@@ -255,26 +223,7 @@ class NewRunForm(QWidget):
         self.settings.set_values(values)
         self.check()
 
-    async def _look(self, env_id: str) -> None:
-        """Find out what actions there are, in a process of its own."""
-        from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
-        from gym_gui.workers.capabilities import action_kind, observation_kinds
-
-        if self._probe is None:
-            self._probe = EnvironmentProbe()
-        try:
-            sheet = await self._probe.describe(EnvironmentRequest(env_id))
-        except MosaicError as error:
-            if env_id == self.environment.value:
-                self._known, self._trouble_there = (env_id, "", ""), str(error)
-                self.check()
-            return
-        if env_id != self.environment.value:
-            return
-        actions = {action_kind(slot.action_space) for slot in sheet.slots.values()}
-        seen = {observation_kinds(slot.observation_space)[0] for slot in sheet.slots.values()}
-        observation = {"image": "image", "box": "vector"}.get(next(iter(seen), ""), "")
-        self._known = (env_id, actions.pop() if len(actions) == 1 else "", observation)
+    def _on_spaces_found(self) -> None:
         self._offer_algorithms()
         self.check()
 
@@ -305,7 +254,7 @@ class NewRunForm(QWidget):
         if preset.env_id != self.environment.value:
             self.choose_environment(preset.env_id)
         if seed is not None:
-            self.seed.setText(str(seed))
+            self.numbers.seed.setText(str(seed))
         self.check()
 
     def _on_preset_loaded(self, preset: object) -> None:
@@ -330,20 +279,17 @@ class NewRunForm(QWidget):
 
     def check(self, *_: object) -> None:
         """Say beside each field what is wrong, and whether it can be started."""
-        seed_wrong = self._check_line(self.seed, 0, HIGHEST_SEED)
-        runs_wrong = self._check_line(self.runs, 1, MOST_RUNS)
+        numbers = self.numbers.problems()
         misfit = self._misfit()
         self.problem.setText(misfit)
         self.problem.setVisible(bool(misfit))
-        wrong = [
-            f"{title}: {text}" for title, text in (self.settings.problems if self.settings else {}).items()
-        ]
-        wrong += [f"Seed: {seed_wrong}"] * bool(seed_wrong) + [f"Runs: {runs_wrong}"] * bool(runs_wrong)
+        settings = self.settings.problems if self.settings is not None else {}
+        wrong = [f"{title}: {text}" for title, text in {**settings, **numbers}.items()]
         reason = misfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
-        count = self._number(self.runs, 1) if not runs_wrong else 1
+        count = self.numbers.count
         self.start.set_text("Start" if count == 1 else f"Start {count}")
-        many = f"Start {count} runs, with seeds from {self._number(self.seed, 0)} on"
+        many = f"Start {count} runs, with seeds from {self.numbers.first_seed} on"
         self.start.setToolTip(reason or ("Start this run" if count == 1 else many))
         self.presets_button.setEnabled(self.trainer is not None)
         self._say_estimate()
@@ -363,9 +309,9 @@ class NewRunForm(QWidget):
         schema = trainer.algorithms.get(name)
         if schema is None:
             return f"{trainer.definition.display_name} knows no algorithm {name}: choose one of its own."
-        known, action, observation = self._known
-        reason = algorithm_reason(schema, action, observation) if known == env_id else ""
-        return f"{trainer.title(name)} is {reason}." if reason else self._trouble_there
+        spaces = self._spaces.of(env_id)
+        reason = algorithm_reason(schema, spaces.action, spaces.observation)
+        return f"{trainer.title(name)} is {reason}." if reason else spaces.trouble
 
     def _not_yet(self) -> str:
         if self.trainer is None or self.environment.value is None:
@@ -373,24 +319,6 @@ class NewRunForm(QWidget):
         if self._link.state is not LinkState.READY:
             return "The trainer is not connected yet"
         return "It is being started" if self._starting else ""
-
-    def _check_line(self, line: QLineEdit, low: int, high: int) -> str:
-        try:
-            value = read_value(line.text(), ("integer",))
-            wrong = "" if low <= value <= high else f"A whole number from {low} to {high:,}."
-        except FieldError as error:
-            wrong = str(error)
-        note = self._line_notes[line]
-        note.setText(wrong)
-        note.setVisible(bool(wrong))
-        return wrong
-
-    @staticmethod
-    def _number(line: QLineEdit, otherwise: int) -> int:
-        try:
-            return int(read_value(line.text(), ("integer",)))
-        except FieldError:
-            return otherwise
 
     def _say_estimate(self) -> None:
         settings = self.settings
@@ -414,7 +342,7 @@ class NewRunForm(QWidget):
             if waiting > 1
             else (" One waits for a core before it.")
         )
-        self.estimate.set_text(judged.sentence(self._number(self.runs, 1)) + before)
+        self.estimate.set_text(judged.sentence(self.numbers.count) + before)
         self.estimate.show()
 
     # -- starting ------------------------------------------------------------------------
@@ -431,22 +359,21 @@ class NewRunForm(QWidget):
         from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
         assert self.settings is not None
-        first, count = self._number(self.seed, 1), self._number(self.runs, 1)
-        env_id, action, _ = self._known
+        first, count, values = self.numbers.first_seed, self.numbers.count, self.settings.values()
+        env_id = str(self.environment.value)
+        action = self._spaces.of(env_id).action
         started: list[str] = []
-        values, name = self.settings.values(), self.name.text().strip()
         try:
             for seed in range(first, first + count):
                 config = UnifiedRunConfig(
-                    task=str(self.environment.value),
+                    task=env_id,
                     worker_type=str(self.worker.value),
                     algorithm=str(self.algorithm.value),
-                    action_space=action if action and env_id == self.environment.value else None,
+                    action_space=action or None,
                     seed=seed,
                     settings=values,
                 )
-                title = name if count == 1 or not name else f"{name}, seed {seed}"
-                started.append(await client.submit(config, title=title))
+                started.append(await client.submit(config, title=self.numbers.title(seed)))
         finally:
             if started:
                 self.started.emit(started)
@@ -457,11 +384,7 @@ class NewRunForm(QWidget):
 
     async def closed(self) -> None:
         """End the process that looks at environments."""
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.gather(self._looking, return_exceptions=True)
-        if self._probe is not None:
-            await self._probe.close()
+        await self._spaces.close()
 
 
 class _Checker:

@@ -95,10 +95,12 @@ class PolicyPanel(QWidget):
         self.facts = FormRows()
         self.values: dict[str, QLabel] = {}
         for name in _FACTS:
-            value = label("", wrap=True)
+            path = name in ("Folder", "Weights")
+            value = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle) if path else label("", wrap=True)
             value.setObjectName(f"train-policy-{name.lower().replace(' ', '-')}")
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.values[name] = self.facts.add_row(name, value)
+            value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
         column.addWidget(self.facts)
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
@@ -174,7 +176,7 @@ def _texts(policy: PolicyEntry) -> dict[str, str]:
         "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
         "Origin": origin,
         "Licence": about.licence,
-        "Weights": f"sha256 {about.weights_sha256[:16]}…" if about.weights_sha256 else "",
+        "Weights": f"sha256 {about.weights_sha256}" if about.weights_sha256 else "",
         "Folder": str(policy.file.path),
     }
 

@@ -80,6 +80,7 @@ class RunPanel(QWidget):
             value.setObjectName(f"train-fact-{name}")
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._values[name] = self.facts.add_row(title, value)
+            value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
         self._column.addWidget(self.facts)
         self.settings_title = section_label("Settings given")
         self._column.addSpacing(theme.STEP)
@@ -218,7 +219,7 @@ class RunPanel(QWidget):
         self._shown_settings = (record.run_id, shown)
         self.settings.clear()
         for name, text in shown:
-            self.settings.add_row(name, label(text, wrap=True))
+            self.settings.add_row(name, label(text, wrap=True)).setMinimumWidth(1)
         self.settings_title.setVisible(bool(shown))
         self.settings.setVisible(bool(shown))
 

@@ -32,6 +32,8 @@ STATE_WORDS: Final = {
     "failed": "Failed",
 }
 _SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
+_LATE: Final = ("total_steps", "video_every", "device")
+"""Settings that are told only where nothing else sets runs apart."""
 _MOST: Final = 2
 
 
@@ -83,13 +85,16 @@ def titles(records: Sequence[RunRecord]) -> dict[str, str]:
 
 def _title(record: RunRecord, group: Sequence[RunRecord]) -> str:
     differing = differences([other.settings for other in group])
+    telling = [name for name in differing if name not in _LATE]
+    if len({_apart(other, telling) for other in group}) < len({_apart(other, differing) for other in group}):
+        telling += [name for name in differing if name in _LATE]
     parts = [
         f"{_SHORT.get(name, name.replace('_', ' '))} {_setting(name, record.settings[name])}"
-        for name in differing
+        for name in telling
         if name in record.settings
     ][:_MOST]
-    same = Counter(_apart(other, differing) for other in group)
-    if len({other.seed for other in group}) > 1 and (not parts or same[_apart(record, differing)] > 1):
+    same = Counter(_apart(other, telling) for other in group)
+    if len({other.seed for other in group}) > 1 and (not parts or same[_apart(record, telling)] > 1):
         parts.append(f"seed {record.seed}")
     return ", ".join([algorithm_word(record.algorithm), *parts])
 

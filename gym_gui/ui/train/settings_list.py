@@ -48,8 +48,12 @@ class SettingsList(QWidget):
         grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
         ordered = sorted(properties.items(), key=lambda item: item[1].get("x-group") != "main")
-        for row, (name, schema) in enumerate(ordered):
-            self._add(grid, 2 * row, name, schema)
+        self._grid = grid
+        self._properties = dict(ordered)
+        self._places = {name: 2 * row for row, name in enumerate(self._properties)}
+        for name, schema in ordered:
+            if schema.get("x-group") == "main":
+                self._build(name)
         self.strange = label("", "error", wrap=True)
         self.strange.setObjectName("train-settings-unknown")
         grid.addWidget(self.strange, 2 * len(ordered), 0, 1, 2)
@@ -59,8 +63,12 @@ class SettingsList(QWidget):
         self._show_rows()
         self.look()
 
-    def _add(self, grid: QGridLayout, row: int, name: str, schema: Mapping[str, Any]) -> None:
-        field = field_for(name, schema, self)
+    def _build(self, name: str) -> None:
+        """Make a row, once: most settings are never looked at."""
+        if name in self._fields:
+            return
+        grid, row = self._grid, self._places[name]
+        field = field_for(name, self._properties[name], self)
         heading = muted_label(field.title, wrap=True, parent=self)
         heading.setFixedWidth(LABEL_WIDTH)
         heading.setToolTip(field.control.toolTip())
@@ -72,10 +80,6 @@ class SettingsList(QWidget):
         grid.addWidget(note, row + 1, 1)
         field.changed.connect(self._on_changed)
         self._fields[name], self._labels[name], self._notes[name] = field, heading, note
-
-    def field(self, name: str) -> SettingField | None:
-        """The field of a setting."""
-        return self._fields.get(name)
 
     @property
     def problems(self) -> Mapping[str, str]:
@@ -98,7 +102,7 @@ class SettingsList(QWidget):
         """What will hold for a setting: what is set, else its default."""
         field = self._fields.get(name)
         if field is None:
-            return self._unknown.get(name, otherwise)
+            return self._unknown.get(name, self._properties.get(name, {}).get("default", otherwise))
         try:
             return field.value()
         except FieldError:
@@ -106,7 +110,10 @@ class SettingsList(QWidget):
 
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Show these, and the defaults of all others."""
-        self._unknown = {name: value for name, value in values.items() if name not in self._fields}
+        self._unknown = {name: value for name, value in values.items() if name not in self._properties}
+        for name in values:
+            if name in self._properties:
+                self._build(name)
         for name, field in self._fields.items():
             field.set_value(values.get(name, field.default))
         self._show_rows()
@@ -115,6 +122,10 @@ class SettingsList(QWidget):
     def toggle_all(self) -> None:
         """All settings, or the main ones alone."""
         self._all = not self._all
+        if self._all:
+            for name in self._properties:
+                self._build(name)
+            self.look()
         self._show_rows()
 
     @property
@@ -153,9 +164,9 @@ class SettingsList(QWidget):
             field.setVisible(shown)
             self._labels[name].setVisible(shown)
             self._notes[name].setVisible(shown and wrong)
-        others = any(not field.main for field in self._fields.values())
+        others = any(schema.get("x-group") != "main" for schema in self._properties.values())
         self.more.setVisible(others)
-        self.more.set_text("Fewer settings" if self._all else f"All {len(self._fields)} settings…")
+        self.more.set_text("Fewer settings" if self._all else f"All {len(self._properties)} settings…")
 
     def _on_changed(self) -> None:
         self.look()

@@ -107,7 +107,7 @@ def test_what_was_stopped_goes_on_and_is_cloned(page: TrainPage, started: Start,
 
 def test_several_seeds_are_started_and_compared(page: TrainPage, qtbot: QtBot) -> None:
     fill(page, total_steps=400, step_s=0.0)
-    page.form.runs.setText("2")
+    page.form.numbers.runs.setText("2")
     page.form.check()
     assert page.form.start.text() == "Start 2"
     page.form.start.click()
@@ -152,10 +152,10 @@ def test_what_cannot_be_is_said_and_start_waits(page: TrainPage, qtbot: QtBot) -
     assert not form.start.isEnabled() and "at least 1" in form.start.toolTip()
     fill(page)
     assert form.start.isEnabled()
-    form.seed.clear()
-    qtbot.keyClicks(form.seed, "one")
+    form.numbers.seed.clear()
+    qtbot.keyClicks(form.numbers.seed, "one")
     assert not form.start.isEnabled() and form.start.toolTip() == "Seed: A whole number, like 500,000."
-    form.seed.setText("1")
+    form.numbers.seed.setText("1")
     form.choose_environment("Pendulum-v1")
     qtbot.waitUntil(lambda: "continuous" in form.problem.text(), timeout=PATIENCE_MS)
     assert not form.start.isEnabled() and "for discrete actions" in form.start.toolTip()

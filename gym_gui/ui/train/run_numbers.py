@@ -1,0 +1,85 @@
+"""Seed, number and name of the runs that a form starts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
+
+from gym_gui.ui.train.setting_fields import FieldError, read_value
+from gym_gui.ui.train.settings_list import LABEL_WIDTH
+from gym_gui.ui.widgets import FormRows, label
+
+MOST_RUNS: Final = 20
+HIGHEST_SEED: Final = 2**31 - 1
+
+
+class RunNumbers(FormRows):
+    """Three lines; what is wrong with one is said below it."""
+
+    changed = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(label_width=LABEL_WIDTH, parent=parent)
+        self._notes: dict[QLineEdit, QLabel] = {}
+        self.seed = self._line("seed", "1", "Seed", "The training's seed: the same one gives the same run")
+        several = "Start several: one for each seed from this one on, to see what is luck"
+        self.runs = self._line("runs", "1", "Runs", several)
+        self.name = self._line("name", "", "Name", "What to call it; without one its settings do")
+        self.name.setPlaceholderText("optional")
+
+    @property
+    def first_seed(self) -> int:
+        """Of the first run."""
+        return _number(self.seed, 1)
+
+    @property
+    def count(self) -> int:
+        """Runs to start."""
+        return min(max(_number(self.runs, 1), 1), MOST_RUNS)
+
+    def problems(self) -> dict[str, str]:
+        """What is wrong, by title; said below the lines too."""
+        found = {
+            "Seed": self._look(self.seed, 0, HIGHEST_SEED),
+            "Runs": self._look(self.runs, 1, MOST_RUNS),
+        }
+        return {title: text for title, text in found.items() if text}
+
+    def title(self, seed: int) -> str:
+        """What a run with this seed is called; empty where nobody said."""
+        name = self.name.text().strip()
+        return name if self.count == 1 or not name else f"{name}, seed {seed}"
+
+    def _line(self, name: str, text: str, title: str, tip: str) -> QLineEdit:
+        line = QLineEdit(text)
+        line.setObjectName(f"train-{name}")
+        line.textEdited.connect(self._on_edited)
+        self.add_row(title, line, tooltip=tip)
+        note = label("", "error", wrap=True)
+        note.setObjectName(f"train-{name}-problem")
+        note.hide()
+        self.add_wide(note)
+        self._notes[line] = note
+        return line
+
+    def _look(self, line: QLineEdit, low: int, high: int) -> str:
+        try:
+            value = read_value(line.text(), ("integer",))
+            wrong = "" if low <= value <= high else f"A whole number from {low} to {high:,}."
+        except FieldError as error:
+            wrong = str(error)
+        self._notes[line].setText(wrong)
+        self._notes[line].setVisible(bool(wrong))
+        return wrong
+
+    def _on_edited(self, _text: str) -> None:
+        self.changed.emit()
+
+
+def _number(line: QLineEdit, otherwise: int) -> int:
+    try:
+        return int(read_value(line.text(), ("integer",)))
+    except FieldError:
+        return otherwise

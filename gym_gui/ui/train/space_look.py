@@ -1,0 +1,91 @@
+"""What kind of actions and observations an environment has, found out in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.context import AppContext
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.environment_probe import EnvironmentProbe
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """What was found out of an environment.
+
+    Attributes:
+        env_id: The environment; empty before anything is known.
+        action: Kind of its actions (``discrete``, ``continuous``, …); empty where that is not known.
+        observation: ``vector`` or ``image``; empty for another kind, or where it is not known.
+        trouble: Why it could not be looked at, as a sentence.
+    """
+
+    env_id: str = ""
+    action: str = ""
+    observation: str = ""
+    trouble: str = ""
+
+
+class SpaceLook(QObject):
+    """Looks at one environment at a time.
+
+    Args:
+        context: Work in the background.
+        parent: Qt owner.
+    """
+
+    found = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._probe: EnvironmentProbe | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._spaces = Spaces()
+
+    @property
+    def begun(self) -> bool:
+        """Whether any environment was looked at."""
+        return self._task is not None
+
+    def of(self, env_id: str) -> Spaces:
+        """What is known of an environment."""
+        return self._spaces if self._spaces.env_id == env_id else Spaces()
+
+    def look(self, env_id: str) -> None:
+        """Find out; :attr:`found` follows."""
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
+
+    async def close(self) -> None:
+        """End the process."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._probe is not None:
+            await self._probe.close()
+
+    async def _look(self, env_id: str) -> None:
+        from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
+        from gym_gui.workers.capabilities import action_kind, observation_kinds
+
+        if self._probe is None:
+            self._probe = EnvironmentProbe()
+        try:
+            sheet = await self._probe.describe(EnvironmentRequest(env_id))
+        except MosaicError as error:
+            self._spaces = Spaces(env_id, trouble=str(error))
+        else:
+            actions = {action_kind(slot.action_space) for slot in sheet.slots.values()}
+            seen = {observation_kinds(slot.observation_space)[0] for slot in sheet.slots.values()}
+            action = actions.pop() if len(actions) == 1 else ""
+            kind = seen.pop() if len(seen) == 1 else ""
+            self._spaces = Spaces(env_id, action, {"image": "image", "box": "vector"}.get(kind, ""))
+        self.found.emit()
