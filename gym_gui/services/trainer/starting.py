@@ -141,6 +141,7 @@ def _environment(store: Store) -> dict[str, str]:
         MOSAIC_CACHE_DIR=str(store.cache.absolute()),
         MOSAIC_RUNTIME_DIR=str(store.runtime_dir()),
         PYTHONUNBUFFERED="1",
+        PYTHONSAFEPATH="1",  # what lies among the runs is no code of ours
     )
     roots = [Path(gym_gui.__file__).resolve().parents[1], Path(mosaic_worker.__file__).resolve().parents[1]]
     beside = [str(root) for root in roots if root.name != "site-packages"]
