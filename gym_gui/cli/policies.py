@@ -47,7 +47,10 @@ def _row(entry: PolicyEntry) -> tuple[Sequence[Text], Sequence[str]]:
 
 
 def _score(score: PolicyScore | None) -> str:
-    return "" if score is None else f"{score.mean:,.1f} ± {score.deviation:,.1f}"
+    if score is None:
+        return ""
+    digits = 1 if abs(score.mean) >= 10 else 3
+    return f"{score.mean:,.{digits}f} ± {score.deviation:,.{digits}f}"
 
 
 def show_policy(name: str, *, as_json: bool) -> None:

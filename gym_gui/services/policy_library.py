@@ -119,7 +119,7 @@ class PolicyLibrary:
             own.append(("folder", folder))
         for folder in _BUNDLED:
             own.append(("bundled", folder))
-        return [(place, root) for place, root in own if root.is_dir()]
+        return [(place, root.absolute()) for place, root in own if root.is_dir()]
 
     def entries(self) -> list[PolicyEntry]:
         """All policies, each once, named so that no two names are the same."""
