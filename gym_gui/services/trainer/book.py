@@ -35,6 +35,7 @@ class Run:
         wishes: What it could not be told yet.
         heard_at: When it last said something, on the monotonic clock.
         ending: How it ended is being found out.
+        killed: Somebody asked for that.
         kept_at: When it was last written down, on the monotonic clock.
     """
 
@@ -45,6 +46,7 @@ class Run:
     wishes: tuple[str, ...] = ()
     heard_at: float = 0.0
     ending: bool = False
+    killed: bool = False
     kept_at: float = 0.0
 
 

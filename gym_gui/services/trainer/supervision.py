@@ -240,7 +240,8 @@ class Supervision:
         policy = str(run.record.folder) if RunFolder(run.record.folder).holds_policy else ""
         step = max(run.record.step, outcome.step)
         self._book.change(run, step=step, mean_return=mean, policy=policy, ended_at=outcome.ended_at)
-        self.finish(run, outcome.state, outcome.reason)
+        killed = run.killed and outcome.state == "stopped"
+        self.finish(run, outcome.state, outcome.reason or ("was killed on request" if killed else ""))
 
     def finish(self, run: Run, state: RunState, reason: str) -> None:
         """A run is over."""

@@ -154,6 +154,7 @@ class Trainer:
         if run.record.started_at is None:
             self._supervision.finish(run, "stopped", "cancelled before it began")
         elif run.record.state == "stopping" and run.process is not None:
+            run.killed = True
             await asyncio.to_thread(run.process.kill)
         elif run.record.state != "stopping":
             if run.process is not None:
