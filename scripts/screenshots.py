@@ -25,8 +25,9 @@ SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0
 SIZES, THEMES = ("1280x800", "1920x1080"), ("light", "dark")
 QUICK = {"total_steps": 20_000}
 LONGER = {"total_steps": 1_000_000, "video_every": 20_000}
-TRAINED = 60_000
+TRAINED = 40_000
 """Steps of the trainings that are photographed while they go on."""
+TRAINING_S = 400.0
 _SETTLE_S = 1.2
 _PATIENCE_S = 90.0
 _STEPS = 25
@@ -76,12 +77,12 @@ class Scenes:
         return self._window.pages[name]
 
     @staticmethod
-    async def _until(condition: Callable[[], object], what: str) -> None:
+    async def _until(condition: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE_S
+        deadline = loop.time() + patience_s
         while not condition():
             if loop.time() > deadline:
-                raise TimeoutError(f"{what} did not come within {_PATIENCE_S:g} s")
+                raise TimeoutError(f"{what} did not come within {patience_s:g} s")
             await asyncio.sleep(0.05)
         await asyncio.sleep(_SETTLE_S)
 
@@ -164,13 +165,16 @@ class Scenes:
         await self._until(lambda: page.form.ready and page.link.client, "the trainer")
         if not page.link.runs:
             await self._train_one(page, TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1", QUICK))
-            await self._until(lambda: page.link.runs and page.link.runs[0].over, "the first training")
+            await self._until(
+                lambda: page.link.runs and page.link.runs[0].over, "the first training", TRAINING_S
+            )
             for rate in (0.0025, 0.00025):
                 settings = {**LONGER, "learning_rate": rate}
                 await self._train_one(page, TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1", settings))
             await self._until(
                 lambda: all(run.over or (run.step >= TRAINED and run.video) for run in page.link.runs),
                 "trainings with films",
+                TRAINING_S,
             )
             page.form.fill(TrainingPreset("cleanrl_worker", "ppo", "CartPole-v1"), 1)
         page.new_run()
