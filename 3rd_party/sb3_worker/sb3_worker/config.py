@@ -8,7 +8,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     ValidationError,
     model_validator,
 )
@@ -21,7 +20,7 @@ MAIN: dict[str, Any] = {"x-group": "main"}
 class ConfigError(Exception):
     """A training that cannot be run as asked; the message is one sentence for the person.
 
-    No ``ValueError``, so that pydantic passes it on as it is.
+    No ``ValueError``, which pydantic would make something else of.
     """
 
 
@@ -130,11 +129,14 @@ class TrainingConfig(BaseModel):
         description="Film one episode of the current policy every so many steps; 0: never.",
     )
 
-    @model_validator(mode="wrap")
-    @classmethod
-    def _say_it_in_one_sentence(cls, data: Any, handler: ModelWrapValidatorHandler[Any]) -> Any:
+    def __init__(self, **values: Any) -> None:
+        """Refuse what cannot work.
+
+        Raises:
+            ConfigError: Naming the setting and what it must be.
+        """
         try:
-            return handler(data)
+            super().__init__(**values)
         except ValidationError as error:
             raise ConfigError("; ".join(_sentence(found) for found in error.errors())) from error
 

@@ -142,8 +142,8 @@ def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.C
 def test_one_seed_gives_the_same_weights(algorithm: str, tmp_path: Path) -> None:
     args = PPO if algorithm == "ppo" else [*REPLAY, "--hidden", "16", "--video-every=0"]
     probe = "Matching" if algorithm == "ppo" else "Reaching"
-    for name, more in (("a", []), ("b", ["--checkpoint-every=0.01"]), ("c", ["--seed=2"])):
-        command = [*args, f"--algo={algorithm}", f"--env-id=sb3_probes:{probe}-v0", "--total-steps=256"]
+    for name, more in (("a", []), ("b", ["--checkpoint-every=0.2"]), ("c", ["--seed=2"])):
+        command = [*args, f"--algo={algorithm}", f"--env-id=sb3_probes:{probe}-v0", "--total-steps=192"]
         assert main([*command, f"--out={tmp_path / name}", *more]) == 0
     first, second, third = ((tmp_path / n / "model.safetensors").read_bytes() for n in "abc")
     assert first == second != third
@@ -242,7 +242,7 @@ def test_a_training_that_breaks_keeps_the_last_good_policy(
     probe: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = [*PPO, f"--env-id=sb3_probes:{probe}-v0", f"--out={tmp_path}", "--total-steps=8192"]
-    assert main([*command, "--checkpoint-every=0.001"]) == 1
+    assert main([*command, "--checkpoint-every=0.1"]) == 1
     assert words in capsys.readouterr().err
     assert words in rows(tmp_path, "events")[-1]["message"]
     assert 0 < Policy.load(tmp_path).description.total_steps < 8192
@@ -264,12 +264,12 @@ def test_a_loss_that_explodes_ends_the_training(tmp_path: Path, monkeypatch: Any
 
     monkeypatch.setattr(library, "train", spoilt)
     command = [*PPO, "--env-id=sb3_probes:Matching-v0", f"--out={tmp_path}", "--total-steps=8192"]
-    assert main([*command, "--checkpoint-every=0.001"]) == 1
+    assert main([*command, "--checkpoint-every=0.1"]) == 1
     assert (
         "losses/value_loss is no finite number any more at step 384"
         in rows(tmp_path, "events")[-1]["message"]
     )
-    assert Policy.load(tmp_path).description.total_steps <= 384
+    assert 0 < Policy.load(tmp_path).description.total_steps <= 384
 
 
 LONG = ["--env-id=sb3_probes:Matching-v0", "--total-steps=100000000"]
