@@ -83,7 +83,7 @@ def _facts(entry: PolicyEntry) -> list[tuple[str, str]]:
         ("licence", about.licence or "not stated"),
         ("origin", _origin(about.origin)),
         ("written", about.trained_at),
-        ("in a file", f"checkpoint: library:{entry.name}"),
+        ("in a file", f'{{worker_id: {about.worker}, checkpoint: "library:{entry.name}"}}'),
     ]
 
 

@@ -13,6 +13,7 @@ from gym_gui.core.enums import WorkerKind
 WORKER_IDS: Final = {
     "cleanrl": "cleanrl_worker",
     "rllib": "ray_worker",
+    "sb3": "sb3_worker",
     "llm_worker": "mosaic_llm_worker",
     "operators": "operators_worker",
     "random_worker": "operators_worker",
@@ -41,6 +42,7 @@ DEFAULT_WORKERS: Final = {
 WORKER_TYPES: Final = {
     **{worker: kind for kind, worker in DEFAULT_WORKERS.items()},
     "ray_worker": WorkerKind.RL.value,
+    "sb3_worker": WorkerKind.RL.value,
     "xuance_worker": WorkerKind.RL.value,
     "balrog_worker": WorkerKind.LLM.value,
     "chess_worker": WorkerKind.LLM.value,

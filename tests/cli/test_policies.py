@@ -99,7 +99,7 @@ def test_a_policy_goes_out_and_comes_in(policies: Policies, tmp_path: Path) -> N
     added = policies("add", "out.zip", "--name", "brought", "--licence", "MIT", "--json").json()
     assert (added["name"], added["licence"], added["place"]) == ("brought", "MIT", "library")
     shown = policies("show", "brought")
-    assert "checkpoint: library:brought" in shown.out
+    assert '{worker_id: cleanrl_worker, checkpoint: "library:brought"}' in shown.out
     assert "not measured; run: mosaic policies score brought" in shown.out
     removed = policies("remove", "brought", "--json").json()
     assert Path(removed["trashed"]).is_relative_to(tmp_path / "share")
@@ -110,7 +110,7 @@ def test_a_policy_goes_out_and_comes_in(policies: Policies, tmp_path: Path) -> N
 def test_it_plays_under_its_name(mosaic: Mosaic) -> None:
     kept_policy(mosaic.home / "data/policies/brought")
     experiment = mosaic.home / "it.yaml"
-    row = {"type": "rl", "checkpoint": "library:brought"}
+    row = {"worker_id": "cleanrl_worker", "checkpoint": "library:brought"}
     operator = {"id": "a", "task": "CartPole-v1", "workers": {"agent": row}}
     experiment.write_text(json.dumps({"operators": [operator], "execution": {"num_episodes": 2}}))
     played = mosaic("run", experiment)
