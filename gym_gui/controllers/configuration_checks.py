@@ -159,8 +159,9 @@ class ConfigurationChecks:
 
     def _file_misfit(self, file: PolicyFile, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
         """Why a trained policy cannot play a slot: its preprocessing decides what the worker sees."""
-        why = self._cannot(worker, file.shown if file.preprocessing else slot.observation_space, slot)
-        return why or misfit(file, slot.observation_space, slot.action_space)
+        absent = self._absent.get(worker.type_id, "")
+        why = absent or misfit(file, slot.observation_space, slot.action_space)
+        return why or self._cannot(worker, file.shown, slot)
 
     def _cannot(self, worker: WorkerTypeDefinition, shown: Any, slot: SlotInfo) -> str:
         absent = self._absent.get(worker.type_id, "")

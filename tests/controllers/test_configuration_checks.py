@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import pytest
@@ -21,6 +22,7 @@ from gym_gui.services.policy_catalogue import find_policy_files, policy_of, read
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import WorkerStatus
+from tests.support.policies import kept_policy
 
 REPO = Path(__file__).resolve().parents[2]
 PPO = REPO / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
@@ -309,3 +311,71 @@ def test_soccer_is_checked_slot_by_slot(checks):
     report = checks.check(draft.with_row("green_0", chaser.assignment()), sheet)
     assert report.level is Level.OK
     assert "Observation and action spaces fit in all four slots" in [f.text for f in report.findings]
+
+
+class TestPreprocessing:
+    """What a policy is shown decides whether it fits, not what its slot sees."""
+
+    SELECT: ClassVar = [{"step": "select", "key": "image"}]
+
+    @pytest.fixture
+    def grid(self) -> EnvironmentSheet:
+        return sheet_of("MiniGrid-Empty-5x5-v0")
+
+    @pytest.fixture
+    def kept(self, tmp_path: Path, grid: EnvironmentSheet) -> Path:
+        slot = grid.slots["agent_0"]
+        return kept_policy(
+            tmp_path / "kept",
+            env_id=grid.env_id,
+            observation_space=slot.sees.space.to_json(),
+            input_space=slot.sees.space.spaces["image"].to_json(),
+            action_space=slot.does.space.to_json(),
+            preprocessing=self.SELECT,
+        )
+
+    def test_a_policy_is_offered_where_its_steps_make_it_fit(
+        self, checks, grid: EnvironmentSheet, kept: Path
+    ):
+        workers = list(checks.workers.values())
+        checks = ConfigurationChecks(workers, files=find_policy_files([kept, PPO]))
+        report = checks.check(one(grid, RANDOM), grid)
+        reasons = {o.policy.policy_id: o.reason for o in report.policies["agent_0"]}
+        assert reasons["cleanrl_ppo:kept"] == ""
+        assert reasons["cleanrl_ppo"] == "", "a file that is still to be chosen may have steps"
+        assert "Trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
+        assert not any("CleanRL is not offered" in f.text for f in report.findings)
+        workers = {o.worker.type_id: o.reason for o in report.workers["agent_0"]}
+        assert "observes" in workers["cleanrl_worker"], "by itself it does not understand a Dict"
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
+        report = checks.check(one(grid, row), grid)
+        assert report.level is Level.OK, report.findings
+        assert report.config is not None
+        assert cast(report.config).pipelines["agent_0"].input_space.shape == (7, 7, 3)
+
+    @pytest.mark.parametrize(
+        ("steps", "words"),
+        [
+            (["grayscale"], "step 1 (grayscale) does not fit"),
+            (["nothing"], "there is no step 'nothing'"),
+            (
+                [{"step": "select", "key": "direction"}],
+                "CleanRL observes box or image spaces, this slot's is discrete",
+            ),
+            ([*SELECT, "grayscale"], "this slot has Box(7, 7) after select image, grayscale"),
+        ],
+    )
+    def test_a_rows_own_steps_are_checked(
+        self, checks, grid: EnvironmentSheet, kept: Path, steps: list[Any], words: str
+    ):
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)}, preprocess=steps)
+        report = checks.check(one(grid, row), grid)
+        assert report.level is Level.ERROR
+        assert words in report.findings[0].text
+
+    def test_a_policy_of_another_worker_is_told(self, checks, tmp_path: Path):
+        kept = kept_policy(tmp_path / "theirs", worker="sb3_worker")
+        row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
+        sheet = sheet_of("CartPole-v1")
+        report = checks.check(one(sheet, row), sheet)
+        assert "theirs is played by sb3_worker, not by cleanrl_worker" in report.findings[0].text
