@@ -96,7 +96,8 @@ class Policy:
             LoadError: It cannot be played, with the way out.
         """
         description, data = read_checkpoint(checkpoint)
-        if description.worker != WORKER:
+        # A copy of this worker under another id plays the same networks.
+        if description.worker != WORKER and description.network.get("type") != "sb3":
             raise LoadError(
                 f"the checkpoint {checkpoint} is for {description.worker}, not for {WORKER}. "
                 f"Set worker_id to {description.worker!r}"

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import math
 import platform
 import time
 from collections import deque
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
@@ -165,7 +167,7 @@ class Session(BaseCallback):
         steps = [*self._steps, *self._statistics()]
         shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
         description = PolicyDescription(
-            worker=WORKER,
+            worker=_launched_as(self._run.folder),
             algorithm=self._name,
             env_id=self._config.env_id,
             observation_space=sees,
@@ -231,3 +233,11 @@ class Session(BaseCallback):
         except CannotFilm as error:
             self._filming = False
             self._run.warn(f"no videos: {error}")
+
+
+def _launched_as(folder: Path) -> str:
+    """The id of this worker: a trainer says it, as there may be copies with other ids."""
+    try:
+        return str(json.loads((folder / "train.json").read_bytes())["worker"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return WORKER

@@ -317,6 +317,13 @@ def test_a_stopped_training_goes_on(algorithm: str, start: Any, tmp_path: Path, 
     assert f"give --algo {algorithm}" in capsys.readouterr().err
 
 
+def test_a_copy_of_the_worker_trains_under_its_own_id(tmp_path: Path) -> None:
+    (tmp_path / "train.json").write_text('{"worker": "my_sb3_worker"}')
+    args = [*PPO, "--env-id=sb3_probes:Matching-v0", f"--out={tmp_path}", "--total-steps=128"]
+    assert main(args) == 0
+    assert Policy.load(tmp_path).description.worker == "my_sb3_worker"
+
+
 def test_a_film_of_the_policy_is_taken(tmp_path: Path) -> None:
     command = ["--algo=dqn", "--env-id=CartPole-v1", f"--out={tmp_path}", "--total-steps=300"]
     assert main([*command, "--video-every=150", "--learning-starts=50"]) == 0
