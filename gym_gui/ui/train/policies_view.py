@@ -210,6 +210,8 @@ class PoliciesView(QWidget):
             settings = {name: value for name, value in about.config.items() if name not in own}
             preset = TrainingPreset(about.worker, about.algorithm, about.env_id, settings)
             self.training_requested.emit(preset, about.seed)
+        elif action == "score":
+            self._context.spawn(self._measure(policy), "Measuring the policy")
         elif action == "export":
             self._ask_export(policy)
         elif policy.fixed:
@@ -226,6 +228,20 @@ class PoliciesView(QWidget):
         if trashed is not None:
             undo = ("Undo", partial(self._put_back, trashed, policy.file.path))
         self._context.notify(f"“{policy.name}” is in the trash", "info", undo)
+        self.refresh()
+
+    async def _measure(self, policy: PolicyEntry) -> None:
+        from gym_gui.services.apart import ApartError, run_apart
+
+        self.facts.set_measuring(True)
+        try:
+            done = await run_apart("gym_gui", "policies", "score", policy.name, "--json")
+        finally:
+            self.facts.set_measuring(False)
+        if done.status:
+            raise ApartError(done.complaint or f"{policy.name} could not be measured")
+        title = self.model.title(policy)
+        self._context.notify(f"“{title}” was played on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 
     def _ask_export(self, policy: PolicyEntry) -> None:

@@ -56,7 +56,7 @@ class PolicyPanel(QWidget):
     """
 
     action_requested = pyqtSignal(str)
-    """``folder``, ``train``, ``export`` or ``remove``."""
+    """``folder``, ``train``, ``score``, ``export`` or ``remove``."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +90,13 @@ class PolicyPanel(QWidget):
         rows.addLayout(pair)
         self.export = QuietButton("Export…", name="train-policy-export", on_click=self._on_export)
         self.export.setToolTip("Write it as a .zip that another library takes as it is")
-        rows.addWidget(self.export)
+        self.measure = QuietButton("Measure", name="train-policy-measure", on_click=self._on_measure)
+        self.measure.setToolTip("Play it on the standard seeds, and keep how well it does as its score")
+        second = QHBoxLayout()
+        second.setSpacing(theme.ROW)
+        second.addWidget(self.measure)
+        second.addWidget(self.export)
+        rows.addLayout(second)
         column.addWidget(self._buttons)
         self.facts = FormRows()
         self.values: dict[str, QLabel] = {}
@@ -144,6 +150,14 @@ class PolicyPanel(QWidget):
 
     def _on_folder(self) -> None:
         self.action_requested.emit("folder")
+
+    def set_measuring(self, measuring: bool) -> None:
+        """Say that it is being played."""
+        self.measure.setEnabled(not measuring)
+        self.measure.set_text("Measuring…" if measuring else "Measure")
+
+    def _on_measure(self) -> None:
+        self.action_requested.emit("score")
 
     def _on_export(self) -> None:
         self.action_requested.emit("export")

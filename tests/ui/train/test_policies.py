@@ -82,6 +82,15 @@ def test_a_policy_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbo
     assert (player.worker_id, player.settings["checkpoint"]) == ("cleanrl_worker", str(policy.file.path))
 
 
+def test_its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
+    select(library, BUNDLED)
+    assert library.facts.values["Score"].text() == "not measured"
+    library.facts.measure.click()
+    score = library.facts.values["Score"]
+    qtbot.waitUntil(lambda: "20 standard seeds" in score.text(), timeout=PATIENCE_MS)
+    assert score.text().startswith("500 ±") and library.facts.measure.isEnabled()
+
+
 def test_it_is_trained_again(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     page = window.page
     assert isinstance(page, TrainPage)
