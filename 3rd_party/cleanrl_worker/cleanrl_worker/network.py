@@ -76,9 +76,16 @@ class LSTMCell(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """``(N, width_in)`` and memory ``(N, 2 size)`` to the next memory; its first half is the output."""
+        return self.remember(self.enter(x), memory)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """What of the gates depends on the input alone: for all steps of a sequence at once."""
+        return affine(x, self.weight_ih, self.bias_ih)
+
+    def remember(self, entered: Tensor, memory: Tensor) -> Tensor:
+        """The memory ``(N, 2 size)`` after a step, from what :meth:`enter` gave for it."""
         hidden, cell = memory.chunk(2, -1)
-        gates = nn.functional.linear(x, self.weight_ih, self.bias_ih)
-        gates = gates + nn.functional.linear(hidden, self.weight_hh, self.bias_hh)
+        gates = entered + affine(hidden, self.weight_hh, self.bias_hh)
         enter, forget, content, leave = gates.chunk(4, -1)
         cell = forget.sigmoid() * cell + enter.sigmoid() * content.tanh()
         return torch.cat([leave.sigmoid() * cell.tanh(), cell], -1)

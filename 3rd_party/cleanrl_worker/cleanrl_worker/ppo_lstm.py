@@ -160,9 +160,10 @@ def again(
         Distribution parameters and values, T and n made one.
     """
     steps, copies = observations.shape[:2]
-    features = network.features(observations.flatten(0, 1)).unflatten(0, (steps, copies))
+    features = network.features(observations.flatten(0, 1))
+    entered = network.lstm.enter(features).unflatten(0, (steps, copies))
     hidden: list[Tensor] = []
     for t in range(steps):
-        memory = network.lstm(features[t], forget(memory, begins[t]))
+        memory = network.lstm.remember(entered[t], forget(memory, begins[t]))
         hidden.append(memory[:, : network.lstm.size])
     return network.heads(torch.cat(hidden))
