@@ -27,10 +27,12 @@ execution: {num_episodes: 4, seeds: 11}
 
 def _library_file(folder: Path) -> Any:
     """PPO behind a frame stack and running statistics, saved as people save it."""
+    import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
 
+    torch.set_num_threads(1)
     env = VecNormalize(VecFrameStack(make_vec_env("CartPole-v1", 4, seed=0), 2))
     model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, learning_rate=2e-3, seed=3, device="cpu")
     model.learn(2048)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -19,7 +20,8 @@ _SPECS = {name: gymnasium.registry.pop(name) for name in sb3_probes.NAMES}
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """The probe environments, by name."""
+    """The probe environments, by name; torch on one thread, as the worker has it."""
+    torch.set_num_threads(1)
     gymnasium.registry.update(_SPECS)
     yield
     for name in _SPECS:
