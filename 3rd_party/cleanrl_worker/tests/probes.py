@@ -201,22 +201,6 @@ class Faraway(gym.Env[Any, Any]):
         return np.array([5000.5, 7.0]), 1000.0 if action == self.wanted else -1000.0, True, False, {}
 
 
-class PositionsOnly(gym.ObservationWrapper[Any, Any, Any]):
-    """CartPole without its velocities: one look does not tell where cart and pole are going."""
-
-    def __init__(self) -> None:
-        from gymnasium.envs.classic_control import CartPoleEnv
-
-        super().__init__(CartPoleEnv())
-        low, high = (
-            bound[[0, 2]] for bound in (self.env.observation_space.low, self.env.observation_space.high)
-        )
-        self.observation_space = spaces.Box(low, high, dtype=np.float32)
-
-    def observation(self, observation: Any) -> Any:
-        return observation[[0, 2]]
-
-
 class Broken(gym.Env[Any, Any]):
     """Pays NaN after a while, or raises."""
 
@@ -251,7 +235,6 @@ for _name, _make, _more in (
     ("BigPicture-v0", Picture, {"kwargs": {"size": 36}}),
     ("Recall-v0", Recall, {}),
     ("Faraway-v0", Faraway, {}),
-    ("PositionsOnly-v0", PositionsOnly, {"max_episode_steps": 500}),
     ("PaysNan-v0", Broken, {"kwargs": {"how": "nan"}}),
     ("Raises-v0", Broken, {"kwargs": {"how": "raises"}}),
 ):

@@ -123,3 +123,15 @@ def test_a_decision_that_came_to_nothing_is_not_remembered(remembering: Path) ->
     ask(worker, slot, 1, np.array([0]), seen)
     after, expected = (ask(each, slot, 2, np.array([0]), seen) for each in (worker, other))
     assert after.values[0] == expected.values[0]
+
+
+def test_learning_remembers_what_playing_remembered() -> None:
+    """Played again before any gradient step, every action has the probability it was drawn with."""
+    settings = {
+        "env_id": "TwoSteps-v0", "num_envs": 4, "num_steps": 7, "total_steps": 28 * 4, "num_minibatches": 1,
+        "update_epochs": 1, "learning_rate": 0.5, "anneal_lr": False, "frame_stack": 2,
+    }  # fmt: skip
+    told = trainings.learn("ppo_lstm", settings).told
+    assert len(told) == 4
+    assert all(abs(values["losses/approx_kl"]) < 1e-6 for _, values in told)
+    assert all(values["losses/clip_fraction"] == 0.0 for _, values in told)
