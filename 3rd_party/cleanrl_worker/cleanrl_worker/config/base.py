@@ -62,7 +62,8 @@ class TrainingConfig(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto",
         title="Device",
-        description="Where the network learns; auto takes a GPU for images, where there is one; a small network is faster without.",
+        description="Where the network learns; auto takes a GPU for images where there is one: "
+        "for vectors a CPU is faster.",
         json_schema_extra=MAIN,
     )
     hidden: tuple[Width, ...] = Field(
