@@ -227,7 +227,7 @@ def daemon(
     queue: Annotated[int, typer.Option(metavar="N", min=1, help="Trainings that may wait.")] = 1000,
     as_json: Json = False,
 ) -> None:
-    """Keep trainings: queue, start and watch them, with or without a window.
+    """Keep trainings, with or without a window.
 
     It is started by itself when a training is asked for, and ends when nobody needs it.
     """

@@ -61,6 +61,8 @@ class Follower:
             with self.path.open("rb", buffering=0) as file:
                 whole = self._whole_lines(file.fileno(), limit)
         except FileNotFoundError:
+            if self._inode is not None:  # what comes in its place is another file
+                self.position, self._inode = 0, None
             return []
         self.position += len(whole)
         rows = [self._row(line) for line in whole.split(b"\n") if line]

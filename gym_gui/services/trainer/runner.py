@@ -214,7 +214,7 @@ class _Runner:
         return any(_wish(line) == "stop" for line in whole.split(b"\n"))
 
     def _stop(self, cause: str, reason: str, *, ask: bool = True) -> None:
-        if self._stop_at is not None:
+        if self._stop_at is not None or self._cause:  # it is being stopped, or has been killed
             return
         self._stop_at, self._cause, self._reason = time.monotonic(), cause, reason
         if ask:

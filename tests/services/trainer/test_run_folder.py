@@ -148,3 +148,14 @@ def test_what_a_training_wrote_can_be_taken_away_and_nothing_else(tmp_path: Path
     (folder / "notes.txt").unlink()
     folder.discard()
     assert not folder.path.exists()
+
+
+def test_a_file_that_comes_in_the_place_of_one_that_is_gone_is_read_whole(tmp_path: Path):
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1}\n{"step": 2}\n')
+    follower = Follower(path)
+    assert len(follower.read()) == 2
+    path.unlink()
+    assert follower.read() == []
+    path.write_text('{"step": 3}\n{"step": 4}\n{"step": 5}\n')
+    assert [row["step"] for row in follower.read()] == [3, 4, 5]
