@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from grpc.aio import init_grpc_aio
+from grpc.aio import init_grpc_aio, shutdown_grpc_aio
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
@@ -27,10 +27,16 @@ STEPS = {"total_steps": 1_000_000, "step_s": 0.002}
 """Settings of a training that goes on until it is stopped."""
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _grpc() -> None:
-    """gRPC's own thread is there before the check for leaks counts threads."""
+@pytest.fixture(scope="module", autouse=True)
+def _grpc() -> Iterator[None]:
+    """gRPC's own thread is there before the check for leaks counts threads, and gone for other tests."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)  # it asks for one
     init_grpc_aio()
+    yield
+    shutdown_grpc_aio()
+    asyncio.set_event_loop(None)
+    loop.close()
 
 
 @pytest.fixture
