@@ -165,6 +165,7 @@ def test_versions_are_held_to_those_that_were_tested(monkeypatch: pytest.MonkeyP
     assert installer.pinned("no-such-package") is None
 
 
+@pytest.mark.full
 def test_pip_takes_the_place_of_uv(index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # An interpreter that has pip, as Python itself brings it.
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "ours")], check=True)

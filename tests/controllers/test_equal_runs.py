@@ -45,7 +45,8 @@ EXPERIMENT = {
     "execution": {"num_episodes": 12, "seeds": list(range(500, 512)), "max_steps": 25},
 }
 FIRST = (1, 1)
-OTHERS = ((8, 1), (64, 1), (1, 2), (8, 2), (64, 2))
+LONG = [pytest.param(*others, marks=pytest.mark.full) for others in ((8, 1), (64, 1), (1, 2))]
+OTHERS = (*LONG, (8, 2), (64, 2))
 
 
 def mosaic(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -34,7 +34,7 @@ def metrics(folder: Path) -> list[Any]:
     return [(r["step"], {k: v for k, v in r["m"].items() if k != "charts/SPS"}) for r in rows]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [pytest.param(w, marks=[pytest.mark.full] * (w == "grids")) for w in WAYS])
 def test_a_cut_training_equals_one_that_was_not(way: str, tmp_path: Path) -> None:
     """Stopped in the middle of episodes, gone on with in an environment made anew."""
     whole, cut = tmp_path / "whole", tmp_path / "cut"

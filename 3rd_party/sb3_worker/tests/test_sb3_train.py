@@ -291,7 +291,9 @@ def test_wishes_are_heard_and_a_signal_keeps_what_was_learnt(start: Any, tmp_pat
     assert Policy.load(tmp_path).description.total_steps == done["step"] > paused
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "sac", "dqn"])
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.full) for name in ("sac", "dqn"))]
+)
 def test_a_stopped_training_goes_on(algorithm: str, start: Any, tmp_path: Path, capsys: Any) -> None:
     probe = "Reaching" if algorithm == "sac" else "Matching"
     more = PPO[1:] if algorithm == "ppo" else [*REPLAY, "--hidden", "16"]

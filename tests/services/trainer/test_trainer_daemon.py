@@ -216,6 +216,7 @@ async def test_one_that_waits_can_be_held_and_cancelled(client: TrainerClient) -
     assert (await over(client, held)).state == "completed"
 
 
+@pytest.mark.full
 async def test_twenty_runs_share_the_machine_and_all_are_trained(client: TrainerClient) -> None:
     cores = len(os.sched_getaffinity(0))
     ids = [await client.submit(config(total_steps=300), priority=k % 3) for k in range(20)]
