@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PyQt6.QtGui import QDropEvent
+from PyQt6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.policy_library import PolicyEntry
@@ -121,9 +122,13 @@ def test_an_export_is_imported_used_and_thrown_away(
     qtbot.keyClick(library.table, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: "mine" not in names(library), timeout=PATIENCE_MS)
     assert not folder.exists()
-    undo = window.notices.findChild(type(library.facts.remove), "message-action")
-    assert undo is not None and undo.text() == "Undo"
-    undo.click()
+
+    def undo() -> list[QAbstractButton]:
+        found = window.notices.findChildren(QAbstractButton, "message-action")
+        return [button for button in found if button.text() == "Undo"]
+
+    qtbot.waitUntil(lambda: bool(undo()), timeout=PATIENCE_MS)
+    undo()[0].click()
     qtbot.waitUntil(lambda: "mine" in names(library), timeout=PATIENCE_MS)
 
 
