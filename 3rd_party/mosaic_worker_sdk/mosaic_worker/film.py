@@ -1,0 +1,106 @@
+"""A film of a policy at play, written where whoever watches a training looks for it."""
+
+# Environments and encoders are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.training import VIDEOS
+
+MOST_FRAMES = 500
+"""A film is no longer."""
+_FPS = 30
+
+Frames = Sequence["NDArray[np.uint8]"]
+
+
+class CannotFilm(Exception):
+    """There is no picture to take, or nothing to write it with; the message says why."""
+
+
+def write_film(frames: Frames, folder: Path, step: int) -> Path:
+    """Write pictures to ``videos/`` of a run folder, as mp4, else as gif.
+
+    Args:
+        frames: Pictures of one even size, see :func:`picture_of`; at least one.
+        folder: The run folder.
+        step: Steps trained, for the name.
+
+    Returns:
+        The file.
+
+    Raises:
+        CannotFilm: Nothing can write it, or not there.
+    """
+    target = folder / VIDEOS / f"step-{step:09d}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    said: List[str] = []
+    for suffix, write in _WRITERS.items():
+        path = target.with_suffix(suffix)
+        pending = path.with_name(f".{path.name}.new")
+        try:
+            write(frames, pending)
+        except ImportError as error:
+            said.append(_one_line(error))
+            continue
+        except OSError as error:
+            pending.unlink(missing_ok=True)
+            raise CannotFilm(f"{path} cannot be written: {_one_line(error)}") from error
+        pending.replace(path)
+        return path
+    raise CannotFilm(f"neither av nor pillow is installed ({'; '.join(said)})")
+
+
+def picture_of(env: Any) -> NDArray[np.uint8]:
+    """What a Gymnasium environment draws, uint8 (height, width, 3), cut to even sizes.
+
+    Raises:
+        CannotFilm: It draws no pictures.
+    """
+    picture = env.render()
+    if not isinstance(picture, np.ndarray) or picture.ndim != 3 or picture.shape[2] != 3:
+        raise CannotFilm("the environment draws no pictures")
+    # Video encoders take even sizes only.
+    height, width = (size - size % 2 for size in picture.shape[:2])
+    return np.ascontiguousarray(picture[:height, :width], np.uint8)
+
+
+def _write_mp4(frames: Frames, path: Path) -> None:
+    import av
+    from av.error import FFmpegError
+
+    height, width = frames[0].shape[:2]
+    try:
+        with av.open(str(path), "w", format="mp4") as container:
+            stream: Any = container.add_stream("libx264", rate=_FPS)
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            # One thread, as everything in a training.
+            stream.codec_context.thread_count = 1
+            for frame in frames:
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+            container.mux(stream.encode())
+    except FFmpegError as error:
+        raise ImportError(f"av cannot write mp4 here: {error}") from error
+
+
+def _write_gif(frames: Frames, path: Path) -> None:
+    from PIL import Image
+
+    pictures = [Image.fromarray(frame) for frame in frames]
+    pictures[0].save(
+        path, format="GIF", save_all=True, append_images=pictures[1:], duration=1000 // _FPS, loop=0
+    )
+
+
+_WRITERS: Dict[str, Callable[[Frames, Path], None]] = {".mp4": _write_mp4, ".gif": _write_gif}
+"""How to write each kind of file, the best first."""
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
