@@ -32,6 +32,8 @@ export PATH
 # Nothing asks for a screen, and what one run measured does not count for the next.
 export QT_QPA_PLATFORM=offscreen SDL_VIDEODRIVER=dummy MPLBACKEND=Agg
 rm -f -- .coverage .coverage.*
+# Hundreds of processes are started below: compiled once, not by each of them.
+unset PYTHONDONTWRITEBYTECODE
 
 summary=()
 failures=0
