@@ -10,7 +10,10 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.context import AppContext
+from tests.support.no_processes import looks_here
 from tests.ui.conftest import PATIENCE_MS
+
+__all__ = ["looks_here"]
 
 
 @pytest.fixture

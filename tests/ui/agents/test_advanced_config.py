@@ -18,13 +18,14 @@ from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.marks import LinkMark
 from gym_gui.ui.widgets import KindBadge, PickerButton
-from tests.ui.conftest import PATIENCE_MS
 
 FOUR = "classic/connect_four_v3"
 PPO = Path(__file__).resolve().parents[3] / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 Wait = Callable[[], None]
 Choose = Callable[[str], None]
+
+pytestmark = pytest.mark.usefixtures("looks_here")
 
 
 def pick(qtbot: Any, parent: Any, name: str, typed: str) -> None:
@@ -346,67 +347,9 @@ class TestTrouble:
         choose("CartPole-v1")
         assert tab.model.config is not None
 
-    def test_changing_ones_mind_while_it_is_looked_at(
-        self, tab: AdvancedConfigTab, qtbot: Any, checked: Wait
-    ) -> None:
-        for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
-            tab.model.choose_environment(task)
-            assert tab.model.looking and "Looking at" in tab.checks.sentences[0]
-        checked()
-        assert tab.model.sheet is not None and tab.model.sheet.env_id == "CartPole-v1"
-
-    def test_looking_can_be_cancelled(
-        self, tab: AdvancedConfigTab, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        started = tmp_path / "started"
-        body = f"    pathlib.Path({str(started)!r}).touch()\n    time.sleep(600)\n"
-        (tmp_path / "endless.py").write_text(f"import pathlib, time\ndef make(**_):\n{body}")
-        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-        tab.model.choose_environment("endless:make")
-        qtbot.waitUntil(started.exists, timeout=PATIENCE_MS)
-        button = tab.checks.findChild(object, "cancel_looking")
-        assert button is not None and button.isVisible()  # type: ignore[attr-defined]
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
-        assert "it was stopped" in tab.checks.sentences[0]
-
     def test_a_slot_with_an_unknown_worker_says_so(self, tab: AdvancedConfigTab, checked: Wait) -> None:
         players = {"player_0": WorkerAssignment("nobody_worker", "rl"), "player_1": RANDOM}
         tab.model.open_config(OperatorConfig("x", task=FOUR, workers=players))
         checked()
         assert "there is no worker nobody_worker" in errors(tab)[0]
         assert tab.model.report is not None and tab.model.report.of("player_0")
-
-
-class TestPreview:
-    def drawn(self, tab: AdvancedConfigTab, qtbot: Any) -> Any:
-        qtbot.waitUntil(
-            lambda: not tab.preview.drawing and tab.preview.frame.image() is not None, timeout=PATIENCE_MS
-        )
-        return tab.preview.frame.image()
-
-    def test_the_seed_is_drawn_and_another_differs(
-        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
-    ) -> None:
-        choose("MiniGrid-Empty-Random-6x6-v0")
-        first = self.drawn(tab, qtbot)
-        seen = {first.cacheKey()}
-        spin = tab.preview.seed.spin
-        for seed in (7, 42):
-            spin.setValue(seed)
-            qtbot.waitUntil(
-                lambda: not tab.preview.drawing and tab.preview.frame.image().cacheKey() not in seen,
-                timeout=PATIENCE_MS,
-            )
-            image = tab.preview.frame.image()
-            assert image is not None
-            seen.add(image.cacheKey())
-            assert (image == first) is (seed == 42)
-
-    def test_who_plays_does_not_draw_it_anew(
-        self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose
-    ) -> None:
-        choose(FOUR)
-        self.drawn(tab, qtbot)
-        pick(qtbot, tab.table, "policy_player_1", "does nothing")
-        assert not tab.preview.drawing

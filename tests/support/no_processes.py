@@ -1,0 +1,47 @@
+"""For tests of the window that are not about processes: what children answer is answered here.
+
+It is the children's own code that answers, called where the window would otherwise start one;
+what is true of the processes themselves is shown elsewhere (``tests/controllers``, ``tests/host``,
+``tests/window``, and the tests of the window that ask for no fixture from here).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.environment_probe import EnvironmentProbe
+from gym_gui.controllers.environment_probe_child import Bench
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.core.config import OperatorConfig
+
+
+def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
+    """The engine in this process, its workers in processes of their own."""
+    return LocalSession(cast(config), settings, listener)
+
+
+@pytest.fixture
+def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments are looked at in a thread of this process: a child costs more than all the rest."""
+    bench = Bench()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
+
+    async def start(_probe: EnvironmentProbe) -> None:
+        """There is nothing to start."""
+
+    async def exchange(_probe: EnvironmentProbe, _child: None, request: Mapping[str, Any]) -> object:
+        return await asyncio.to_thread(bench.answer, request)
+
+    monkeypatch.setattr(EnvironmentProbe, "_start", start)
+    monkeypatch.setattr(EnvironmentProbe, "_exchange", exchange)
+
+
+@pytest.fixture
+def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operators of the window play in this process, as in a notebook; their workers are children."""
+    monkeypatch.setattr("gym_gui.ui.live.session_link.open_host_session", local_session)

@@ -1,0 +1,74 @@
+"""Environments are looked at in a process of their own, which may be kept waiting and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PyQt6.QtCore import Qt
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
+from tests.ui.conftest import PATIENCE_MS
+
+FOUR = "classic/connect_four_v3"
+NOOP = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+Wait = Callable[[], None]
+Choose = Callable[[str], None]
+
+
+def test_changing_ones_mind_while_it_is_looked_at(tab: AdvancedConfigTab, qtbot: Any, checked: Wait) -> None:
+    for task in ("CartPole-v1", FOUR, "Pendulum-v1", "CartPole-v1"):
+        tab.model.choose_environment(task)
+        assert tab.model.looking and "Looking at" in tab.checks.sentences[0]
+    checked()
+    assert tab.model.sheet is not None and tab.model.sheet.env_id == "CartPole-v1"
+
+
+def test_looking_can_be_cancelled(
+    tab: AdvancedConfigTab, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    body = f"    pathlib.Path({str(started)!r}).touch()\n    time.sleep(600)\n"
+    (tmp_path / "endless.py").write_text(f"import pathlib, time\ndef make(**_):\n{body}")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    tab.model.choose_environment("endless:make")
+    qtbot.waitUntil(started.exists, timeout=PATIENCE_MS)
+    button = tab.checks.findChild(object, "cancel_looking")
+    assert button is not None and button.isVisible()  # type: ignore[attr-defined]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not tab.model.looking, timeout=PATIENCE_MS)
+    assert "it was stopped" in tab.checks.sentences[0]
+
+
+def drawn(tab: AdvancedConfigTab, qtbot: Any) -> Any:
+    qtbot.waitUntil(
+        lambda: not tab.preview.drawing and tab.preview.frame.image() is not None, timeout=PATIENCE_MS
+    )
+    return tab.preview.frame.image()
+
+
+def test_the_seed_is_drawn_and_another_differs(tab: AdvancedConfigTab, qtbot: Any, choose: Choose) -> None:
+    choose("MiniGrid-Empty-Random-6x6-v0")
+    first = drawn(tab, qtbot)
+    seen = {first.cacheKey()}
+    spin = tab.preview.seed.spin
+    for seed in (7, 42):
+        spin.setValue(seed)
+        qtbot.waitUntil(
+            lambda: not tab.preview.drawing and tab.preview.frame.image().cacheKey() not in seen,
+            timeout=PATIENCE_MS,
+        )
+        image = tab.preview.frame.image()
+        assert image is not None
+        seen.add(image.cacheKey())
+        assert (image == first) is (seed == 42)
+
+
+def test_who_plays_does_not_draw_it_anew(tab: AdvancedConfigTab, qtbot: Any, choose: Choose) -> None:
+    choose(FOUR)
+    drawn(tab, qtbot)
+    tab.model.set_row("player_1", NOOP, "choose a policy")
+    assert not tab.preview.drawing
