@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import faulthandler
+import linecache
 import logging
-import sys
+import re
+import tempfile
 import threading
 import time
-import traceback
 from pathlib import Path
-from types import FrameType
-from typing import Final
+from typing import IO, Final
 
 from PyQt6.QtCore import QObject, Qt, QTimer
 
@@ -18,6 +19,7 @@ _log = logging.getLogger(__name__)
 LIMIT_S: Final = 0.030
 _BEAT_MS: Final = 5
 _DEPTH: Final = 12
+_LINE: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 
 class Watchdog(QObject):
@@ -78,14 +80,29 @@ class Watchdog(QObject):
             return 0.0
 
     def _watch(self) -> None:
-        while not self._end.wait(self._limit / 3):
-            beat = self._beat
-            if self._stuck_since == beat or time.monotonic() - beat < self._limit:
-                continue
-            frame = sys._current_frames().get(self._watched)
-            if frame is not None:
-                self._stack, self._stuck_since = _stack(frame), beat
+        with tempfile.TemporaryFile() as file:
+            while not self._end.wait(self._limit / 3):
+                beat = self._beat
+                if self._stuck_since == beat or time.monotonic() - beat < self._limit:
+                    continue
+                self._stack, self._stuck_since = _stack(self._watched, file), beat
 
 
-def _stack(frame: FrameType) -> str:
-    return "".join(traceback.format_stack(frame)[-_DEPTH:]).rstrip()
+def _stack(thread: int, file: IO[bytes]) -> str:
+    """Where a thread is now, the innermost line last, as a traceback says it.
+
+    Python's own dump is read, because it keeps no frame: whoever keeps the frame of a paint
+    call (``sys._current_frames``) may be the last one who does, and then its painter is
+    deleted in a thread that is not Qt's, which ends the process.
+    """
+    file.seek(0)
+    file.truncate()
+    faulthandler.dump_traceback(file, all_threads=True)
+    file.seek(0)
+    text = file.read().decode(errors="replace")
+    own = re.search(rf"hread 0x0*{thread:x}\b.*\n((?:  .*\n?)*)", text)
+    places = [found.groups() for line in own[1].splitlines() if (found := _LINE.match(line))] if own else []
+    return "\n".join(
+        f'  File "{name}", line {number}, in {function}\n    {linecache.getline(name, int(number)).strip()}'
+        for name, number, function in reversed(places[:_DEPTH])
+    )
