@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -15,20 +17,19 @@ import pytest
 
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.core.enums import EpisodeStatus
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import PATIENT, little_worker
 from tests.support.processes import Offspring
-from tests.support.runs import Gate, MosaicRun, operator, slot
-from tests.support.waiting import eventually
+from tests.support.runs import Gate, MosaicRun, Recorded, operator, played_here, slot
+from tests.support.waiting import LONG_S, eventually
 
 AT = 4
 EPISODES = 9
-PLAN: dict[str, Any] = {
-    "operators": [
-        operator("patient", slot("baseline", worker_id="patient_worker", settings={"at": AT})),
-        operator("other"),
-    ],
-    "execution": {"num_episodes": EPISODES, "seeds": 50, "concurrency": 2},
-}
+PATIENT_ONE = operator("patient", slot("baseline", worker_id="patient_worker", settings={"at": AT}))
+EXECUTION: dict[str, Any] = {"num_episodes": EPISODES, "seeds": 50, "concurrency": 2}
+PLAN: dict[str, Any] = {"operators": [PATIENT_ONE, operator("other")], "execution": EXECUTION}
+ALONE: dict[str, Any] = {"operators": [PATIENT_ONE], "execution": EXECUTION}
+"""Where it does not matter what becomes of an operator that has finished."""
 
 
 @pytest.fixture
@@ -46,17 +47,19 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     little_worker(home / "data/workers", PATIENT, "patient_worker")
     gate = Gate(home / "gate")
     gate.open()
-    variables = {"MOSAIC_TEST_GATE": str(gate.folder), "MOSAIC_DATA_DIR": str(home / "data")}
-    run = MosaicRun(home, Offspring(f"undisturbed-{home}"), PLAN, environment=variables)
-    assert run.wait() == 0
-    return run.folder
+    with pytest.MonkeyPatch.context() as patch, WorkerTypeRegistry.isolated():
+        patch.setenv("MOSAIC_TEST_GATE", str(gate.folder))
+        patch.setenv("MOSAIC_DATA_DIR", str(home / "data"))
+        return asyncio.run(played_here(home / "runs", PLAN)).folder
 
 
-def started(home: Path, offspring: Offspring) -> MosaicRun:
-    """A run that has come to the gate, and whose other operator has finished."""
-    run = MosaicRun(home, offspring, PLAN, "--processes", "2")
+def started(home: Path, offspring: Offspring, plan: dict[str, Any] = PLAN) -> MosaicRun:
+    """A run that has come to the gate, and whose other operator, if any, has finished."""
+    run = MosaicRun(home, offspring, plan, "--processes", "2")
     eventually(lambda: list((home / "gate").glob("reached-*")), "the run comes to the gate")
-    eventually(lambda: lines(run, "other") == EPISODES and lines(run, "patient") >= 2, "rows are written")
+    others = [one["id"] for one in plan["operators"][1:]]
+    eventually(lambda: all(lines(run, name) == EPISODES for name in others), "the other finishes")
+    eventually(lambda: lines(run, "patient") >= 2, "rows are written")
     return run
 
 
@@ -65,9 +68,9 @@ def lines(run: MosaicRun, name: str) -> int:
     return files[0].read_bytes().count(b"\n") if files else 0
 
 
-def resumed(home: Path, offspring: Offspring, run: MosaicRun, *options: str) -> MosaicRun:
+def resumed(home: Path, offspring: Offspring, run: Recorded) -> MosaicRun:
     folder = run.folder
-    again = MosaicRun(home, offspring, None, "--resume", str(folder), *options)
+    again = MosaicRun(home, offspring, None, "--resume", str(folder), "--processes", "1")
     assert again.wait() == 0, again.err
     assert again.folder == folder
     return again
@@ -83,7 +86,18 @@ def when(folder: Path) -> dict[tuple[str, int], str]:
     }
 
 
-def test_kill_9_of_the_program(
+def half_written(run: MosaicRun) -> None:
+    """Add rows of an episode that has no line yet, then half a row; half an episode."""
+    folder = run.folder / "operators/patient"
+    rows = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
+    stray = orjson.loads(rows[-1]) | {"episode_index": EPISODES - 1}
+    with (folder / "steps.jsonl").open("ab") as file:
+        file.write(orjson.dumps(stray) + b"\n" + rows[0][:40])
+    with (folder / "episodes.jsonl").open("ab") as file:
+        file.write(b'{"operator_id": "patient", "episode_ind')
+
+
+def test_kill_9_of_the_program_and_half_written_lines(
     tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("MOSAIC_TEST_CHILDREN", "2")
@@ -96,6 +110,8 @@ def test_kill_9_of_the_program(
     assert len(before) >= EPISODES + 2
     assert run.header()["status"] == "running", "nobody was left to say otherwise"
 
+    half_written(run)
+    assert when(run.folder) == before, "readers pass over it"
     gate.open()
     again = resumed(tmp_path, offspring, run)
     after = when(run.folder)
@@ -104,22 +120,36 @@ def test_kill_9_of_the_program(
     assert compare_runs(run.folder, undisturbed) is None
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted(tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path, number: int):
+def test_interrupted(tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path):
     run = started(tmp_path, offspring)
-    run.signal(number)
-    assert run.wait() == 130
-    assert f"go on with: mosaic run --resume {run.folder}" in run.err
-    header = run.header()
-    assert header["status"] == "stopped" and header["finished_at"]
-    before = when(run.folder)
-    assert {e.status for e in run.episodes("patient").values()} == {EpisodeStatus.COMPLETED}
-
+    before = interrupted(run, signal.SIGINT)
     gate.open()
     resumed(tmp_path, offspring, run)
     after = when(run.folder)
     assert len(after) == 2 * EPISODES and before.items() <= after.items()
     assert compare_runs(run.folder, undisturbed) is None
+
+
+def interrupted(run: MosaicRun, number: int) -> dict[tuple[str, int], str]:
+    """End a run with a signal, and return the episodes that it has kept."""
+    run.signal(number)
+    assert run.wait() == 130
+    assert f"go on with: mosaic run --resume {run.folder}" in run.err
+    header = run.header()
+    assert header["status"] == "stopped" and header["finished_at"]
+    assert {e.status for e in run.episodes("patient").values()} == {EpisodeStatus.COMPLETED}
+    return when(run.folder)
+
+
+def test_two_programs_cannot_write_one_run_and_sigterm_ends_it(
+    tmp_path: Path, offspring: Offspring, gate: Gate
+):
+    run = started(tmp_path, offspring, ALONE)
+    (tmp_path / "second").mkdir()
+    second = MosaicRun(tmp_path / "second", offspring, None, "--resume", str(run.folder))
+    assert second.process.wait(LONG_S) == 2
+    assert "is being written" in second.err
+    interrupted(run, signal.SIGTERM)
 
 
 def test_interrupted_while_workers_load_for_ever(tmp_path: Path, offspring: Offspring):
@@ -141,39 +171,17 @@ def test_interrupted_while_workers_load_for_ever(tmp_path: Path, offspring: Offs
 def test_interrupted_with_a_stopped_worker_and_a_stopped_session(
     tmp_path: Path, offspring: Offspring, gate: Gate
 ):
-    run = started(tmp_path, offspring)
+    run = started(tmp_path, offspring, ALONE)
     for pid in (*offspring.workers("patient", "patient_worker"), *offspring.hosts("patient")):
         os.kill(pid, signal.SIGSTOP)
     run.signal(signal.SIGINT)
     assert run.wait() == 130
 
 
-def test_half_written_lines_are_dropped_when_it_goes_on(
-    tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path
-):
-    run = started(tmp_path, offspring)
-    run.signal(signal.SIGKILL)
-    run.process.wait()
-    offspring.assert_none()
-    folder = run.folder / "operators/patient"
-    done = lines(run, "patient")
-    rows = (folder / "steps.jsonl").read_bytes().splitlines(keepends=True)
-    # Rows of an episode that has no line yet, then half a row; half an episode.
-    stray = orjson.loads(rows[-1]) | {"episode_index": EPISODES - 1}
-    with (folder / "steps.jsonl").open("ab") as file:
-        file.write(orjson.dumps(stray) + b"\n" + rows[0][:40])
-    with (folder / "episodes.jsonl").open("ab") as file:
-        file.write(b'{"operator_id": "patient", "episode_ind')
-    assert len(run.episodes("patient")) == done, "readers pass over it"
-    gate.open()
-    resumed(tmp_path, offspring, run)
-    assert compare_runs(run.folder, undisturbed) is None
-
-
-def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, gate: Gate):
-    gate.open()
-    run = MosaicRun(tmp_path, offspring, PLAN)
-    assert run.wait() == 0
+@pytest.mark.usefixtures("gate")
+def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, undisturbed: Path):
+    run = Recorded(tmp_path / "runs")
+    shutil.copytree(undisturbed, tmp_path / "runs" / undisturbed.name)
     before = when(run.folder)
     resumed(tmp_path, offspring, run)
     assert when(run.folder) == before
@@ -181,7 +189,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, g
 
 def test_failures_before_the_cut_still_count(tmp_path: Path, offspring: Offspring, gate: Gate):
     """The exit status is that of the whole run, not of its last part."""
-    run = started(tmp_path, offspring)
+    run = started(tmp_path, offspring, ALONE)
     for pid in offspring.workers("patient", "patient_worker"):
         os.kill(pid, signal.SIGKILL)  # two episodes fail
     eventually(lambda: lines(run, "patient") >= AT + 1 or len(gate.marks()) > 1, "it goes on")
@@ -193,17 +201,6 @@ def test_failures_before_the_cut_still_count(tmp_path: Path, offspring: Offsprin
     assert again.wait() == 1
     assert again.header()["status"] == "failed"
     assert "failed" in again.statuses("patient")
-
-
-def test_two_programs_cannot_write_one_run(tmp_path: Path, offspring: Offspring, gate: Gate):
-    run = started(tmp_path, offspring)
-    (tmp_path / "second").mkdir()
-    second = MosaicRun(tmp_path / "second", offspring, None, "--resume", str(run.folder))
-    assert second.process.wait(60) == 2
-    assert "is being written" in second.err
-    gate.open()
-    assert run.wait() == 0
-    assert len(when(run.folder)) == 2 * EPISODES
 
 
 @pytest.mark.full

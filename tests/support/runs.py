@@ -13,6 +13,10 @@ from typing import Any
 import orjson
 
 from gym_gui.analysis import Run, open_run
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.records import EpisodeRecord, StepRecord
 from gym_gui.workers.tree import TAG
 from tests.support.processes import Offspring
@@ -62,7 +66,57 @@ def operator(name: str, workers: Mapping[str, Any] | None = None, **more: Any) -
     return {"id": name, "task": "CartPole-v1", "workers": dict(workers or slot()), **more}
 
 
-class MosaicRun:
+class Recorded:
+    """A run folder, wherever it was written.
+
+    Args:
+        out: The folder that holds it and no other.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        (file,) = self._out.glob("*/run.json")
+        return file.parent
+
+    def open(self) -> Run:
+        """The run folder, read."""
+        return open_run(self.folder)
+
+    def header(self) -> dict[str, Any]:
+        """``run.json`` as it is."""
+        return orjson.loads((self.folder / "run.json").read_bytes())
+
+    def episodes(self, name: str) -> dict[int, EpisodeRecord]:
+        """An operator's finished episodes by index."""
+        return {e.episode_index: e for e in self.open().operators[name].episodes()}
+
+    def statuses(self, name: str) -> list[str]:
+        """How an operator's episodes ended, in their order; each is there once."""
+        episodes = self.episodes(name)
+        assert sorted(episodes) == list(range(len(episodes)))
+        return [str(episodes[i].status) for i in sorted(episodes)]
+
+    def steps(self, name: str) -> list[StepRecord]:
+        """An operator's rows."""
+        return list(self.open().operators[name].steps())
+
+
+async def played_here(out: Path, experiment: Mapping[str, Any]) -> Recorded:
+    """Play an experiment with this process as the session of every operator; workers have their own.
+
+    What is recorded is what ``mosaic run`` records: processes of sessions add nothing to it.
+    """
+    asked = experiment_from_data(dict(experiment))
+    castings = [cast(one) for one in asked.operators]
+    await OperatorScriptExecutionManager(asked, castings, LocalSession, out).run()
+    return Recorded(out)
+
+
+class MosaicRun(Recorded):
     """A ``mosaic run`` in a process of its own.
 
     Args:
@@ -82,7 +136,8 @@ class MosaicRun:
         *options: str,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.offspring, self._out = offspring, home / "runs"
+        super().__init__(home / "runs")
+        self.offspring = offspring
         arguments = list(options)
         if isinstance(experiment, str):
             (home / "experiment.py").write_text(experiment, encoding="utf-8")
@@ -143,34 +198,6 @@ class MosaicRun:
         """The one worker process of an operator."""
         (pid,) = eventually(lambda: self.offspring.workers(name, worker), f"a worker process of {name}")
         return pid
-
-    @property
-    def folder(self) -> Path:
-        """The run folder."""
-        (file,) = self._out.glob("*/run.json")
-        return file.parent
-
-    def open(self) -> Run:
-        """The run folder, read."""
-        return open_run(self.folder)
-
-    def header(self) -> dict[str, Any]:
-        """``run.json`` as it is."""
-        return orjson.loads((self.folder / "run.json").read_bytes())
-
-    def episodes(self, name: str) -> dict[int, EpisodeRecord]:
-        """An operator's finished episodes by index."""
-        return {e.episode_index: e for e in self.open().operators[name].episodes()}
-
-    def statuses(self, name: str) -> list[str]:
-        """How an operator's episodes ended, in their order; each is there once."""
-        episodes = self.episodes(name)
-        assert sorted(episodes) == list(range(len(episodes)))
-        return [str(episodes[i].status) for i in sorted(episodes)]
-
-    def steps(self, name: str) -> list[StepRecord]:
-        """An operator's rows."""
-        return list(self.open().operators[name].steps())
 
 
 def kill(pid: int) -> None:

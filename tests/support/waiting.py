@@ -13,6 +13,8 @@ LONG_S = 60.0
 """More than anything takes on a machine that is busy with other things."""
 
 _PAUSE_S = 0.01
+_SHARE = 4.0
+"""A look that takes long (the process table, say) leaves so many times its length to others."""
 
 
 def eventually(condition: Callable[[], T], what: str, within: float = LONG_S) -> T:
@@ -22,16 +24,20 @@ def eventually(condition: Callable[[], T], what: str, within: float = LONG_S) ->
         AssertionError: It did not become true in ``within`` seconds; says ``what`` did not happen.
     """
     deadline = time.monotonic() + within
+    begun = time.thread_time()
     while not (found := condition()):
         assert time.monotonic() < deadline, f"did not happen within {within:g} s: {what}"
-        time.sleep(_PAUSE_S)
+        time.sleep(max(_PAUSE_S, _SHARE * (time.thread_time() - begun)))
+        begun = time.thread_time()
     return found
 
 
 async def in_time(condition: Callable[[], T], what: str, within: float = LONG_S) -> T:
     """:func:`eventually` for coroutines: the loop goes on meanwhile."""
     deadline = time.monotonic() + within
+    begun = time.thread_time()
     while not (found := condition()):
         assert time.monotonic() < deadline, f"did not happen within {within:g} s: {what}"
-        await asyncio.sleep(_PAUSE_S)
+        await asyncio.sleep(max(_PAUSE_S, _SHARE * (time.thread_time() - begun)))
+        begun = time.thread_time()
     return found
