@@ -9,20 +9,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.environment_probe import EnvironmentProbe
 from gym_gui.controllers.environment_probe_child import Bench
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
+from gym_gui.services.experiment_file import load_experiment
 
 
 def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
     """The engine in this process, its workers in processes of their own."""
     return LocalSession(cast(config), settings, listener)
+
+
+def record_file(experiment_file: Path, out: Path) -> Path:
+    """Run an experiment file as ``mosaic run`` does, in this process; returns its run folder."""
+    experiment = load_experiment(experiment_file, allow_code=False)
+    castings = [cast(operator) for operator in experiment.operators]
+    manager = OperatorScriptExecutionManager(experiment, castings, LocalSession, out)
+    return asyncio.run(manager.run()).folder
 
 
 @pytest.fixture
@@ -44,4 +55,9 @@ def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators of the window play in this process, as in a notebook; their workers are children."""
+
+    def session(casting: Casting, settings: Any, listener: Any, *, store: object) -> LocalSession:
+        return local_session(casting.config, settings, listener, store)
+
     monkeypatch.setattr("gym_gui.ui.live.session_link.open_host_session", local_session)
+    monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files

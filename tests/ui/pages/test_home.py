@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui.starters import STARTERS
 from gym_gui.ui.widgets import ElidedLabel
+from tests.support.no_processes import record_file
 
 LEFT = Qt.MouseButton.LeftButton
 EXPERIMENT = {
@@ -47,14 +46,11 @@ def page(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run as the command line makes it."""
+    """A run of both."""
     place = tmp_path_factory.mktemp("played")
     file = place / "lake.json"
     file.write_text(json.dumps(EXPERIMENT))
-    command = [sys.executable, "-m", "gym_gui", "run", str(file), "--out", str(place / "runs")]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    (folder,) = (place / "runs").iterdir()
-    return folder
+    return record_file(file, place / "runs")
 
 
 @pytest.fixture
