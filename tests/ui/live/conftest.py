@@ -7,19 +7,13 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import cast
-from gym_gui.controllers.local_session import LocalSession
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
+from tests.support.no_processes import local_session
 
 Finish = Callable[[object], Any]
-
-
-def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
-    """The engine in this process, its workers in processes of their own."""
-    return LocalSession(cast(config), settings, listener)
 
 
 def baseline(

@@ -23,6 +23,8 @@ from gym_gui.ui.operators.record import record_words, seconds_words
 
 from .conftest import WAIT, baseline, person
 
+pytestmark = pytest.mark.usefixtures("looks_here")
+
 
 @pytest.fixture
 def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorConfigWidget]:

@@ -28,6 +28,8 @@ SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 FOUR = "classic/connect_four_v3"
 Finish = Callable[[object], Any]
 
+pytestmark = pytest.mark.usefixtures("looks_here", "plays_here")
+
 
 def behaves(behavior: str) -> WorkerAssignment:
     return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
@@ -241,21 +243,24 @@ class TestPresets:
         assert not entry.isEnabled() and "no preset" in entry.toolTip()
 
 
-@pytest.mark.parametrize("name", ["duel.yaml", "duel.py", "duel"])
 def test_an_exported_experiment_is_the_configuration_and_opens_as_a_script(
-    page: AgentsPage, qtbot: Any, tmp_path: Path, told: list[Notice], asked: list[Any], name: str
+    page: AgentsPage, qtbot: Any, tmp_path: Path, told: list[Notice], asked: list[Any]
 ) -> None:
     page.opened(task=FOUR)
     ready(page, qtbot)
-    page.presets.export(str(tmp_path / name), seed=7)
-    (file,) = tmp_path.glob("duel*")
-    experiment = load_experiment(file, allow_code=False)
-    assert experiment.operators == (page.model.config,)
-    assert experiment.execution.seeds == tuple(range(7, 17))
-    action = told[-1].action
-    assert action is not None
-    action[1]()
-    assert asked == [("operators", {"script": file})]
+    for name in ("duel.yaml", "duel.py", "duel"):
+        folder = tmp_path / name.replace(".", "_")
+        folder.mkdir()
+        page.presets.export(str(folder / name), seed=7)
+        (file,) = folder.iterdir()
+        assert file.stem == "duel" and file.suffix, name
+        experiment = load_experiment(file, allow_code=False)
+        assert experiment.operators == (page.model.config,), name
+        assert experiment.execution.seeds == tuple(range(7, 17)), name
+        action = told[-1].action
+        assert action is not None, name
+        action[1]()
+        assert asked.pop() == ("operators", {"script": file}), name
 
 
 class TestRunning:

@@ -19,6 +19,8 @@ from gym_gui.ui.pages.operators import OperatorsTab
 
 WAIT = 60_000
 
+pytestmark = pytest.mark.usefixtures("looks_here")
+
 
 def baseline(name: str, behavior: str = "random", task: str = "CartPole-v1") -> OperatorConfig:
     player = WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
@@ -41,6 +43,7 @@ def ready(page: OperatorsTab) -> bool:
     return all(o.alive and o.last_view is not None and not o.busy for o in page.deck.operators)
 
 
+@pytest.mark.usefixtures("plays_here")
 def test_the_empty_page_says_what_to_do_next(page: OperatorsTab, qtbot: Any):
     assert page.manual.empty.isVisible() and page.inspector is not None and not page.inspector.isVisible()
     assert not page.controls.run.isEnabled() and not page.controls.stop.isEnabled()
@@ -50,21 +53,7 @@ def test_the_empty_page_says_what_to_do_next(page: OperatorsTab, qtbot: Any):
     assert page.manual.current is page.deck.operators[0]
 
 
-def test_opened_with_operators_it_plays_them_side_by_side(window: MainWindow, qtbot: Any):
-    window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=9, run=True)
-    page = page_of(window)
-    qtbot.waitUntil(lambda: all(o.episodes_done for o in page.deck.operators), timeout=WAIT)
-    assert {o.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
-    assert page.deck.running and page.controls.run.text() == "Pause" and page.controls.seed.seed == 9
-    qtbot.mouseClick(page.controls.run, Qt.MouseButton.LeftButton)
-    assert not page.deck.running and page.controls.run.text() == "Run"
-    run = page.deck.recording
-    qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
-    qtbot.mouseClick(page.controls.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.deck.active, timeout=WAIT)
-    assert all(o.state is OperatorState.IDLE for o in page.deck.operators)
-
-
+@pytest.mark.usefixtures("plays_here")
 def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3)
     page = page_of(window)
@@ -114,17 +103,15 @@ def test_a_card_is_selected_enlarged_and_escaped(window: MainWindow, qtbot: Any)
     assert page.manual.current is first.operator
 
 
-def test_a_killed_host_turns_its_card_red_and_restart_brings_it_back(window: MainWindow, qtbot: Any):
-    configs = [
-        baseline("a", "cycle", "MiniGrid-Empty-5x5-v0"),
-        baseline("b", "cycle", "MiniGrid-Empty-5x5-v0"),
-    ]
-    window.context.go("operators", operators=configs, seed=3, run=True)
+def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: MainWindow, qtbot: Any):
+    """The page over real session processes, from its opening to its end."""
+    window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=9, run=True)
     page = page_of(window)
+    qtbot.waitUntil(lambda: all(o.episodes_done for o in page.deck.operators), timeout=WAIT)
+    assert {o.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
+    assert page.deck.running and page.controls.run.text() == "Pause" and page.controls.seed.seed == 9
+
     victim, other = page.deck.operators
-    qtbot.waitUntil(
-        lambda: ready(page) and min(o.last_view.step for o in page.deck.operators) > 1, timeout=WAIT
-    )
     os.kill(victim.host_pid, signal.SIGKILL)
     card = page.manual.card(victim)
     qtbot.waitUntil(lambda: card.trouble.isVisible(), timeout=WAIT)
@@ -135,7 +122,16 @@ def test_a_killed_host_turns_its_card_red_and_restart_brings_it_back(window: Mai
     qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: victim.alive and not card.trouble.isVisible(), timeout=WAIT)
 
+    qtbot.mouseClick(page.controls.run, Qt.MouseButton.LeftButton)
+    assert not page.deck.running and page.controls.run.text() == "Run"
+    run = page.deck.recording
+    qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
+    qtbot.mouseClick(page.controls.stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.deck.active, timeout=WAIT)
+    assert all(o.state is OperatorState.IDLE for o in page.deck.operators)
 
+
+@pytest.mark.usefixtures("plays_here")
 def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: Path, qtbot: Any):
     path = tmp_path / "experiment.json"
     operator = {"id": "a", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}}
@@ -164,6 +160,7 @@ def test_every_control_has_a_name_and_says_what_it_does(page: OperatorsTab, qtbo
     assert len(ids) == len(set(ids)) and {"operators.add", "operators.run", "operators.step"} <= set(ids)
 
 
+@pytest.mark.usefixtures("plays_here")
 def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a")], seed=3)
     page = page_of(window)
@@ -177,6 +174,7 @@ def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
     assert operator.last_view.seed == 3
 
 
+@pytest.mark.usefixtures("plays_here")
 def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a", "cycle"), baseline("b", "cycle")], seed=3)
     page = page_of(window)
@@ -189,16 +187,20 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     agents = window.findChild(AgentsPage)
     assert agents is not None and agents.isVisible() and agents.message.isVisible()
     qtbot.waitUntil(lambda: agents.model.report is not None, timeout=WAIT)
-    pid = operator.host_pid
+    session = operator.player.link.session
+    assert session is not None
     agents.tab.actor.picker.chosen.emit("noop")
     qtbot.waitUntil(lambda: operator.config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT)
-    assert operator.host_pid == pid and operator.last_view.step == 1  # it goes on where it stood
+    assert (
+        operator.player.link.session is session and operator.last_view.step == 1
+    )  # it goes on where it stood
     qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
     qtbot.mouseClick(agents.apply, Qt.MouseButton.LeftButton)
     assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
-    assert operator.host_pid == pid and operator.last_view.step == 1
+    assert operator.player.link.session is session and operator.last_view.step == 1
 
 
+@pytest.mark.usefixtures("plays_here")
 def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3, run=True)
     page = page_of(window)
