@@ -69,7 +69,7 @@ def test_a_step_that_is_asked_for_while_it_starts_is_taken(live: Live, qtbot: An
 
 
 def test_how_the_first_episode_begins_is_seen_before_anybody_sits(live: Live, qtbot: Any):
-    operator = live(host=True)
+    operator = live()
     seen: list[tuple[OperatorState, int, int]] = []
     operator.viewed.connect(lambda view: seen.append((operator.state, view.seed, view.step)))
     operator.start(11, paused=True)
@@ -113,16 +113,25 @@ def test_plays_the_seeds_it_is_given(live: Live, qtbot: Any):
     assert [row["seed"] for row in operator.episodes_done] == [11, 5, 99]
 
 
-def test_what_cannot_be_played_is_said_and_can_be_corrected(live: Live, qtbot: Any):
+def test_what_cannot_be_played_is_said_corrected_stopped_and_begun_again(live: Live, qtbot: Any):
     operator = live(baseline(task="CartPoll-v1"), host=True)
     with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
         operator.start(0)
     assert "CartPole" in broke.args[0]
     assert operator.state is OperatorState.BROKEN and operator.words == broke.args[0]
+
     operator.configure(baseline())
     operator.start(0, paused=True)
     qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
     assert operator.trouble == ""
+
+    pid = operator.host_pid
+    operator.stop()
+    qtbot.waitUntil(lambda: operator.state is OperatorState.IDLE and not operator.is_running(), timeout=WAIT)
+    qtbot.waitUntil(lambda: not Path(f"/proc/{pid}").exists(), timeout=WAIT)
+    assert operator.last_view is not None  # what was played stays on show
+    operator.start(1, paused=True)
+    qtbot.waitUntil(lambda: operator.alive and operator.last_view.seed == 1, timeout=WAIT)
 
 
 def test_a_killed_host_is_told_and_restart_goes_on_with_the_lost_episode(
@@ -227,19 +236,6 @@ def test_indices_stand_once_in_a_run_however_often_play_begins(
     assert run.folder is not None
     episodes = list(open_run(run.folder).operators["random"].episodes())
     assert [(e.episode_index, e.seed) for e in episodes] == [(0, 8), (1, 8), (2, 20)]
-
-
-def test_stop_ends_the_session_and_start_begins_again(live: Live, qtbot: Any):
-    operator = live(host=True)
-    operator.start(0, paused=True)
-    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
-    pid = operator.host_pid
-    operator.stop()
-    qtbot.waitUntil(lambda: operator.state is OperatorState.IDLE and not operator.is_running(), timeout=WAIT)
-    qtbot.waitUntil(lambda: not Path(f"/proc/{pid}").exists(), timeout=WAIT)
-    assert operator.last_view is not None  # what was played stays on show
-    operator.start(1, paused=True)
-    qtbot.waitUntil(lambda: operator.alive and operator.last_view.seed == 1, timeout=WAIT)
 
 
 def test_closing_while_it_starts_leaves_nothing(live: Live, qtbot: Any, finish: Any):
