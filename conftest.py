@@ -7,6 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says something of the machine, not of the code.
+settings.register_profile("mosaic", deadline=None)
+settings.load_profile("mosaic")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"
 
