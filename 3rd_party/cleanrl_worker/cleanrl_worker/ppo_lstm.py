@@ -12,6 +12,7 @@ steps ("The 37 Implementation Details", recurrent PPO, details 1 to 5).
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -160,10 +161,11 @@ def again(
         Distribution parameters and values, T and n made one.
     """
     steps, copies = observations.shape[:2]
-    features = network.features(observations.flatten(0, 1))
-    entered = network.lstm.enter(features).unflatten(0, (steps, copies))
+    features = network.features(observations.flatten(0, 1)).unflatten(0, (steps, copies))
+    # In one go up to the next step at which any copy forgets.
+    edges = [0, *(1 + begins[1:].any(1).nonzero().flatten()).tolist(), steps]
     hidden: list[Tensor] = []
-    for t in range(steps):
-        memory = network.lstm.remember(entered[t], forget(memory, begins[t]))
-        hidden.append(memory[:, : network.lstm.size])
-    return network.heads(torch.cat(hidden))
+    for start, end in pairwise(edges):
+        outputs, memory = network.lstm.through(features[start:end], forget(memory, begins[start]))
+        hidden.append(outputs)
+    return network.heads(torch.cat(hidden).flatten(0, 1))
