@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,12 @@ import pytest
 
 from gym_gui.core.paradigms.check import Status
 from gym_gui.workers.check import FINDINGS, WorkerCheckReport, check_worker
+from gym_gui.workers.check_rounds import Rounds
+from gym_gui.workers.check_session import Ledger, check_session
+from gym_gui.workers.check_spaces import observation_space_for
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
+from gym_gui.workers.supervisor import SlotRequest
 from tests.support.little_workers import little_worker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,22 +35,38 @@ def with_start(fault: str) -> WorkerTypeDefinition:
     return replace(worker, launch=replace(worker.launch, env={"TEST_WORKER_START": fault}))
 
 
-def faulty(fault: str, *, carrier: str = "socket", box: bool = False, **settings: Any) -> WorkerCheckReport:
-    """A check of the fault injector."""
+def faulty(
+    fault: str,
+    *,
+    carrier: str = "socket",
+    box: bool = False,
+    memory_mb: float | None = None,
+    patience_s: float = 15.0,
+    grace_s: float = 10.0,
+    **settings: Any,
+) -> Ledger:
+    """What the check finds about the fault injector while it plays, in one process.
+
+    The second process, left alone until the host hangs up, has tests of its own.
+    """
     worker = bundled("test_worker")
-    worker = replace(worker, launch=replace(worker.launch, carrier=carrier))
-    does = gym.spaces.Box(-1, 1, (2,), np.float32) if box else gym.spaces.Discrete(4)
-    return check_worker(
+    worker = replace(
         worker,
-        action_space=does,
-        settings={"fault": fault, **settings},
-        patience_s=settings.pop("patience_s", 15.0),
-        grace_s=settings.pop("grace_s", 10.0),
+        launch=replace(worker.launch, carrier=carrier),
+        limits=replace(worker.limits, memory_mb=memory_mb or worker.limits.memory_mb),
     )
+    sees = observation_space_for(worker.capabilities.observation_spaces)
+    does = gym.spaces.Box(-1, 1, (2,), np.float32) if box else gym.spaces.Discrete(4)
+    given = {**worker.default_settings, "fault": fault, **settings}
+    request = SlotRequest("agent_0", "Check-v0", sees, does, given)
+    ledger = Ledger(blame_load=True, grace_s=grace_s)
+    asyncio.run(check_session(worker, request, Rounds(request), ledger, patience_s))
+    return ledger
 
 
-def complaints(report: WorkerCheckReport) -> dict[str, str]:
-    return {f.name: f.detail for f in report.failed}
+def complaints(found: WorkerCheckReport | Ledger) -> dict[str, str]:
+    findings = found.findings if isinstance(found, WorkerCheckReport) else found.found.values()
+    return {f.name: f.detail for f in findings if f.status is Status.FAILED}
 
 
 @pytest.mark.parametrize("name", ["operators_worker", "human_worker", "test_worker"])
@@ -145,16 +166,19 @@ def test_worker_in_another_language_passes(does: Any):
         ("half_message", "answers", "in the middle of a message", {"then": "exit"}),
         ("half_message", "answers", "not answered", {"patience_s": 1.0}),
         ("deaf", "stop", "did not stop when asked", {"grace_s": 1.0}),
-        ("outlive", "end_of_input", "still there 1 s after the host had gone", {"grace_s": 1.0}),
         ("gullible", "refusal", "cannot know", {}),
         ("grandchildren", "leftovers", "2 processes", {"count": 2}),
         ("grandchildren", "leftovers", "1 process that", {"when": "close"}),
     ],
 )
 def test_fault_has_a_finding(fault: str, finding: str, words: str, settings: dict[str, Any]):
-    report = faulty(fault, **settings)
-    found = complaints(report)
-    assert words in found.get(finding, ""), "\n".join(report.lines())
+    found = faulty(fault, **settings)
+    assert words in complaints(found).get(finding, ""), found
+
+
+def test_worker_that_outlives_its_host_is_noticed():
+    report = check_worker(bundled("test_worker"), settings={"fault": "outlive"}, grace_s=1.0)
+    assert complaints(report) == {"end_of_input": "still there 1 s after the host had gone"}
 
 
 @pytest.mark.parametrize(
@@ -168,8 +192,8 @@ def test_fault_has_a_finding(fault: str, finding: str, words: str, settings: dic
     ],
 )
 def test_fault_on_json_lines_has_a_finding(fault: str, words: str):
-    report = faulty(fault, carrier="jsonl")
-    assert any(words in detail for detail in complaints(report).values()), "\n".join(report.lines())
+    found = faulty(fault, carrier="jsonl")
+    assert any(words in detail for detail in complaints(found).values()), found
 
 
 @pytest.mark.parametrize(
@@ -192,15 +216,16 @@ def test_fault_on_json_lines_has_a_finding(fault: str, words: str):
     ],
 )
 def test_what_the_protocol_allows_passes(fault: str, settings: dict[str, Any]):
-    report = faulty(fault, **settings)
-    assert complaints(report) == {}, "\n".join(report.lines())
-    assert report["output"].status is Status.PASSED
+    ledger = faulty(fault, **settings)
+    assert complaints(ledger) == {}
+    output = ledger.found["output"]
+    assert output.status is Status.PASSED
     if fault in ("stderr_flood", "stdout_flood"):
-        assert "2000 printed" in report["output"].detail
+        assert "2000 printed" in output.detail
     if fault == "log_flood":
-        assert "2000 logged" in report["output"].detail
+        assert "2000 logged" in output.detail
     if fault == "memory":
-        assert report.memory_mb > 70
+        assert ledger.memory_mb is not None and ledger.memory_mb > 70
 
 
 @pytest.mark.parametrize(
@@ -228,11 +253,8 @@ def test_silent_heart_is_noticed():
 
 
 def test_memory_limit_is_kept():
-    worker = bundled("test_worker")
-    worker = replace(worker, limits=replace(worker.limits, memory_mb=60))
-    settings = {"fault": "memory", "mb": 100, "times": 0}
-    report = check_worker(worker, settings=settings)
-    assert "over its limit of 60 MB" in complaints(report)["answers"]
+    found = faulty("memory", memory_mb=60, mb=100, times=0)
+    assert "over its limit of 60 MB" in complaints(found)["answers"]
 
 
 def test_worker_that_claims_another_name_is_named():
