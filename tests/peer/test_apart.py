@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gym_gui.core.enums import ActionSource
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import little_worker
 from tests.support.processes import Offspring
-from tests.support.runs import MosaicRun, operator, slot
+from tests.support.runs import MosaicRun, Recorded, operator, played_here, slot
 
 DONE = "completed"
+
+
+@pytest.fixture
+def own_workers() -> Iterator[None]:
+    """Workers of the test's own data folder are found in this process, too, and forgotten."""
+    with WorkerTypeRegistry.isolated():
+        yield
 
 
 def plan(*operators: dict[str, Any], episodes: int = 4, **more: Any) -> dict[str, Any]:
@@ -23,18 +32,15 @@ def plan(*operators: dict[str, Any], episodes: int = 4, **more: Any) -> dict[str
 # -- 4: the first operator to finish an episode resets the other ----------------------------
 
 
-def test_operators_do_not_touch_each_other(tmp_path: Path, offspring: Offspring):
+async def test_operators_do_not_touch_each_other(tmp_path: Path, offspring: Offspring):
     """Beside another, an operator plays to the step what it plays alone."""
     long = operator("long", task="MiniGrid-Empty-8x8-v0", env_name="minigrid")
     short = operator("short", max_steps=3)
-    both, alone = tmp_path / "both", tmp_path / "alone"
-    both.mkdir(), alone.mkdir()
-    together = MosaicRun(both, offspring, plan(long, short, episodes=6), "--processes", "2")
+    together = MosaicRun(tmp_path, offspring, plan(long, short, episodes=6), "--processes", "2")
     assert together.wait() == 0
-    single = MosaicRun(alone, offspring, plan(long, episodes=6), "--processes", "1")
-    assert single.wait() == 0
+    single = await played_here(tmp_path / "alone", plan(long, episodes=6))
 
-    def essence(run: MosaicRun) -> list[tuple[Any, ...]]:
+    def essence(run: Recorded) -> list[tuple[Any, ...]]:
         rows = [(s.episode_index, s.step_index, s.action, s.reward, s.state_sha) for s in run.steps("long")]
         return sorted(rows, key=lambda row: row[:2])
 
@@ -63,7 +69,7 @@ class Main(Worker):
 
 
 @pytest.fixture
-def failing(tmp_path: Path) -> None:
+def failing(tmp_path: Path, own_workers: None) -> None:
     little_worker(tmp_path / "data/workers", FAILING, "failing_worker")
 
 
@@ -72,7 +78,7 @@ def player(how: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("failing")
-def test_a_policy_that_fails_fails_visibly(tmp_path: Path, offspring: Offspring):
+def test_a_policy_that_fails_or_says_nothing_usable_fails_visibly(tmp_path: Path, offspring: Offspring):
     run = MosaicRun(
         tmp_path,
         offspring,
@@ -80,6 +86,8 @@ def test_a_policy_that_fails_fails_visibly(tmp_path: Path, offspring: Offspring)
             operator("raises", player("raise")),
             operator("illegal", player("illegal")),
             operator("well", player("well")),
+            # -- 8: a parser that turns every reply into action 0
+            operator("poet", player("unreadable", on_invalid={"retry": 2, "then": "error"})),
             concurrency=2,
         ),
     )
@@ -98,19 +106,23 @@ def test_a_policy_that_fails_fails_visibly(tmp_path: Path, offspring: Offspring)
     assert {k: e.invalid_actions["agent_0"] for k, e in run.episodes("illegal").items()} == dict.fromkeys(
         range(4), 1
     )
+    assert run.steps("poet") == [], "a reply without an action is no action"
+    assert run.statuses("poet") == ["failed"] * 4
+    for episode in run.episodes("poet").values():
+        assert episode.error == "agent_0: unusable action at step 0: no action in 'I would go north'"
+        assert episode.invalid_actions["agent_0"] == 3, "asked three times"
 
 
 @pytest.mark.usefixtures("failing")
-def test_substitutes_are_asked_for_counted_and_named(tmp_path: Path, offspring: Offspring):
-    run = MosaicRun(
+async def test_substitutes_are_asked_for_counted_and_named(tmp_path: Path):
+    run = await played_here(
         tmp_path,
-        offspring,
         plan(
             operator("random", player("illegal", on_invalid="random_legal"), max_steps=6),
             operator("retry", player("listens", on_invalid={"retry": 2, "then": "error"}), max_steps=3),
         ),
     )
-    assert run.wait() == 0
+    assert run.statuses("random") == run.statuses("retry") == [DONE] * 4
     for row in run.steps("random"):
         replaced = row.step_index == 2
         assert row.action_source == (ActionSource.RANDOM_LEGAL if replaced else ActionSource.POLICY)
@@ -119,24 +131,11 @@ def test_substitutes_are_asked_for_counted_and_named(tmp_path: Path, offspring: 
     assert {e.invalid_actions["agent_0"] for e in run.episodes("retry").values()} == {3}
 
 
-# -- 8: a parser that turns every reply into action 0 ---------------------------------------
-
-
-@pytest.mark.usefixtures("failing")
-def test_a_reply_without_an_action_is_no_action(tmp_path: Path, offspring: Offspring):
-    unreadable = player("unreadable", on_invalid={"retry": 2, "then": "error"})
-    run = MosaicRun(tmp_path, offspring, plan(operator("poet", unreadable)))
-    assert run.wait() == 1
-    assert run.steps("poet") == []
-    for episode in run.episodes("poet").values():
-        assert episode.error == "agent_0: unusable action at step 0: no action in 'I would go north'"
-        assert episode.invalid_actions["agent_0"] == 3, "asked three times"
-
-
 # -- 7: adapters, bindings, hierarchy and link groups that nothing calls --------------------
 
 
-def test_each_agent_is_played_by_who_is_bound_to_it(tmp_path: Path, offspring: Offspring):
+@pytest.mark.usefixtures("own_workers")
+async def test_each_agent_is_played_by_who_is_bound_to_it(tmp_path: Path):
     """A parallel game of two: one repeats a move, the other does nothing but rock."""
     code = (
         "from mosaic_worker import Worker\n"
@@ -150,15 +149,15 @@ def test_each_agent_is_played_by_who_is_bound_to_it(tmp_path: Path, offspring: O
         for agent, move in (("player_0", 1), ("player_1", 2))
     }
     game = operator("game", players, task="rps_v2", env_name="pettingzoo", api="parallel")
-    run = MosaicRun(tmp_path, offspring, plan(game))
-    assert run.wait() == 0, run.err
+    run = await played_here(tmp_path, plan(game))
     played = {(s.agent_id, s.action) for s in run.steps("game")}
     assert played == {("player_0", 1), ("player_1", 2)}
     for episode in run.episodes("game").values():
         assert episode.returns == {"player_0": -episode.length, "player_1": episode.length}
 
 
-def test_a_link_group_is_one_process(tmp_path: Path, offspring: Offspring):
+@pytest.mark.usefixtures("own_workers")
+async def test_a_link_group_is_one_process(tmp_path: Path):
     code = (
         "import os\nfrom mosaic_worker import Worker\n"
         "class Main(Worker):\n"
@@ -177,18 +176,14 @@ def test_a_link_group_is_one_process(tmp_path: Path, offspring: Offspring):
         "type": "baseline",
         "policy_path": str(tmp_path / "policy.bin"),
     }
-    run = MosaicRun(
-        tmp_path, offspring, plan({**team, "link_groups": [group]}, max_steps=2), "--processes", "1"
-    )
-    assert run.wait() == 0, run.err
+    run = await played_here(tmp_path, plan({**team, "link_groups": [group]}, max_steps=2))
     policies = {agent: player.policy for agent, player in run.episodes("team")[0].agents.items()}
     assert policies["agent_0"] == policies["agent_1"] != policies["agent_2"]
 
 
-def test_manager_and_controller_are_both_asked_and_recorded(tmp_path: Path, offspring: Offspring):
+async def test_manager_and_controller_are_both_asked_and_recorded(tmp_path: Path):
     manager = {"manager": {"agent": {"type": "baseline"}}}
     pair = operator("pair", task="MiniGrid-Empty-8x8-v0", env_name="minigrid", **manager)
-    run = MosaicRun(tmp_path, offspring, plan(pair, episodes=2))
-    assert run.wait() == 0, run.err
+    run = await played_here(tmp_path, plan(pair, episodes=2))
     rows = Counter(s.agent_id for s in run.steps("pair"))
     assert set(rows) == {"agent_0", "agent_0/goal"} and 0 < rows["agent_0/goal"] < rows["agent_0"]

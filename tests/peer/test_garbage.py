@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import RAW, little_worker
 from tests.support.processes import Offspring
-from tests.support.runs import MosaicRun, operator, slot
+from tests.support.runs import MosaicRun, operator, played_here, slot
 
 DONE = "completed"
 
@@ -24,26 +26,23 @@ while True:
 )
 
 
-def play(tmp_path: Path, offspring: Offspring, deeds: dict[str, str]) -> MosaicRun:
+def plan(tmp_path: Path, deeds: dict[str, str]) -> dict[str, Any]:
     operators = [operator("other", slot("passive"))]
     for name, deed in deeds.items():
         little_worker(tmp_path / "data/workers", TALKER.replace("{deed}", deed), f"{name}_worker")
         operators.append(operator(name, slot("baseline", worker_id=f"{name}_worker")))
-    execution = {"num_episodes": 4, "seeds": 7, "concurrency": 1}
-    return MosaicRun(
-        tmp_path, offspring, {"operators": operators, "execution": execution}, "--processes", "2"
-    )
+    return {"operators": operators, "execution": {"num_episodes": 4, "seeds": 7, "concurrency": 1}}
 
 
-def test_no_reply_is_taken_for_another(tmp_path: Path, offspring: Offspring):
+async def test_no_reply_is_taken_for_another(tmp_path: Path):
     deeds = {
         "halves": "link.sendall(data[:3]); time.sleep(0.001); link.sendall(data[3:])",
         "twice": "link.sendall(data + data)",
         "three_in_one": "x = frame(alive=pb.Alive()); link.sendall(x + data + x)",
         "unasked_first": "link.sendall(replies([i + 1 for i in ids], [1] * len(ids)) + data)",
     }
-    run = play(tmp_path, offspring, deeds)
-    assert run.wait() == 0
+    with WorkerTypeRegistry.isolated():
+        run = await played_here(tmp_path, plan(tmp_path, deeds))
     # Both push the cart to the left, whatever way it is said.
     expected = [(s.episode_index, s.step_index, s.action) for s in run.steps("other")]
     for name in deeds:
@@ -63,7 +62,7 @@ def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path, offspring: Offs
         "frame": "it sent 3 bytes that are no message",
         "half": "it stopped in the middle of a message (9 bytes)",
     }
-    run = play(tmp_path, offspring, deeds)
+    run = MosaicRun(tmp_path, offspring, plan(tmp_path, deeds), "--processes", "2")
     assert run.wait() == 1
     assert run.statuses("other") == [DONE] * 4
     for name in deeds:

@@ -7,11 +7,10 @@ from typing import Any
 
 from gym_gui.analysis import compare_runs
 from tests.support.processes import Offspring
-from tests.support.runs import MosaicRun, operator, slot
+from tests.support.runs import MosaicRun, operator, played_here, slot
 
 PLAN: dict[str, Any] = {
     "operators": [
-        operator("cart"),
         operator("cliff", task="FrozenLake-v1"),
         operator(
             "rps",
@@ -24,7 +23,7 @@ PLAN: dict[str, Any] = {
 }
 
 
-def test_a_run_is_repeated_exactly_whatever_hash_is(tmp_path: Path, offspring: Offspring):
+async def test_a_run_is_repeated_exactly_whatever_hash_is(tmp_path: Path, offspring: Offspring):
     folders: list[Path] = []
     for number in ("0", "1"):
         home = tmp_path / number
@@ -33,11 +32,15 @@ def test_a_run_is_repeated_exactly_whatever_hash_is(tmp_path: Path, offspring: O
         assert run.wait() == 0, run.err
         folders.append(run.folder)
     assert compare_runs(*folders) is None
-    again = MosaicRun(tmp_path, offspring, {**PLAN, "execution": {"num_episodes": 5, "seeds": 1}})
-    assert again.wait() == 0
+    other_seeds = {**PLAN, "execution": {"num_episodes": 5, "seeds": 1}}
+    again = await played_here(tmp_path / "again", other_seeds)
     assert compare_runs(folders[0], again.folder) is not None, "other seeds, another run"
 
-    steps = again.steps("cart")
-    assert len(steps) == sum(e.length for e in again.episodes("cart").values())
+
+async def test_nothing_of_a_record_is_empty(tmp_path: Path):
+    plan = {"operators": [operator("cart")], "execution": {"num_episodes": 5, "seeds": 1}}
+    run = await played_here(tmp_path, plan)
+    steps = run.steps("cart")
+    assert len(steps) == sum(e.length for e in run.episodes("cart").values())
     assert len({s.state_sha for s in steps}) == len(steps)
     assert len({tuple(s.action for s in steps if s.episode_index == k) for k in range(5)}) == 5

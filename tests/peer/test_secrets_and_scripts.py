@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from gym_gui.cli.app import run as run_here
 from tests.support.little_workers import PATIENT, little_worker
 from tests.support.processes import Offspring
 from tests.support.runs import Gate, MosaicRun, operator, slot
@@ -55,11 +59,27 @@ def test_keys_are_nowhere_but_with_the_worker_and_no_port_is_open(
     assert not written and KEY not in run.out + run.err
 
 
-def test_a_literal_key_is_refused(tmp_path: Path, offspring: Offspring):
-    paid = slot("baseline", worker_id="operators_worker", settings={"api_key": KEY})
-    run = MosaicRun(tmp_path, offspring, {"operators": [operator("paid", paid)]})
-    assert run.wait() == 2
-    assert KEY not in run.err and "env:" in run.err
+Refused = Callable[[dict[str, Any]], str]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Runs one operator with a slot that cannot be, in this process, and returns what is said."""
+
+    def run(player: dict[str, Any]) -> str:
+        file = tmp_path / "experiment.json"
+        file.write_text(json.dumps({"operators": [operator("victim", player)]}))
+        assert run_here(["run", str(file), "--out", str(tmp_path / "runs"), "--json"]) == 2
+        said = capsys.readouterr()
+        assert not said.out and not (tmp_path / "runs").exists()
+        return said.err
+
+    return run
+
+
+def test_a_literal_key_is_refused(refused: Refused):
+    said = refused(slot("baseline", worker_id="operators_worker", settings={"api_key": KEY}))
+    assert KEY not in said and "env:" in said
 
 
 class Bomb:
@@ -70,14 +90,20 @@ class Bomb:
         return Path.touch, (self.path,)
 
 
-@pytest.mark.parametrize("name", ["policy.pt", "policy.safetensors", "policy.pkl"])
-def test_a_checkpoint_is_never_unpickled(tmp_path: Path, offspring: Offspring, name: str):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "policy.pt",
+        # cleanrl_worker's own tests (test_a_pickle_never_runs) know these as well.
+        pytest.param("policy.safetensors", marks=pytest.mark.full),
+        pytest.param("policy.pkl", marks=pytest.mark.full),
+    ],
+)
+def test_a_checkpoint_is_never_unpickled(tmp_path: Path, refused: Refused, name: str):
     exploded = tmp_path / "exploded"
     (tmp_path / name).write_bytes(pickle.dumps(Bomb(exploded)))
-    player = slot("rl", algorithm="ppo", checkpoint=str(tmp_path / name))
-    run = MosaicRun(tmp_path, offspring, {"operators": [operator("victim", player)]})
-    assert run.wait() == 2, run.err
-    assert run.err.count("\n") <= 2 and str(tmp_path / name) in run.err
+    said = refused(slot("rl", algorithm="ppo", checkpoint=str(tmp_path / name)))
+    assert said.count("\n") <= 2 and str(tmp_path / name) in said
     assert not exploded.exists()
     pickle.loads((tmp_path / name).read_bytes())
     assert exploded.exists(), "it would have run"
@@ -96,13 +122,4 @@ def test_an_experiment_script_runs_in_a_process_of_its_own(tmp_path: Path, offsp
         lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text(), "the script runs"
     )
     assert int(written) != run.process.pid
-    assert run.wait() == 0, run.err
-
-
-def test_a_script_that_is_data_is_not_run_at_all(tmp_path: Path, offspring: Offspring):
-    script = (
-        "operators = [{'id': 'a', 'task': 'CartPole-v1', 'workers': {'agent': {'type': 'random'}}}]\n"
-        "execution = {'num_episodes': 1}\n"
-    )
-    run = MosaicRun(tmp_path, offspring, script)
     assert run.wait() == 0, run.err

@@ -36,12 +36,20 @@ execution = {"auto_run": True, "num_episodes": 3, "seeds": 1000, "env_mode": "fi
 """
 
 
+GRID = ("minigrid", "MiniGrid-Empty-8x8-v0", 256)
+CART = ("gymnasium", "CartPole-v1", 500)
+NEW = (NEW_FORM, [1000, 1001, 1002])
+OLD = (OLD_FORM, [1000] * 3)
+
+
 @pytest.mark.parametrize(
-    ("env_name", "task", "limit"),
-    [("minigrid", "MiniGrid-Empty-8x8-v0", 256), ("gymnasium", "CartPole-v1", 500)],
-)
-@pytest.mark.parametrize(
-    ("form", "seeds"), [(NEW_FORM, [1000, 1001, 1002]), (OLD_FORM, [1000] * 3)], ids=["new", "old"]
+    ("form", "seeds", "env_name", "task", "limit"),
+    [
+        pytest.param(*NEW, *GRID, id="new-grid"),
+        pytest.param(*OLD, *CART, id="old-cart"),
+        pytest.param(*OLD, *GRID, id="old-grid", marks=pytest.mark.full),
+        pytest.param(*NEW, *CART, id="new-cart", marks=pytest.mark.full),
+    ],
 )
 def test_it_runs_unchanged(
     tmp_path: Path, offspring: Offspring, form: str, seeds: list[int], env_name: str, task: str, limit: int

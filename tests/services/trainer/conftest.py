@@ -15,19 +15,20 @@ import pytest
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.daemon import DaemonSettings, serve
 from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunRecord
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from tests.support.training import search_trainer
-from tests.support.waiting import LONG_S
+from tests.support.waiting import LONG_S, in_time
 
 ENDLESS = 10**9
 
 
 class Daemon:
-    """The daemon of the test's data folder, and the test's connection to it."""
+    """The daemon, a process of its own, of the test's data folder, and the test's connection to it."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -48,6 +49,7 @@ class Daemon:
     async def kill(self) -> None:
         """``kill -9``, and wait until it is gone."""
         pid = self.pid
+        assert pid != os.getpid(), "the daemon is served by this very process"
         os.kill(pid, signal.SIGKILL)
         while find(self.store) is not None:
             await asyncio.sleep(0.01)
@@ -57,11 +59,37 @@ class Daemon:
         for client in self.clients:
             await client.close()
         await asyncio.to_thread(stop_daemon, self.store)
-        for folder in (self.store.data / "training").glob("*/"):
-            with contextlib.suppress(MosaicError):
-                process = TrainingProcess.attach(folder)
-                if process.alive:
-                    await asyncio.to_thread(process.kill)
+        await end_trainings(self.store)
+
+
+async def end_trainings(store: Store) -> None:
+    """End every training of a data folder that goes on."""
+    for folder in (store.data / "training").glob("*/"):
+        with contextlib.suppress(MosaicError):
+            process = TrainingProcess.attach(folder)
+            if process.alive:
+                await asyncio.to_thread(process.kill)
+
+
+@contextlib.asynccontextmanager
+async def served_here(store: Store, settings: DaemonSettings | None = None) -> AsyncIterator[TrainerClient]:
+    """What the daemon does, done by this process, whose event loop it shares, and a connection to it.
+
+    It is spoken to through its socket all the same. That it is a process that outlives others is
+    shown with :class:`Daemon`, whose start takes a second of the processor's time.
+    """
+    serving = asyncio.create_task(serve(store, settings or DaemonSettings()))
+    try:
+        await in_time(lambda: find(store) is not None or serving.done(), "it serves")
+        client = await TrainerClient.connect(store, start=False)
+        try:
+            yield client
+        finally:
+            await client.close()
+    finally:
+        serving.cancel()
+        await asyncio.wait({serving})
+        await end_trainings(store)
 
 
 @pytest.fixture
@@ -82,9 +110,10 @@ async def daemon(store: Store) -> AsyncIterator[Daemon]:
 
 
 @pytest.fixture
-async def client(daemon: Daemon) -> TrainerClient:
-    """A connection to it."""
-    return await daemon.client()
+async def client(store: Store) -> AsyncIterator[TrainerClient]:
+    """A connection to a trainer that this process serves."""
+    async with served_here(store) as client:
+        yield client
 
 
 def config(**settings: Any) -> UnifiedRunConfig:

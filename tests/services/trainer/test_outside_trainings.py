@@ -28,7 +28,10 @@ ABOUT = {"algorithm": "impala", "env_id": "MyGame-v0", "worker": "my_script", "e
 
 
 class Stranger:
-    """What such a program does: two calls of gRPC, with JSON in them."""
+    """What such a program does: two calls of gRPC, with JSON in them.
+
+    It knows nothing of event loops; ours goes on while it waits for an answer.
+    """
 
     def __init__(self, store: Store) -> None:
         address = find(store)
@@ -36,8 +39,11 @@ class Stranger:
         self._token = Path(address.token).read_text()
         self._channel = grpc.insecure_channel(f"unix:{address.socket}")
 
-    def call(self, method: str, message: Any) -> Any:
+    async def call(self, method: str, message: Any) -> Any:
         """Call the daemon."""
+        return await asyncio.to_thread(self._call, method, message)
+
+    def _call(self, method: str, message: Any) -> Any:
         answer = METHODS[method][2]
         rpc = self._channel.unary_unary(
             f"/{SERVICE}/{method}",
@@ -46,13 +52,15 @@ class Stranger:
         )
         return rpc(message, metadata=((TOKEN, self._token),), timeout=20)
 
-    def register(self, **about: Any) -> str:
+    async def register(self, **about: Any) -> str:
         """Make itself known."""
-        return str(self.call("RegisterWorker", pb.WorkerRegistration(json=json.dumps(about))).run_id)
+        said = await self.call("RegisterWorker", pb.WorkerRegistration(json=json.dumps(about)))
+        return str(said.run_id)
 
-    def beat(self, run_id: str, **sign: Any) -> list[str]:
+    async def beat(self, run_id: str, **sign: Any) -> list[str]:
         """Give a sign of life."""
-        return list(self.call("Heartbeat", pb.WorkerSign(run_id=run_id, json=json.dumps(sign))).wishes)
+        said = await self.call("Heartbeat", pb.WorkerSign(run_id=run_id, json=json.dumps(sign)))
+        return list(said.wishes)
 
     def close(self) -> None:
         """Go."""
@@ -69,7 +77,7 @@ async def stranger(client: TrainerClient, store: Store) -> AsyncIterator[Strange
 async def test_one_that_makes_itself_known_is_watched_and_asked_like_others(
     client: TrainerClient, stranger: Stranger
 ) -> None:
-    run_id = stranger.register(**ABOUT, title="von Hand", total_steps=1000, settings={"lr": 0.1})
+    run_id = await stranger.register(**ABOUT, title="von Hand", total_steps=1000, settings={"lr": 0.1})
     (run,) = await client.runs()
     assert (run.run_id, run.worker_id, run.algorithm, run.env_id) == (
         run_id,
@@ -78,22 +86,22 @@ async def test_one_that_makes_itself_known_is_watched_and_asked_like_others(
         "MyGame-v0",
     )
     assert (run.state, run.external, run.title, run.total_steps) == ("running", True, "von Hand", 1000)
-    assert stranger.beat(run_id, step=250, mean_return=1.5, steps_per_s=100, episodes=7) == []
+    assert await stranger.beat(run_id, step=250, mean_return=1.5, steps_per_s=100, episodes=7) == []
     seen = await reached(client, run_id, lambda r: r.step == 250)
     assert (seen.mean_return, seen.steps_per_s, seen.episodes) == (1.5, 100.0, 7)
     await client.pause(run_id)
     await client.checkpoint(run_id)
-    assert stranger.beat(run_id) == ["pause", "checkpoint"]
-    assert stranger.beat(run_id, state="paused", reason="bei 250") == []
+    assert await stranger.beat(run_id) == ["pause", "checkpoint"]
+    assert await stranger.beat(run_id, state="paused", reason="bei 250") == []
     assert (await reached(client, run_id, lambda r: r.state == "paused")).reason == "bei 250"
     await client.cancel(run_id)
-    assert stranger.beat(run_id, state="running", step=300) == ["stop"]
+    assert await stranger.beat(run_id, state="running", step=300) == ["stop"]
     assert (await reached(client, run_id, lambda r: r.step == 300)).state == "stopping"
-    stranger.beat(run_id, state="stopped", reason="as asked", step=310)
+    await stranger.beat(run_id, state="stopped", reason="as asked", step=310)
     ended = await over(client, run_id)
     assert (ended.state, ended.reason, ended.step) == ("stopped", "as asked", 310)
     with pytest.raises(grpc.RpcError) as refused:
-        stranger.beat(run_id)
+        await stranger.beat(run_id)
     assert "is over" in refused.value.details()  # type: ignore[attr-defined]
     trailing = dict(refused.value.trailing_metadata())  # type: ignore[attr-defined]
     assert trailing[FIX] == b"Register anew"
@@ -102,11 +110,11 @@ async def test_one_that_makes_itself_known_is_watched_and_asked_like_others(
 
 
 async def test_silence_is_the_end_until_it_is_heard_again(client: TrainerClient, stranger: Stranger) -> None:
-    run_id = stranger.register(**{**ABOUT, "every_s": 0.2})
+    run_id = await stranger.register(**{**ABOUT, "every_s": 0.2})
     silent = await over(client, run_id)
     assert silent.state == "failed"
     assert silent.reason in ("no sign for 1 s", "no sign for 2 s")
-    stranger.beat(run_id, step=5)
+    await stranger.beat(run_id, step=5)
     again = await reached(client, run_id, lambda r: r.step == 5)
     assert (again.state, again.reason, again.ended_at) == ("running", "", None)
     await over(client, run_id)
@@ -114,7 +122,7 @@ async def test_silence_is_the_end_until_it_is_heard_again(client: TrainerClient,
 
 async def test_a_process_that_is_gone_is_not_waited_for(client: TrainerClient, stranger: Stranger) -> None:
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=subprocess.PIPE)
-    run_id = stranger.register(**{**ABOUT, "every_s": 3600, "pid": process.pid})
+    run_id = await stranger.register(**{**ABOUT, "every_s": 3600, "pid": process.pid})
     await reached(client, run_id, lambda r: r.state == "running")
     process.kill()
     await process.wait()
@@ -126,7 +134,7 @@ async def test_one_with_a_run_folder_is_followed_there(
     client: TrainerClient, stranger: Stranger, tmp_path: Path
 ) -> None:
     training = TrainingRun(tmp_path)
-    run_id = stranger.register(**{**ABOUT, "every_s": 30, "folder": str(tmp_path)})
+    run_id = await stranger.register(**{**ABOUT, "every_s": 30, "folder": str(tmp_path)})
     training.start("impala", "MyGame-v0", 4, 100)
     training.metrics(1, {"losses/value": 0.5})
     training.episode(1, 2.0, 1)
@@ -144,16 +152,19 @@ async def test_one_with_a_run_folder_is_followed_there(
     assert tmp_path.is_dir()  # it is not ours
 
 
-async def test_they_outlive_daemons_too(daemon: Daemon, client: TrainerClient, stranger: Stranger) -> None:
-    run_id = stranger.register(**{**ABOUT, "every_s": 30})
-    stranger.beat(run_id, step=9)
+async def test_they_outlive_daemons_too(daemon: Daemon) -> None:
+    await daemon.client()
+    stranger = Stranger(daemon.store)
+    run_id = await stranger.register(**{**ABOUT, "every_s": 30})
+    await stranger.beat(run_id, step=9)
+    stranger.close()
     await daemon.kill()
     again = await daemon.client()
     (run,) = await again.runs()
     assert (run.run_id, run.state, run.external) == (run_id, "running", True)
     other = Stranger(daemon.store)
-    assert other.register(**ABOUT, run_id=run_id) == run_id
-    other.beat(run_id, state="completed", step=10)
+    assert await other.register(**ABOUT, run_id=run_id) == run_id
+    await other.beat(run_id, state="completed", step=10)
     other.close()
     assert (await over(again, run_id)).step == 10
 

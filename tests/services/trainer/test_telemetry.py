@@ -16,7 +16,7 @@ from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.telemetry import BATCH_BYTES, LineFeed
 from gym_gui.services.trainer.watching import Watchers
 from mosaic_worker.training import TrainingRun
-from tests.services.trainer.conftest import ENDLESS, config, over, trains
+from tests.services.trainer.conftest import ENDLESS, Daemon, config, over, trains
 from tests.services.trainer.test_outside_trainings import ABOUT, Stranger
 from tests.services.trainer.test_run_registry import a_run
 
@@ -78,11 +78,12 @@ async def test_a_slow_watcher_of_runs_sees_the_newest_of_each() -> None:
 
 
 async def test_nothing_is_lost_at_50000_points_a_second_and_who_is_slow_only_lags(
-    client: TrainerClient, store: Store, tmp_path: Path
+    daemon: Daemon, store: Store, tmp_path: Path
 ) -> None:
     """A training reports 50,000 points in a second (here as fast as it can) while two watch."""
+    client = await daemon.client()
     stranger = Stranger(store)
-    run_id = stranger.register(**{**ABOUT, "every_s": 60, "folder": str(tmp_path)})
+    run_id = await stranger.register(**{**ABOUT, "every_s": 60, "folder": str(tmp_path)})
     rows, width = 20_000, 10
     training = TrainingRun(tmp_path)
 
@@ -115,7 +116,7 @@ async def test_nothing_is_lost_at_50000_points_a_second_and_who_is_slow_only_lag
 async def test_who_does_not_read_gets_no_more_than_was_given_leave_for(
     client: TrainerClient, store: Store
 ) -> None:
-    run_id = await client.submit(config(total_steps=ENDLESS))
+    run_id = await client.submit(config(total_steps=ENDLESS - 1))  # as fast as it can
     run = await trains(client, run_id)
     watched = client.metrics(run_id)
     first = await anext(aiter(watched))
@@ -135,8 +136,8 @@ async def test_lines_that_a_worker_got_wrong_hide_no_others(
         '{"step":1,"t":1.0,"m":{"a":1}}\nrubbish\n[]\n{"step":2}\n\n{"step":3,"t":3.0,"m":{"a":null}}\n'
     )
     stranger = Stranger(store)
-    run_id = stranger.register(**{**ABOUT, "folder": str(tmp_path)})
-    stranger.beat(run_id, state="completed")
+    run_id = await stranger.register(**{**ABOUT, "folder": str(tmp_path)})
+    await stranger.beat(run_id, state="completed")
     stranger.close()
     rows = [row async for batch in client.metrics(run_id) for row in batch]
     assert [(row.step, row.values) for row in rows] == [(1, {"a": 1}), (3, {"a": None})]
