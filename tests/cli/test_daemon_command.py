@@ -159,7 +159,9 @@ async def test_over_tcp_there_is_tls_and_the_token(
     strict = ssl.create_default_context()
     with socket.create_connection((host, int(port))) as raw, pytest.raises(ssl.SSLCertVerificationError):
         strict.wrap_socket(raw, server_hostname="localhost")
-    taken = mosaic(*[*options[:2], address.tcp, *options[3:]], MOSAIC_DATA_DIR=str(cert.parent / "other"))
+    taken = mosaic.process(
+        *[*options[:2], address.tcp, *options[3:]], MOSAIC_DATA_DIR=str(cert.parent / "other")
+    )
     assert taken.status == 2
     assert f"{address.tcp} cannot be listened on. Is it taken?" in taken.err
     process.send_signal(signal.SIGTERM)

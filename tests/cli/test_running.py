@@ -8,8 +8,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.commands import COMMAND, ROOT, Mosaic, experiment
 
 ARENA = "tests.support.arenas:Corridor"
@@ -22,41 +20,32 @@ def rows(run: Path, operator: str, kind: str = "episodes") -> list[dict[str, Any
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("faulty", "says"),
-    [
-        ({"task": ARENA, "env_kwargs": {"fault": "nan"}}, "NaN"),
-        ({"task": ARENA, "env_kwargs": {"fault": "step"}}, "the floor gave way"),
-        (
-            {
-                "workers": {
-                    "agent": {
-                        "type": "baseline",
-                        "worker_id": "test_worker",
-                        "settings": {"fault": "illegal", "times": 0},
-                    }
-                }
-            },
-            "action",
-        ),
-    ],
-    ids=["nan", "raises", "illegal"],
-)
-def test_a_failed_episode_has_its_reason_and_the_others_go_on(
-    mosaic: Mosaic, faulty: dict[str, Any], says: str
-) -> None:
-    path = experiment(mosaic.home, {"id": "bad", **faulty}, {"id": "good"})
+ILLEGAL = {"type": "baseline", "worker_id": "test_worker", "settings": {"fault": "illegal", "times": 0}}
+FAULTY: dict[str, tuple[dict[str, Any], str]] = {
+    "nan": ({"task": ARENA, "env_kwargs": {"fault": "nan"}}, "NaN"),
+    "raises": ({"task": ARENA, "env_kwargs": {"fault": "step"}}, "the floor gave way"),
+    "illegal": ({"workers": {"agent": ILLEGAL}}, "action"),
+}
+"""What is wrong with an operator, and what its failed episodes say."""
+
+
+def test_a_failed_episode_has_its_reason_and_the_others_go_on(mosaic: Mosaic) -> None:
+    bad = [{"id": name, **faulty} for name, (faulty, _) in FAULTY.items()]
+    path = experiment(mosaic.home, *bad, {"id": "good"})
     done = mosaic("run", path, "--json", PYTHONPATH=str(ROOT))
     assert done.status == 1, done.err
     result = done.json()
-    assert (result["status"], result["episodes"], result["failed"]) == ("failed", 4, 2)
+    assert (result["status"], result["episodes"], result["failed"]) == ("failed", 8, 6)
     run = mosaic.home / result["run"]
-    assert all(says in row["error"] and row["status"] == "failed" for row in rows(run, "bad"))
-    assert {row["status"] for row in rows(run, "good")} == {"completed"}
     shown = mosaic("runs", "show", run)
     assert shown.status == 0
-    assert "(2 failed)" in shown.out
-    assert says in shown.out
+    assert shown.out.count("(2 failed)") == 3
+    for name, (_, says) in FAULTY.items():
+        failed = rows(run, name)
+        assert len(failed) == 2, name
+        assert all(says in row["error"] and row["status"] == "failed" for row in failed), name
+        assert says in shown.out
+    assert {row["status"] for row in rows(run, "good")} == {"completed"}
 
 
 def _with_small_files(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.services.recorder import is_being_written
-from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.commands import COMMAND, ROOT, Mosaic, experiment
 from tests.support.processes import Offspring
+from tests.support.runs import GATED, Gate
 from tests.support.waiting import eventually
 
 
@@ -30,9 +31,9 @@ def test_no_runs_is_no_error(mosaic: Mosaic) -> None:
     assert mosaic("runs", "list", "--json").json() == []
 
 
-def test_newest_first_with_counts(mosaic: Mosaic) -> None:
+def test_newest_first_with_counts(mosaic: Mosaic, played: Path) -> None:
     path = experiment(mosaic.home, {"id": "a", "name": "Random"})
-    first = mosaic("run", path, "--json").json()["run"]
+    first = f"runs/{played.name}"
     second = mosaic("run", path, "--json", "--episodes", "3").json()["run"]
     listed = mosaic("runs", "list", "--json").json()
     assert [row["run"] for row in listed] == [second, first]
@@ -48,14 +49,13 @@ def test_newest_first_with_counts(mosaic: Mosaic) -> None:
     assert f"mosaic verify {first}" in shown.out
 
 
-def test_a_finished_run_has_nothing_left_to_play(mosaic: Mosaic) -> None:
-    run = mosaic("run", experiment(mosaic.home), "--json").json()["run"]
-    before = (mosaic.home / run / "run.json").read_bytes()
-    done = mosaic("run", "--resume", run)
+def test_a_finished_run_has_nothing_left_to_play(mosaic: Mosaic, played: Path) -> None:
+    before = (played / "run.json").read_bytes()
+    done = mosaic("run", "--resume", played)
     assert done.status == 0
     assert "Nothing is left to play: all 2 episodes are done" in done.out
-    assert mosaic("run", "--resume", run, "--json").json()["episodes"] == 2
-    assert (mosaic.home / run / "run.json").read_bytes() == before
+    assert mosaic("run", "--resume", played, "--json").json()["episodes"] == 2
+    assert (played / "run.json").read_bytes() == before
 
 
 def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
@@ -78,10 +78,14 @@ def test_failed_episodes_stay_failed_after_a_resume(mosaic: Mosaic) -> None:
 
 
 def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring) -> None:
-    path = experiment(mosaic.home, {"task": "MiniGrid-Empty-8x8-v0"}, num_episodes=5000)
-    command = [*COMMAND, "run", str(path), "--processes", "1"]
+    # It waits for us in its 30th episode, and takes no processor time meanwhile.
+    gate = Gate(mosaic.home / "gate")
+    gated = {"task": GATED, "env_kwargs": gate.kwargs(at=30)}
+    path = experiment(mosaic.home, gated, num_episodes=5000, concurrency=1)
+    env = {**mosaic.env, "PYTHONPATH": str(ROOT)}
+    command = [*COMMAND, "run", str(path)]
     process = subprocess.Popen(
-        command, cwd=mosaic.home, env=mosaic.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=mosaic.home, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     runs = mosaic.home / "runs"
 
@@ -89,6 +93,7 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
         return any(p.stat().st_size for p in runs.glob("*/operators/*/episodes.jsonl"))
 
     try:
+        gate.reached()
         eventually(some_done, "an episode is written")
         row = only_run(mosaic)
         assert row["status"] == "running"
@@ -111,11 +116,13 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
     resumed = subprocess.Popen(
         command,
         cwd=mosaic.home,
-        env=mosaic.env,
+        env=env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
+    gate.reached(2)
+    gate.open()
     eventually(lambda: episodes.stat().st_size > before, "it goes on")
     assert is_being_written(mosaic.home / row["run"])
     resumed.send_signal(signal.SIGINT)
@@ -127,22 +134,20 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
     assert after["operators"][0]["done"] >= row["operators"][0]["done"]
 
 
-def test_a_copy_of_a_run_that_is_on_counts_as_cut_off(mosaic: Mosaic) -> None:
-    run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]
-    copy = shutil.copytree(run, run.with_name("01COPY"))
+def test_a_copy_of_a_run_that_is_on_counts_as_cut_off(mosaic: Mosaic, played: Path) -> None:
+    copy = shutil.copytree(played, played.with_name("01COPY"))
     header = json.loads((copy / "run.json").read_text())
     (copy / "run.json").write_text(json.dumps({**header, "status": "running"}))
     states = {Path(row["run"]).name: row["status"] for row in mosaic("runs", "list", "--json").json()}
-    assert states == {run.name: "completed", "01COPY": "cut off"}
+    assert states == {played.name: "completed", "01COPY": "cut off"}
 
 
-def test_names_from_a_run_are_no_markup(mosaic: Mosaic) -> None:
-    run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]
-    header = json.loads((run / "run.json").read_text())
+def test_names_from_a_run_are_no_markup(mosaic: Mosaic, played: Path) -> None:
+    header = json.loads((played / "run.json").read_text())
     header["experiment"]["operators"][0]["name"] = "[red]Evil[/red] :smile:"
-    (run / "run.json").write_text(json.dumps(header))
+    (played / "run.json").write_text(json.dumps(header))
     assert "[red]Evil[/red] :smile:" in mosaic("runs", "list").out
-    assert "[red]Evil[/red] :smile:" in mosaic("runs", "show", run).out
+    assert "[red]Evil[/red] :smile:" in mosaic("runs", "show", played).out
 
 
 def test_output_into_a_closed_pipe_or_an_ascii_terminal(mosaic: Mosaic) -> None:
@@ -150,4 +155,4 @@ def test_output_into_a_closed_pipe_or_an_ascii_terminal(mosaic: Mosaic) -> None:
     done = subprocess.run(["bash", "-c", line], env=mosaic.env, capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
-    assert os.linesep.join(mosaic("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()[:1]) != ""
+    assert os.linesep.join(mosaic.process("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()) != ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -11,21 +12,50 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from tests.support.commands import COMMAND, Mosaic, experiment
+from tests.support.commands import COMMAND, Done, Mosaic, experiment
 
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
 
 
-def in_terminal(mosaic: Mosaic, *arguments: str, columns: int = 80, **env: str) -> tuple[int, str]:
-    """Run a command in a terminal of so many columns; its status and all it wrote there."""
+def in_terminal(
+    mosaic: Mosaic, *arguments: str, columns: int = 80, apart: bool = False, **env: str
+) -> tuple[int, str]:
+    """Run a command in a terminal of so many columns; its status and all it wrote there.
+
+    Args:
+        mosaic: The command line.
+        arguments: What stands behind ``mosaic``.
+        columns: Width of the terminal.
+        apart: Run it in a process of its own.
+        env: More for its environment.
+    """
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(
+    said = bytearray()
+    reader = threading.Thread(target=_read_all, args=(main, said))
+    reader.start()
+    try:
+        if apart:
+            status = _run_apart(mosaic, side, arguments, env)
+        else:
+            status = mosaic.in_terminal(side, *arguments, **env)
+    finally:
+        os.close(side)
+        reader.join(60)
+        os.close(main)
+    return status, said.decode()
+
+
+def _run_apart(mosaic: Mosaic, side: int, arguments: Sequence[str], env: Mapping[str, str]) -> int:
+    return subprocess.run(
         [*COMMAND, *arguments],
         cwd=mosaic.home,
         env={**mosaic.env, **env},
@@ -33,17 +63,16 @@ def in_terminal(mosaic: Mosaic, *arguments: str, columns: int = 80, **env: str) 
         stdout=side,
         stderr=side,
         start_new_session=True,
-    )
-    os.close(side)
-    said = bytearray()
-    try:
+        timeout=90,
+        check=False,
+    ).returncode
+
+
+def _read_all(main: int, said: bytearray) -> None:
+    # Linux says EIO when the last writer is gone.
+    with contextlib.suppress(OSError):
         while piece := os.read(main, 65536):
             said += piece
-    except OSError:  # Linux says EIO when the last writer is gone
-        pass
-    finally:
-        os.close(main)
-    return process.wait(60), said.decode()
 
 
 def widest(text: str) -> int:
@@ -54,9 +83,10 @@ def widest(text: str) -> int:
 
 @pytest.mark.parametrize("columns", [60, 120])
 def test_a_run_shows_bars_that_fit_and_respects_no_color(mosaic: Mosaic, columns: int) -> None:
-    path = experiment(mosaic.home, {"name": "An operator of quite some name, in truth"}, {"name": "Short"})
+    short = [] if columns == 120 else [{"name": "Short"}]
+    path = experiment(mosaic.home, {"name": "An operator of quite some name, in truth"}, *short)
     env = {} if columns == 120 else {"NO_COLOR": "1"}
-    status, said = in_terminal(mosaic, "run", str(path), columns=columns, **env)
+    status, said = in_terminal(mosaic, "run", str(path), columns=columns, apart=columns == 60, **env)
     assert status == 0
     assert "2/2" in said
     assert "━" in said
@@ -65,8 +95,10 @@ def test_a_run_shows_bars_that_fit_and_respects_no_color(mosaic: Mosaic, columns
     assert bool(_COLOURS.search(said)) == (columns == 120)
 
 
-def test_lists_fit_a_narrow_terminal(mosaic: Mosaic) -> None:
-    mosaic("run", experiment(mosaic.home, {"name": "A long name " * 6}), "--json")
+def test_lists_fit_a_narrow_terminal(mosaic: Mosaic, played: Path) -> None:
+    header = json.loads((played / "run.json").read_text())
+    header["experiment"]["operators"][0]["name"] = "A long name " * 6
+    (played / "run.json").write_text(json.dumps(header))
     for arguments in (("workers", "list"), ("envs", "list"), ("runs", "list")):
         status, said = in_terminal(mosaic, *arguments, columns=60)
         assert status == 0
@@ -108,7 +140,7 @@ def test_help_is_there_for_every_command(mosaic: Mosaic) -> None:
     assert all(f"\n  {command} " in top.out for command in commands)
     for group in ("workers", "envs", "runs"):
         assert mosaic(group).out == mosaic(group, "-h").out != ""
-    assert mosaic("--version").out == "mosaic 0.1.0\n"
+    assert mosaic("--version") == mosaic.process("--version") == Done(0, "mosaic 0.1.0\n", "")
 
 
 def test_help_imports_nothing_heavy(mosaic: Mosaic) -> None:

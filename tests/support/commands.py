@@ -6,11 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.in_process import run_here, run_on
 from tests.support.processes import Offspring
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,8 +54,16 @@ class Mosaic:
         }
         self.env = {**kept, **started.variables, "MOSAIC_DATA_DIR": str(home / "data"), "TERM": "xterm"}
 
-    def __call__(self, *arguments: str | Path, timeout: float = 90, **env: str) -> Done:
-        """Run a command; no traceback, and no control codes, whatever it is."""
+    def __call__(self, *arguments: str | Path, **env: str) -> Done:
+        """Run a command in this process; no traceback, and no control codes, whatever it is."""
+        return _sound(Done(*run_here([*map(str, arguments)], self.home, {**self.env, **env})))
+
+    def in_terminal(self, side: int, *arguments: str | Path, **env: str) -> int:
+        """Run a command in this process with a terminal for its streams; returns its status."""
+        return run_on((side, side, side), [*map(str, arguments)], self.home, {**self.env, **env})
+
+    def process(self, *arguments: str | Path, timeout: float = 90, **env: str) -> Done:
+        """Run a command in a process of its own, as a person does."""
         done = subprocess.run(
             [*COMMAND, *map(str, arguments)],
             cwd=self.home,
@@ -65,14 +74,15 @@ class Mosaic:
             timeout=timeout,
             check=False,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        assert ESCAPE not in done.stdout + done.stderr, "control codes without a terminal"
-        return Done(done.returncode, done.stdout, done.stderr)
+        return _sound(Done(done.returncode, done.stdout, done.stderr))
 
     def refused(self, *arguments: str | Path, **env: str) -> str:
         """The one line with which something is refused before anything is launched or written."""
         before = sorted(self.home.rglob("*"))
-        done = self(*arguments, **env)
+        return self.is_refused(self(*arguments, **env), before)
+
+    def is_refused(self, done: Done, before: Sequence[Path]) -> str:
+        """The one line of a command that was refused and left the folder as it was."""
         assert done.status == 2, (done.out, done.err)
         assert done.line.startswith("mosaic: "), done.err
         assert done.out == ""
@@ -81,16 +91,24 @@ class Mosaic:
         return done.line.removeprefix("mosaic: ")
 
 
+def _sound(done: Done) -> Done:
+    assert "Traceback" not in done.err, done.err
+    assert ESCAPE not in done.out + done.err, "control codes without a terminal"
+    return done
+
+
 def experiment(
     home: Path, *operators: Mapping[str, Any], name: str = "experiment.json", **execution: Any
 ) -> Path:
-    """Write an experiment file; an operator plays CartPole at random where it does not say otherwise."""
+    """Write an experiment file.
+
+    An operator plays CartPole at random where it does not say otherwise, and has one session process.
+    """
     listed = [
         {"id": f"op_{i}", "task": "CartPole-v1", "workers": {"agent": {"type": "random"}}, **operator}
         for i, operator in enumerate(operators or ({},))
     ]
     path = home / name
-    path.write_text(
-        json.dumps({"operators": listed, "execution": {"num_episodes": 2, "seeds": 1, **execution}})
-    )
+    how = {"num_episodes": 2, "seeds": 1, "processes": 1, **execution}
+    path.write_text(json.dumps({"operators": listed, "execution": how}))
     return path
