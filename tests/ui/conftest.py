@@ -27,6 +27,7 @@ from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.event_loop import close_loop, open_loop
+from gym_gui.ui.play.opening import CARDS_FOLDER
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
@@ -98,10 +99,19 @@ def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
     close_loop(result)
 
 
+@pytest.fixture(scope="session")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What environments say of their keys; each is asked once, in a process of its own."""
+    return tmp_path_factory.mktemp("cards")
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path, cards: Path) -> Store:
     """Folders of its own; sockets stay in the system's place, whose paths are short."""
-    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=tmp_path / "cache")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / CARDS_FOLDER).symlink_to(cards, target_is_directory=True)
+    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=cache)
 
 
 @pytest.fixture
