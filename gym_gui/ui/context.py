@@ -1,6 +1,6 @@
 """What the parts of the window share: theme, settings, folders, commands, work in the background.
 
-One is made per window and handed to every page. It knows no page and no widget.
+One is made per window and handed to every page. It knows no page and no widget but their place.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from PyQt6.QtCore import QObject, QSettings, pyqtSignal
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
@@ -70,6 +71,8 @@ class AppContext(QObject):
         self.commands = CommandRegistry(self)
         self.layout = QSettings(str(store.data / "window.ini"), QSettings.Format.IniFormat, self)
         self._tasks: dict[asyncio.Task[Any], str] = {}
+        self.place: QWidget | None = None
+        """What pages are made in: one that moves in later is dressed by the style sheet once more."""
         self._keys: ApiKeys | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)

@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
         self.stack.setObjectName("pages")
         # Holds the focus at first, so that no button looks chosen and single keys reach the page.
         self.stack.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.context.place = self.stack
         self.notices = NoticeArea(self.context, self)
         self.log_dock = LogDock(self.feed, self)
         self.log_dock.hide()

@@ -26,7 +26,8 @@ class Page(QWidget):
     icon: ClassVar[str] = ""
 
     def __init__(self, context: AppContext) -> None:
-        super().__init__()
+        super().__init__(context.place)
+        self.hide()  # until all of it is there
         self.context = context
         self.setObjectName(f"page-{self.name}")
         self.setAccessibleName(self.title)

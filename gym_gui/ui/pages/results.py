@@ -56,13 +56,12 @@ class ResultsPage(Page):
         self.reader = LibraryReader(context, context.store.runs, self)
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
-        self.library = LibraryView()
-        self.comparison = ComparisonView(context.theme)
-        self.replay = ReplayView(context)
-        self.jobs = JobStrip(context)
         self._views = QStackedWidget(self.body)
-        for view in (self.library, self.comparison, self.replay):
-            self._views.addWidget(view)
+        self.library = LibraryView(self._views)
+        self._views.addWidget(self.library)
+        self._comparison: ComparisonView | None = None
+        self._replay: ReplayView | None = None
+        self.jobs = JobStrip(context)
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -81,8 +80,7 @@ class ResultsPage(Page):
         self.run_picker.setAccessibleName("Run")
         self.run_picker.chosen.connect(self._on_run_picked)
         add(self.back)
-        for picker in (self.run_picker, self.comparison.task, *self._replay_pickers()):
-            add(picker)
+        add(self.run_picker)
         self.folder = QuietButton("Open folder", name="results-folder", on_click=self.show_folder)
         self.folder.setToolTip("Open the run's folder in the file manager")
         self.remove = QuietButton("Delete", name="results-delete", on_click=self.library.remove_current)
@@ -93,7 +91,7 @@ class ResultsPage(Page):
         self.watch.setToolTip("See the selected operator's episodes again, step by step")
         self.verify = QuietButton("Verify", name="results-verify", on_click=self.verify_run)
         self.verify.setToolTip("Play every recorded action again and compare every step")
-        self.exports = ExportMenu(self, self.comparison, self.replay, self.jobs)
+        self.exports = ExportMenu(self, self._made_comparison, self._made_replay, self.jobs)
         self.export = QuietButton("Export", menu=self.exports, name="results-export")
         self.export.setToolTip("Tables, pictures, a video")
         self.report = PrimaryButton("Report", name="results-report", on_click=self.write_report)
@@ -109,19 +107,48 @@ class ResultsPage(Page):
         ):
             act(button)
 
-    def _replay_pickers(self) -> tuple[PickerButton, ...]:
-        return self.replay.operator, self.replay.episode, self.replay.beside
-
     def _connect(self) -> None:
         self.library.opened.connect(self.show_run)
         self.library.removal_requested.connect(self._on_removal_requested)
         self.library.folder_requested.connect(exports.show_folder)
         self.library.selection_changed.connect(self._tell_bar)
         self.library.first_run_requested.connect(self._on_first_run_requested)
-        self.comparison.pair_chosen.connect(self._on_pair_chosen)
-        self.comparison.operator_chosen.connect(self._on_operator_chosen)
-        self.comparison.failure_chosen.connect(self._on_failure_chosen)
-        self.replay.shown.connect(self._tell_bar)
+
+    # -- views that are made when they are first wanted ------------------------------------
+
+    @property
+    def comparison(self) -> ComparisonView:
+        """What a run says."""
+        if self._comparison is None:
+            view = self._comparison = ComparisonView(self.context.theme, self._views)
+            self._views.addWidget(view)
+            self.bar.add(view.task)
+            view.pair_chosen.connect(self._on_pair_chosen)
+            view.operator_chosen.connect(self._on_operator_chosen)
+            view.failure_chosen.connect(self._on_failure_chosen)
+        return self._comparison
+
+    @property
+    def replay(self) -> ReplayView:
+        """An episode again."""
+        if self._replay is None:
+            view = self._replay = ReplayView(self.context, self._views)
+            self._views.addWidget(view)
+            for picker in view.pickers:
+                picker.hide()
+                self.bar.add(picker)
+            view.shown.connect(self._tell_bar)
+        return self._replay
+
+    def _made_comparison(self) -> ComparisonView | None:
+        return self._comparison
+
+    def _made_replay(self) -> ReplayView | None:
+        return self._replay
+
+    def _end_replay(self) -> None:
+        if self._replay is not None:
+            self._replay.clear()
 
     # -- the page's own hooks ------------------------------------------------------------
 
@@ -143,14 +170,17 @@ class ResultsPage(Page):
         """Nothing is read or played while nobody looks."""
         self.reader.watch(False)
         self._again.stop()
-        self.replay.transport.set_playing(False)
+        if self._replay is not None:
+            self._replay.transport.set_playing(False)
 
     async def closed(self) -> None:
         """End replays and other work."""
         self.left()
         if self._analysing is not None:
             self._analysing.cancel()
-        await asyncio.gather(self.jobs.closed(), self.replay.close_players())
+        await self.jobs.closed()
+        if self._replay is not None:
+            await self._replay.close_players()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
@@ -177,12 +207,12 @@ class ResultsPage(Page):
 
     def show_library(self) -> None:
         """The list of runs."""
-        self.replay.clear()
+        self._end_replay()
         self._show(self.library)
 
     def show_run(self, run: Path) -> None:
         """What a run says."""
-        self.replay.clear()
+        self._end_replay()
         self._take(run)
         self._show(self.comparison)
         self._analyse()
@@ -195,7 +225,7 @@ class ResultsPage(Page):
 
     def go_back(self) -> None:
         """From a replay to its run, from a run to the list."""
-        if self._views.currentWidget() is self.replay and self._run is not None:
+        if self._views.currentWidget() is self._replay and self._run is not None:
             self.show_run(self._run)
         else:
             self.show_library()
@@ -240,15 +270,17 @@ class ResultsPage(Page):
         view = self._views.currentWidget()
         in_list, in_run, in_replay = (
             view is self.library,
-            view is self.comparison,
-            view is self.replay,
+            view is self._comparison,
+            view is self._replay,
         )
         self.back.setVisible(not in_list)
         self.run_picker.setVisible(in_run)
-        self.comparison.task.setVisible(in_run and len(self.comparison.task.items) > 1)
-        for picker in self._replay_pickers():
-            picker.setVisible(in_replay and bool(self.replay.players))
-        self.replay.beside.setVisible(in_replay and len(self.replay.beside.items) > 1)
+        if (run := self._comparison) is not None:
+            run.task.setVisible(in_run and len(run.task.items) > 1)
+        if (replay := self._replay) is not None:
+            for picker in replay.pickers:
+                picker.setVisible(in_replay and bool(replay.players))
+            replay.beside.setVisible(in_replay and len(replay.beside.items) > 1)
         for button in (self.remove, self.open):
             button.setVisible(in_list)
             button.setEnabled(self.library.current is not None)
@@ -290,7 +322,7 @@ class ResultsPage(Page):
         One that takes longer to read than the next look at the folder would never be shown.
         """
         reading = self._analysing is not None and not self._analysing.done()
-        in_run = self._views.currentWidget() is self.comparison
+        in_run = self._views.currentWidget() is self._comparison
         return in_run and not reading and self._stamp() != self._shown_stamp
 
     def _on_run_picked(self, value: object) -> None:

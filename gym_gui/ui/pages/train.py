@@ -44,11 +44,12 @@ class TrainPage(Page):
         super().__init__(context)
         self.link = TrainerLink(context, self)
         self.tensorboard = TensorBoard(context.store)
-        self.runs = RunsView(context, self.link)
-        self.policies = PoliciesView(context, self._run_titles)
         self._views = QStackedWidget(self.body)
+        self.runs = RunsView(context, self.link, self._views)
         self._views.addWidget(self.runs)
-        self._views.addWidget(self.policies)
+        self._policies: PoliciesView | None = None
+        self._panel: RunPanel | None = None
+        self._comparison: ComparePanel | None = None
         layout = QVBoxLayout(self.body)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._views)
@@ -68,7 +69,7 @@ class TrainPage(Page):
         self.board_button.setToolTip(
             "Start TensorBoard over the runs that are drawn, and open it in the browser"
         )
-        self.import_button = QuietButton("Import…", name="train-import", on_click=self.policies.ask_import)
+        self.import_button = QuietButton("Import…", name="train-import", on_click=self._on_import)
         self.import_button.setToolTip("Take in a policy that was trained elsewhere")
         self.new_button = PrimaryButton("New run", name="train-new", on_click=self.new_run)
         self.new_button.setToolTip("Choose what to train, and how (Ctrl+N)")
@@ -77,13 +78,9 @@ class TrainPage(Page):
 
     def _fill_inspector(self) -> None:
         inspector = self.use_inspector()
-        self.form = NewRunForm(self.context, self.link)
-        self.panel = RunPanel(self.context)
-        self.comparison = ComparePanel(self.runs.colours)
-        self._panels: tuple[QWidget, ...] = (self.form, self.panel, self.comparison, self.policies.panel)
-        for panel in self._panels:
-            inspector.add(panel)
-        self._show_panel(self.form)
+        self.form = NewRunForm(self.context, self.link, inspector.content)
+        self._panel_shown: QWidget = self.form
+        inspector.add(self.form)
 
     def _connect(self) -> None:
         self.use_menu = UseMenu(self.context, self)
@@ -92,13 +89,44 @@ class TrainPage(Page):
         self.runs.action_requested.connect(self.act)
         self.runs.selection_changed.connect(self._on_selection_changed)
         self.runs.removal_requested.connect(self._on_removal_requested)
-        self.panel.action_requested.connect(self.act)
-        self.panel.closed_by_person.connect(self.new_run)
-        self.comparison.closed_by_person.connect(self.new_run)
         self.form.started.connect(self._on_started)
-        self.policies.selection_changed.connect(self._on_policy_selected)
-        self.policies.import_shown.connect(self._on_policy_selected)
-        self.policies.training_requested.connect(self._on_training_requested)
+
+    # -- parts that are made when they are first wanted -------------------------------------
+
+    @property
+    def policies(self) -> PoliciesView:
+        """The library; its panel stands in the inspector."""
+        if self._policies is None:
+            view = self._policies = PoliciesView(self.context, self._run_titles, self._views)
+            self._views.addWidget(view)
+            self._keep_panel(view.panel)
+            view.selection_changed.connect(self._on_policy_selected)
+            view.import_shown.connect(self._on_policy_selected)
+            view.training_requested.connect(self._on_training_requested)
+        return self._policies
+
+    @property
+    def panel(self) -> RunPanel:
+        """The run that is selected."""
+        if self._panel is None:
+            self._panel = RunPanel(self.context, self.use_inspector().content)
+            self._keep_panel(self._panel)
+            self._panel.action_requested.connect(self.act)
+            self._panel.closed_by_person.connect(self.new_run)
+        return self._panel
+
+    @property
+    def comparison(self) -> ComparePanel:
+        """Several runs side by side."""
+        if self._comparison is None:
+            self._comparison = ComparePanel(self.runs.colours, self.use_inspector().content)
+            self._keep_panel(self._comparison)
+            self._comparison.closed_by_person.connect(self.new_run)
+        return self._comparison
+
+    def _keep_panel(self, panel: QWidget) -> None:
+        panel.hide()
+        self.use_inspector().add(panel)
 
     # -- the page's own hooks ------------------------------------------------------------
 
@@ -123,9 +151,9 @@ class TrainPage(Page):
             words = "1 training goes on" if going_on == 1 else f"{going_on} trainings go on"
             self.context.notify(f"{words} without the window", "info")
         await self.runs.closed()
-        await asyncio.gather(
-            self.link.close(), self.form.closed(), self.tensorboard.close(), self.policies.closed()
-        )
+        await asyncio.gather(self.link.close(), self.form.closed(), self.tensorboard.close())
+        if self._policies is not None:
+            await self._policies.closed()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
@@ -162,7 +190,7 @@ class TrainPage(Page):
         """The form, with nothing selected."""
         if self._views.currentWidget() is not self.runs:
             self.show_view(RUNS)
-        self.runs.table.clearSelection()
+        self.runs.select_none()
         self.runs.draw_all()
         self._show_panel(self.form)
 
@@ -330,7 +358,7 @@ class TrainPage(Page):
         elif len(selected) > 1:
             self.comparison.show_runs(selected, self.runs.titles)
             self._show_panel(self.comparison)
-        elif self._panel_shown in (self.panel, self.policies.panel):
+        elif self._panel_shown is not self._comparison:
             self._show_panel(self.form)
         self._tell_bar()
 
@@ -351,9 +379,9 @@ class TrainPage(Page):
 
     def _on_runs_changed(self) -> None:
         selected = self.runs.selected
-        if self._panel_shown is self.panel and len(selected) == 1:
+        if self._panel_shown is self._panel and len(selected) == 1:
             self.panel.show_run(selected[0], self.runs.titles.get(selected[0].run_id, ""))
-        elif self._panel_shown is self.comparison:
+        elif self._panel_shown is self._comparison:
             compared = self._compared()
             self.comparison.show_runs(compared, self.runs.titles)
         self._tell_bar()
@@ -363,8 +391,11 @@ class TrainPage(Page):
         words = "The run is queued" if len(run_ids) == 1 else f"{len(run_ids)} runs are queued"
         self.context.notify(f"{words}: it begins when a core is free" if len(run_ids) == 1 else words, "ok")
 
+    def _on_import(self) -> None:
+        self.policies.ask_import()
+
     def _on_policy_selected(self) -> None:
-        if self._views.currentWidget() is self.policies:
+        if self._views.currentWidget() is self._policies:
             self._show_panel(self.policies.panel)
 
     def _on_training_requested(self, preset: object, seed: int) -> None:
@@ -375,9 +406,10 @@ class TrainPage(Page):
     # -- the bar, the inspector ----------------------------------------------------------
 
     def _show_panel(self, panel: QWidget) -> None:
-        self._panel_shown = panel
-        for each in self._panels:
-            each.setVisible(each is panel)
+        if panel is not self._panel_shown:
+            self._panel_shown.hide()
+            self._panel_shown = panel
+        panel.show()
 
     def _tell_bar(self) -> None:
         in_runs = self._views.currentWidget() is self.runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +20,8 @@ class ExportMenu(QMenu):
 
     Args:
         page: Qt parent; its dialogs lie over it.
-        comparison: What a run says.
-        replay: An episode of it.
+        comparison: What a run says, once that is shown.
+        replay: An episode of it, once one is shown.
         jobs: Does the work.
 
     Attributes:
@@ -28,7 +29,13 @@ class ExportMenu(QMenu):
         choices: Its actions by name.
     """
 
-    def __init__(self, page: QWidget, comparison: ComparisonView, replay: ReplayView, jobs: JobStrip) -> None:
+    def __init__(
+        self,
+        page: QWidget,
+        comparison: Callable[[], ComparisonView | None],
+        replay: Callable[[], ReplayView | None],
+        jobs: JobStrip,
+    ) -> None:
         super().__init__(page)
         self.setObjectName("results-export-menu")
         self.run: Path | None = None
@@ -50,12 +57,13 @@ class ExportMenu(QMenu):
 
     def offer(self) -> None:
         """Enable what there is something for."""
-        analysis, player = self._comparison.analysis, self._replay.current
-        in_replay = self._replay.isVisibleTo(self._page) and player is not None
+        comparison, replay = self._comparison(), self._replay()
+        said = comparison is not None and comparison.analysis is not None
         for key in ("operators", "episodes", "figure"):
-            self.choices[key].setEnabled(analysis is not None or key == "episodes")
-        self.choices["video"].setEnabled(in_replay)
-        self.choices["image"].setEnabled(in_replay and self._replay.image() is not None)
+            self.choices[key].setEnabled(said or key == "episodes")
+        played = replay is not None and replay.isVisibleTo(self._page) and replay.current is not None
+        self.choices["video"].setEnabled(played)
+        self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
 
     def _on_operators(self) -> None:
         self._ask_table("operators", "comparison.csv")
@@ -75,9 +83,9 @@ class ExportMenu(QMenu):
         exports.ask_where(self._page, "Write the plots", "results.png", exports.PICTURES, self._write_figure)
 
     def _write_figure(self, path: Path) -> None:
-        analysis = self._comparison.analysis
-        if analysis is not None:
-            job = exports.figure_job(analysis.summary, self._comparison.comparison, path)
+        comparison = self._comparison()
+        if comparison is not None and comparison.analysis is not None:
+            job = exports.figure_job(comparison.analysis.summary, comparison.comparison, path)
             self._jobs.run("Drawing the picture…", job)
 
     def _on_video(self) -> None:
@@ -85,22 +93,25 @@ class ExportMenu(QMenu):
         exports.ask_where(self._page, "Write a video", name, exports.MP4, self._write_video)
 
     def _write_video(self, path: Path) -> None:
-        player = self._replay.current
-        if player is not None:
-            fps = float(self._replay.transport.speed.value)
-            self._jobs.run("Writing the video…", exports.video_job(player.recorded, fps, path))
+        replay = self._replay()
+        if replay is not None and replay.current is not None:
+            fps = float(replay.transport.speed.value)
+            self._jobs.run("Writing the video…", exports.video_job(replay.current.recorded, fps, path))
 
     def _on_image(self) -> None:
-        name = f"{self._episode_name()}-step{self._replay.transport.position}.png"
+        replay = self._replay()
+        step = replay.transport.position if replay is not None else 0
+        name = f"{self._episode_name()}-step{step}.png"
         exports.ask_where(self._page, "Write a picture", name, exports.PNG, self._write_image)
 
     def _write_image(self, path: Path) -> None:
-        image = self._replay.image()
-        if image is not None:
+        replay = self._replay()
+        if replay is not None and (image := replay.image()) is not None:
             self._jobs.run("Writing the picture…", exports.image_job(image, path))
 
     def _episode_name(self) -> str:
-        player = self._replay.current
-        if player is None:
+        replay = self._replay()
+        if replay is None or replay.current is None:
             return "replay"
-        return f"{player.recorded.operator_id}-episode{player.recorded.episode.episode_index}"
+        played = replay.current.recorded
+        return f"{played.operator_id}-episode{played.episode.episode_index}"

@@ -131,6 +131,11 @@ class ReplayView(QWidget):
         return self._run
 
     @property
+    def pickers(self) -> tuple[PickerButton, ...]:
+        """What is chosen in the page's bar: whose episode, which, and what beside it."""
+        return self.operator, self.episode, self.beside
+
+    @property
     def players(self) -> Sequence[ReplayPlayer]:
         """The episodes that are shown."""
         return self._players

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QResizeEvent
-from PyQt6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -17,11 +17,12 @@ from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.run_words import titles
 from gym_gui.ui.train.runs_model import RunsModel
 from gym_gui.ui.train.runs_table import RunsTable
-from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, SegmentedControl
+from gym_gui.ui.widgets import EmptyHint, InlineMessage
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import RunRecord
@@ -56,15 +57,8 @@ class RunsView(QWidget):
         self._chosen: dict[str, bool] = {}
         self._only: frozenset[str] | None = None
         self.model = RunsModel(self)
-        self.table = RunsTable(self.model, self.colours)
-        self.board = CurveBoard(context, self.data, self.colours, self)
-        self.policy = PolicyNow(context)
-        self.log = RunLog(context)
+        self._content: RunContent | None = None
         self._make_layout()
-        self.table.action_requested.connect(self._on_action_requested)
-        self.table.selection_changed.connect(self._on_selection_changed)
-        self.table.removal_requested.connect(self.removal_requested)
-        self.table.customContextMenuRequested.connect(self._on_menu_requested)
         link.runs_changed.connect(self.refresh)
         link.state_changed.connect(self._on_link_changed)
         context.theme.changed.connect(self._on_theme_changed)
@@ -80,31 +74,8 @@ class RunsView(QWidget):
             icon_name="train",
         )
         self.empty.setObjectName("train-empty")
-        table_card = Card(margin=theme.STEP)
-        table_card.add(self.table)
-        self.lower_choice = SegmentedControl([("chart", "Chart"), ("log", "Log")], name="train-lower")
-        self.lower_choice.chosen.connect(self._on_lower_chosen)
-        second = self.board.second
-        second.head.insertWidget(0, self.lower_choice)
-        second.head.insertStretch(1, 1)
-        second.body.removeWidget(second.plot)
-        self._lower_stack = QStackedWidget()
-        self._lower_stack.addWidget(second.plot)
-        self._lower_stack.addWidget(self.log)
-        second.add(self._lower_stack, 1)
-        bottom = QHBoxLayout()
-        bottom.setSpacing(theme.GAP)
-        bottom.addWidget(second, 1)
-        bottom.addWidget(self.policy, 1)
-        self.main = QWidget()
-        column = QVBoxLayout(self.main)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
-        column.addWidget(table_card)
-        column.addWidget(self.board.first, 1)
-        column.addLayout(bottom, 1)
-        self._stack = QStackedWidget()
-        for view in (self.waiting, self.empty, self.main):
+        self._stack = QStackedWidget(self)
+        for view in (self.waiting, self.empty):
             self._stack.addWidget(view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
@@ -112,12 +83,55 @@ class RunsView(QWidget):
         layout.addWidget(self.trouble)
         layout.addWidget(self._stack, 1)
 
+    # -- what is made with the first run ---------------------------------------------------
+
+    @property
+    def content(self) -> RunContent:
+        """Table, curves, log and film."""
+        if self._content is None:
+            content = RunContent(self._context, self.model, self.data, self.colours, self._stack)
+            self._content = content
+            content.log_shown.connect(self._show_log_file)
+            table = content.table
+            table.action_requested.connect(self._on_action_requested)
+            table.selection_changed.connect(self._on_selection_changed)
+            table.removal_requested.connect(self.removal_requested)
+            table.customContextMenuRequested.connect(self._on_menu_requested)
+            self._stack.addWidget(content)
+        return self._content
+
+    @property
+    def table(self) -> RunsTable:
+        """The runs."""
+        return self.content.table
+
+    @property
+    def board(self) -> CurveBoard:
+        """Their curves."""
+        return self.content.board
+
+    @property
+    def policy(self) -> PolicyNow:
+        """The policy of one of them as it plays now."""
+        return self.content.policy
+
+    @property
+    def log(self) -> RunLog:
+        """What the selected run has printed."""
+        return self.content.log
+
     # -- what is shown -------------------------------------------------------------------
 
     @property
     def selected(self) -> list[RunRecord]:
         """The selected runs, from top to bottom."""
-        return [record for run_id in self.table.selected if (record := self.link.run(run_id)) is not None]
+        ids = self._content.table.selected if self._content is not None else []
+        return [record for run_id in ids if (record := self.link.run(run_id)) is not None]
+
+    def select_none(self) -> None:
+        """No run is selected any more."""
+        if self._content is not None:
+            self._content.table.clearSelection()
 
     @property
     def drawn(self) -> list[str]:
@@ -139,15 +153,17 @@ class RunsView(QWidget):
         if self._only is not None and not self._only <= known:
             self._only = frozenset(self._only & known) or None
         drawn = self.drawn
-        selected = self.table.selected
+        content = self.content if runs else self._content
+        selected = content.table.selected if content is not None else []
         self.model.set_runs(runs, self.titles, frozenset(drawn))
-        if self.table.selected != selected:
+        if content is not None and content.table.selected != selected:
             self._on_selection_changed()  # Qt does not tell that a selected row is gone
         self._fit_table()
         self._show_right_view()
         self.data.follow(drawn)
-        self.board.set_runs([Series(run_id, self.titles[run_id], "rl") for run_id in drawn])
-        self._show_policy()
+        if content is not None:
+            content.board.set_runs([Series(run_id, self.titles[run_id], "rl") for run_id in drawn])
+            self._show_policy(content)
 
     def draw_only(self, run_ids: list[str]) -> None:
         """Draw these runs and no others, until somebody chooses otherwise."""
@@ -171,18 +187,14 @@ class RunsView(QWidget):
 
     def show_log(self) -> None:
         """Show what the selected run has printed."""
-        self.lower_choice.set_value("log")
-        self._on_lower_chosen("log")
-
-    def settle(self) -> None:
-        """Catch up after it was hidden."""
-        self.refresh()
+        if self.model.rowCount():
+            self.content.show_log()
 
     async def closed(self) -> None:
         """Follow and play nothing any more."""
         await self.data.close()
-        await self.policy.closed()
-        await self.log.closed()
+        if self._content is not None:
+            await self._content.closed()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """The table has as many rows as there is room for."""
@@ -192,30 +204,31 @@ class RunsView(QWidget):
     # -- inside --------------------------------------------------------------------------
 
     def _fit_table(self) -> None:
-        most = max(FEWEST_ROWS, int(self.height() * 0.3 / 34))
-        rows = min(max(self.model.rowCount(), 1), most)
-        self.table.setFixedHeight(self.table.height_for(rows))
+        if self._content is not None:
+            most = max(FEWEST_ROWS, int(self.height() * 0.3 / 34))
+            table, rows = self._content.table, min(max(self.model.rowCount(), 1), most)
+            table.setFixedHeight(table.height_for(rows))
 
     def _show_right_view(self) -> None:
         if self.model.rowCount():
-            view: QWidget = self.main
+            view: QWidget = self.content
         else:
             view = self.empty if self.link.state is LinkState.READY else self.waiting
         if self._stack.currentWidget() is not view:
             self._stack.setCurrentWidget(view)
-            if view is self.main:
+            if view is self._content:
                 QTimer.singleShot(0, self.board.refresh)
 
-    def _show_policy(self) -> None:
+    def _show_policy(self, content: RunContent) -> None:
         record = self._with_film()
         if record is None:
-            self.policy.show_run("", None)
+            content.policy.show_run("", None)
             return
         file = Path(record.video) if record.video else None
         if file is not None and not file.is_absolute():
             file = record.folder / file
         why = "" if not record.over else "This run has filmed nothing: clone it, and set “Video every”."
-        self.policy.show_run(self.titles.get(record.run_id, ""), file, why)
+        content.policy.show_run(self.titles.get(record.run_id, ""), file, why)
 
     def _with_film(self) -> RunRecord | None:
         """The selected run; else the newest that goes on and has a film, else any with one."""
@@ -232,19 +245,13 @@ class RunsView(QWidget):
             self.action_requested.emit(run_id, action)
 
     def _on_selection_changed(self) -> None:
-        self._show_policy()
+        self._show_policy(self.content)
         self._show_log_file()
         self.selection_changed.emit()
 
     def _show_log_file(self) -> None:
         selected = self.selected
         self.log.show_file(selected[0].folder / _LOG if selected else None)
-
-    def _on_lower_chosen(self, value: str) -> None:
-        showing = value == "log"
-        self._lower_stack.setCurrentWidget(self.log if showing else self.board.second.plot)
-        self.board.second.choice.setVisible(not showing)
-        self._show_log_file()
 
     def _on_link_changed(self) -> None:
         broken = self.link.state is LinkState.BROKEN
@@ -256,10 +263,11 @@ class RunsView(QWidget):
         self._show_right_view()
 
     def _on_theme_changed(self) -> None:
-        viewport = self.table.viewport()
-        if viewport is not None:
-            viewport.update()
-        self.board.refresh()
+        if self._content is not None:
+            viewport = self._content.table.viewport()
+            if viewport is not None:
+                viewport.update()
+            self._content.board.refresh()
 
     def _on_menu_requested(self, place: QPoint) -> None:
         """Everything that can be done with a run, for the keyboard too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Literal
 
@@ -129,6 +130,7 @@ class EmptyHint(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._fitted: object = None
         self.setObjectName("empty-hint")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
@@ -185,12 +187,20 @@ class EmptyHint(QWidget):
     def _fit(self) -> None:
         # A centred label does not get the height its lines need, unless it is told.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
+        fitted = (room, self.text.text(), self.text.font().key())
+        if fitted == self._fitted:
+            return
+        self._fitted = fitted
         width = min(room, self.text.fontMetrics().horizontalAdvance(self.text.text()) + 8)
         self.text.setMinimumSize(0, 0)  # heightForWidth() answers for no width below the minimum
         height = max(self.text.heightForWidth(width), 0)
+
+        def taller(steps: int) -> bool:
+            return self.text.heightForWidth(width - steps * theme.STEP) != height
+
         # Lines of about one length: no word stands alone in the last one.
-        while width > room // 2 and self.text.heightForWidth(width - theme.STEP) == height:
-            width -= theme.STEP
+        most = max(-(-(width - room // 2) // theme.STEP), 0)
+        width -= bisect_left(range(1, most + 1), True, key=taller) * theme.STEP
         self.text.setFixedWidth(width)
         self.text.setMinimumHeight(height)
         if (layout := self.layout()) is not None:
