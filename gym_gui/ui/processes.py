@@ -100,16 +100,29 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _children(pid: int) -> list[int]:
-    tasks = Path(f"/proc/{pid}/task")
+    # Every thread is asked, once a second: paths as text, files without buffers.
+    tasks = f"/proc/{pid}/task"
     result: list[int] = []
     try:
-        threads = list(tasks.iterdir())
+        threads = [entry.name for entry in os.scandir(tasks)]
     except OSError:
         return [] if Path("/proc/self").exists() else _children_by_psutil(pid)
     for thread in threads:
         with contextlib.suppress(OSError):
-            result += map(int, (thread / "children").read_bytes().split())
+            result += map(int, _content(f"{tasks}/{thread}/children").split())
     return result
+
+
+def _content(path: str) -> bytes:
+    """Of a small file of the kernel's; a list of children that is longer is read to its end."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = part = os.read(file, 4096)
+        while part:
+            text += (part := os.read(file, 4096))
+        return text
+    finally:
+        os.close(file)
 
 
 def _children_by_psutil(pid: int) -> list[int]:
@@ -124,7 +137,7 @@ def _children_by_psutil(pid: int) -> list[int]:
 def _status(pid: int) -> tuple[str, int, int] | None:
     """State letter, ticks used, resident bytes; ``None`` where it has ended."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_bytes()
+        text = _content(f"/proc/{pid}/stat")
     except OSError:
         return _status_by_psutil(pid) if not Path("/proc/self").exists() else None
     # The name in parentheses may hold spaces and parentheses.

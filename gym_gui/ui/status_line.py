@@ -1,4 +1,4 @@
-"""The line at the foot: workers, processor, memory, the run, and the way to the log."""
+"""The line at the foot: workers, trainings, processor, memory, the run, and the way to the log."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.processes import ProcessSampler, Usage
+from gym_gui.ui.trainings import Trainings, trainings
 from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.labels import ElidedLabel, muted_label
 
@@ -18,7 +19,9 @@ _log = logging.getLogger(__name__)
 
 INTERVAL_MS = 1000
 IDLE_INTERVAL_MS = 3000
-"""While nothing is running."""
+"""While nothing works: whoever waits for a move uses no processor."""
+_WORKING = 0.1
+"""Of one core: more than this is work."""
 
 
 class StatusLine(QWidget):
@@ -40,7 +43,10 @@ class StatusLine(QWidget):
         self.setFixedHeight(theme.STATUS_HEIGHT)
         self.workers = StatusDot("muted", "No worker running")
         self.workers.setObjectName("status-workers")
-        self.workers.setToolTip("Worker processes of this window: each plays one or more slots")
+        self.workers.setToolTip(
+            "Worker processes of this window: each plays one or more slots.\n"
+            "Trainings belong to the trainer and go on without the window."
+        )
         self.cpu = muted_label()
         self.cpu.setObjectName("status-cpu")
         self.cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
@@ -76,18 +82,20 @@ class StatusLine(QWidget):
         """Sample no more."""
         self._timer.stop()
 
-    def show_usage(self, usage: Usage) -> None:
+    def show_usage(self, usage: Usage, training: Trainings) -> None:
         """Say what a sample says."""
+        words: list[str] = []
         if usage.stopped:
-            state = "warning"
-            words = f"{_count(usage.workers, 'worker')}, {usage.stopped} not answering (stopped)"
+            words.append(f"{_count(usage.workers, 'worker')}, {usage.stopped} not answering (stopped)")
         elif usage.workers:
-            state, words = "ok", f"{_count(usage.workers, 'worker')} running"
+            words.append(f"{_count(usage.workers, 'worker')} running")
         elif usage.hosts:
-            state, words = "ok", f"{_count(usage.hosts, 'session')} running"
-        else:
-            state, words = "muted", "No worker running"
-        self.workers.set_state(state, words)
+            words.append(f"{_count(usage.hosts, 'session')} running")
+        works = bool(words or training.running)
+        if training.words:
+            words.append(training.words)
+        state = "warning" if usage.stopped else "ok" if works else "muted"
+        self.workers.set_state(state, " · ".join(words) or "No worker running")
         self.cpu.setText(f"CPU {usage.cpu * 100:.0f} %")
         self.memory.setText(f"Memory {_bytes(usage.memory)}")
 
@@ -99,12 +107,15 @@ class StatusLine(QWidget):
 
     async def _sample(self) -> None:
         try:
-            usage = await asyncio.to_thread(self._sampler.sample)
+            usage, training = await asyncio.to_thread(self._look)
         except OSError as error:
             _log.warning("processor and memory use cannot be read (%s)", error)
             return
-        self.show_usage(usage)
-        self._timer.start(INTERVAL_MS if usage.workers or usage.hosts else IDLE_INTERVAL_MS)
+        self.show_usage(usage, training)
+        self._timer.start(INTERVAL_MS if usage.cpu > _WORKING else IDLE_INTERVAL_MS)
+
+    def _look(self) -> tuple[Usage, Trainings]:
+        return self._sampler.sample(), trainings(self._context.store)
 
     def _show_parts(self) -> None:
         shown = self._context.settings.values.sample_processes
