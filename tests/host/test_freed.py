@@ -23,6 +23,7 @@ from gym_gui.host.client import HostSession
 from gym_gui.host.replay import ReplaySession
 from tests.host.test_replay_host import order_of
 from tests.support.engine import arena
+from tests.support.processes import Offspring
 from tests.support.waiting import in_time
 from tests.support.watching import Watcher, casting, plans
 
@@ -50,16 +51,22 @@ async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplayS
 
 
 def opened(played: Casting | None = None, listener: QuietListener | None = None) -> HostSession:
-    return HostSession(played or casting(task="CartPole-v1"), LIVE, listener or QuietListener())
+    return HostSession(played or casting(task=arena("Corridor")), LIVE, listener or QuietListener())
 
 
-async def test_after_it_has_played():
+async def test_after_it_has_played_and_refused_a_player():
     watcher = Watcher()
     session = opened(listener=watcher)
     await session.start()
     assert grpc_threads(), "or this test could not fail"
     session.play(plans(*range(3)))
     await in_time(lambda: len(watcher.episodes) == 3, "three episodes")
+    try:
+        await session.rebind("nobody", WorkerAssignment("operators_worker", "baseline", {}))
+    except UsageError:
+        pass
+    else:
+        raise AssertionError("nobody is a player")
     await session.close()
     reference = weakref.ref(session)
     del session
@@ -70,6 +77,7 @@ async def test_while_it_plays():
     watcher = Watcher()
     session = opened(casting(task=arena("Corridor"), env_kwargs={"length": 10**6}), watcher)
     await session.start()
+    session.pace(100)
     session.play(plans(1))
     await in_time(lambda: watcher.views, "it is shown")
     await session.close()
@@ -104,31 +112,17 @@ async def test_after_a_start_that_failed():
     await assert_freed(reference)
 
 
-@pytest.mark.parametrize("moment", [1, 40, 100])
-async def test_after_a_start_that_was_cancelled(moment: int):
+@pytest.mark.parametrize("moment", [1, 30, 100])
+async def test_after_a_start_that_was_cancelled_which_leaves_no_process(moment: int, offspring: Offspring):
     session = opened()
     task = asyncio.ensure_future(session.start())
     for _ in range(moment):
         await asyncio.sleep(0.005)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+    assert offspring.pids() == []
     reference = weakref.ref(session)
     del session, task
-    await assert_freed(reference)
-
-
-async def test_after_a_player_that_was_refused():
-    session = opened()
-    await session.start()
-    try:
-        await session.rebind("nobody", WorkerAssignment("operators_worker", "baseline", {}))
-    except UsageError:
-        pass
-    else:
-        raise AssertionError("nobody is a player")
-    await session.close()
-    reference = weakref.ref(session)
-    del session
     await assert_freed(reference)
 
 

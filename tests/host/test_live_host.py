@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -49,6 +50,11 @@ async def session(
         await host.close()
 
 
+CALM = 100.0
+"""Steps per second of an episode that goes on until the test ends it: as fast as it could, it
+would take the machine from the other tests."""
+
+
 def corridor(workers: Any = None, **kwargs: Any) -> Casting:
     return casting(workers, task=CORRIDOR, env_kwargs=kwargs or LONG)
 
@@ -56,26 +62,39 @@ def corridor(workers: Any = None, **kwargs: Any) -> Casting:
 # -- what is shown ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share_memory", [True, False])
-async def test_pictures_and_facts_arrive_however_they_travel(share_memory: bool):
-    async with session(share_memory=share_memory) as (host, watcher):
-        host.pace(40)
-        host.play(plans(3))
-        await in_time(lambda: 0 in watcher.episodes, "it is over")
-        assert watcher.views[0].step == 0 and watcher.views[0].seed == 3
-        assert watcher.last.over == "completed" and watcher.last.step == watcher.episodes[0]["length"]
-        assert watcher.last.agents[0].total == watcher.episodes[0]["total_reward"]
-        assert len(watcher.frames) >= 3
-        numbers = [number for number, _ in watcher.frames]
-        assert numbers == sorted(set(numbers)) and set(numbers) <= {v.frame for v in watcher.views}
-        assert {frame.shape for _, frame in watcher.frames} == {(400, 600, 3)}
-        first, last = watcher.frames[0][1], watcher.frames[-1][1]
-        assert not np.array_equal(first, last) and len(np.unique(first)) > 3
-        mapped = Path(f"/proc/{host.pid}/maps").read_text()
-        assert ("mosaic-frames" in mapped) == share_memory
-        worker = next(p for p in psutil.Process(host.pid).children() if "mosaic_worker" in p.cmdline())
-        held = [str(f.readlink()) for f in Path(f"/proc/{worker.pid}/fd").iterdir()]
-        assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
+async def test_pictures_and_facts_arrive_and_are_the_same_however_they_travel():
+    pictures: list[bytes] = []
+    for share_memory in (True, False):
+        async with session(share_memory=share_memory) as (host, watcher):
+            host.pause()
+            host.play(plans(3))
+            for k in range(4):
+                await in_time(lambda k=k: len(watcher.frames) == k + 1, "a picture")
+                host.step()
+            pictures.append(b"".join(frame.tobytes() for _, frame in watcher.frames[:4]))
+            host.pace(40)
+            host.resume()
+            await in_time(lambda: 0 in watcher.episodes, "it is over")
+            check_what_was_shown(watcher)
+            mapped = Path(f"/proc/{host.pid}/maps").read_text()
+            assert ("mosaic-frames" in mapped) == share_memory
+            worker = next(p for p in psutil.Process(host.pid).children() if "mosaic_worker" in p.cmdline())
+            held = [str(f.readlink()) for f in Path(f"/proc/{worker.pid}/fd").iterdir()]
+            assert not [name for name in held if "mosaic-frames" in name], "no business of a worker"
+    assert pictures[0] == pictures[1]
+
+
+def check_what_was_shown(watcher: Watcher) -> None:
+    """Facts and pictures of one episode of CartPole with seed 3."""
+    assert watcher.views[0].step == 0 and watcher.views[0].seed == 3
+    assert watcher.last.over == "completed" and watcher.last.step == watcher.episodes[0]["length"]
+    assert watcher.last.agents[0].total == watcher.episodes[0]["total_reward"]
+    assert len(watcher.frames) >= 5
+    numbers = [number for number, _ in watcher.frames]
+    assert numbers == sorted(set(numbers)) and set(numbers) <= {v.frame for v in watcher.views}
+    assert {frame.shape for _, frame in watcher.frames} == {(400, 600, 3)}
+    first, last = watcher.frames[0][1], watcher.frames[-1][1]
+    assert not np.array_equal(first, last) and len(np.unique(first)) > 3
 
 
 @pytest.mark.parametrize("share_memory", [True, False])
@@ -120,22 +139,10 @@ async def test_the_beginning_is_shown_before_the_host_is_ready():
         await host.close()
 
 
-async def test_what_is_drawn_is_the_same_either_way():
-    pictures: list[bytes] = []
-    for share_memory in (True, False):
-        async with session(share_memory=share_memory) as (host, watcher):
-            host.pause()
-            host.play(plans(5))
-            for k in range(4):
-                await in_time(lambda k=k: len(watcher.frames) == k + 1, "a picture")
-                host.step()
-            pictures.append(b"".join(frame.tobytes() for _, frame in watcher.frames[:4]))
-    assert pictures[0] == pictures[1]
-
-
 async def test_a_reader_that_is_slow_sees_the_newest():
     # Long episodes: the end of each is told in any case, however many there are.
     async with session(casting(task="MiniGrid-Empty-16x16-v0"), LiveSettings(fps=200)) as (host, watcher):
+        host.pace(200)
         host.play(plans(*range(20)))
         await in_time(lambda: len(watcher.views) > 5, "it is shown")
         time.sleep(0.5)  # the window is busy: nothing of this process runs
@@ -147,11 +154,10 @@ async def test_a_reader_that_is_slow_sees_the_newest():
 
 async def test_a_watched_session_is_recorded_like_one_that_is_not():
     hashes: list[str] = []
-    for live in (LIVE, None):
+    played = casting(task="MiniGrid-DoorKey-5x5-v0")
+    for open_session, live in ((HostSession, LIVE), (LocalSession, None)):
         watcher = Watcher()
-        host = HostSession(
-            casting(task="MiniGrid-DoorKey-5x5-v0"), SessionSettings(1, 50, live=live), watcher
-        )
+        host = open_session(played, SessionSettings(1, 50, live=live), watcher)
         await host.start()
         host.play(plans(11))
         await in_time(lambda watcher=watcher: watcher.episodes, "it is over")
@@ -196,56 +202,61 @@ async def test_a_person_plays_through_the_host():
         assert [q.attempt for q in watcher.questions] == [0, 1] * 3
         assert "outside 0..2" in watcher.questions[1].reason
 
-
-async def test_a_person_is_let_go_when_it_is_paused_or_over():
-    async with session(corridor({"agent": {"type": "human"}})) as (host, watcher):
-        host.play(plans(1))
+        # And is let go when it is paused or over.
+        watcher.reply, watcher.questions, watcher.withdrawn = None, [], []
+        host.play(plans(2, first=1))
         await in_time(lambda: len(watcher.questions) == 1, "asked")
         host.pause()
         await in_time(lambda: len(watcher.withdrawn) == 1, "taken back")
         host.resume()
         await in_time(lambda: len(watcher.questions) == 2, "asked again")
         host.abort()
-        await in_time(lambda: len(watcher.withdrawn) == 2 and watcher.episodes, "taken back")
+        await in_time(lambda: len(watcher.withdrawn) == 2 and 1 in watcher.episodes, "taken back")
 
 
 async def test_a_slot_changes_hands_and_a_refusal_changes_nothing():
     async with session(corridor()) as (host, watcher):
+        host.pace(CALM)
         host.play(plans(1))
-        with pytest.raises(UsageError, match="/nowhere"):
-            await host.rebind(
-                "agent_0", WorkerAssignment(worker_type="rl", settings={"checkpoint": "/nowhere"})
-            )
+        missing = WorkerAssignment("operators_worker", "baseline", {"api_key": "env:MOSAIC_NO_SUCH_KEY"})
+        with pytest.raises(UsageError, match="MOSAIC_NO_SUCH_KEY"):
+            await host.rebind("agent_0", missing)
+        dancing = WorkerAssignment("operators_worker", "baseline", {"behavior": "dancing"})
+        with pytest.raises(UsageError, match="dancing"):
+            await host.rebind("agent_0", dancing)
         with pytest.raises(UsageError, match="unknown agent"):
             await host.rebind("goalkeeper", NOOP)
         player = await host.rebind("agent_0", NOOP)
         assert player["policy"] == "noop" and player["version"]
         step = watcher.last.step
-        await in_time(lambda: watcher.last.step > step + 100, "it plays on")
+        await in_time(lambda: watcher.last.step > step + 20, "it plays on")
         host.abort()
         await in_time(lambda: watcher.episodes, "it is told")
         (change,) = watcher.episodes[0]["rebound"]
         assert change["policy"] == "noop" and 0 < change["step_index"] <= watcher.episodes[0]["length"]
 
 
-async def test_a_secret_that_is_not_there_is_a_reason():
-    async with session(corridor()) as (host, _):
-        missing = WorkerAssignment("operators_worker", "baseline", {"api_key": "env:MOSAIC_NO_SUCH_KEY"})
-        with pytest.raises(UsageError, match="MOSAIC_NO_SUCH_KEY"):
-            await host.rebind("agent_0", missing)
-
-
 async def test_nobody_can_be_rebound_where_nothing_runs():
     never = HostSession(corridor(), SessionSettings(1, live=LIVE), Watcher())
     with pytest.raises(UsageError, match="not running"):
         await never.rebind("agent_0", NOOP)
+
+
+async def test_a_host_that_is_killed_is_told_of_and_leaves_nothing(offspring: Offspring):
     async with session(corridor()) as (host, watcher):
+        host.pace(CALM)
+        host.play(plans(1))
+        await in_time(lambda: watcher.views, "it is shown")
         task = asyncio.create_task(host.rebind("agent_0", NOOP))
         await asyncio.sleep(0)
         os.kill(host.pid, signal.SIGKILL)
         with pytest.raises(UsageError, match="session"):
             await task
         await in_time(lambda: watcher.ends, "its end is told")
+        assert watcher.ends == ["was killed (signal 9, SIGKILL)"]
+        host.pause()
+        host.answer(1, 0)
+        host.abort()
 
 
 # -- what hangs -------------------------------------------------------------------------------
@@ -253,13 +264,14 @@ async def test_nobody_can_be_rebound_where_nothing_runs():
 
 async def test_a_worker_that_hangs_stops_nothing_but_its_own_episode(offspring: Offspring):
     async with session(corridor()) as (hung, silent), session(corridor()) as (other, watcher):
-        hung.play(plans(1))
-        other.play(plans(1))
+        for one in (hung, other):
+            one.pace(CALM)
+            one.play(plans(1))
         await in_time(lambda: silent.views and watcher.views, "both are shown")
         (worker,) = (p for p in offspring.workers("op") if psutil.Process(p).ppid() == hung.pid)
         os.kill(worker, signal.SIGSTOP)
         before = watcher.last.step
-        await in_time(lambda: watcher.last.step > before + 100, "the other plays on")
+        await in_time(lambda: watcher.last.step > before + 20, "the other plays on")
         begun = time.perf_counter()
         hung.pause()
         hung.resume()
@@ -271,14 +283,11 @@ async def test_a_worker_that_hangs_stops_nothing_but_its_own_episode(offspring: 
         hung.play(plans(2, first=1))
         await in_time(lambda: silent.last.episode == 1, "somebody else plays on")
 
-
-async def test_a_worker_that_hangs_does_not_keep_a_session_open(offspring: Offspring):
-    async with session(corridor()) as (host, watcher):
-        host.play(plans(1))
-        await in_time(lambda: watcher.views, "it is shown")
-        os.kill(offspring.workers("op")[0], signal.SIGSTOP)
+        # Nor does one that hangs keep a session open.
+        (worker,) = (p for p in offspring.workers("op") if psutil.Process(p).ppid() == hung.pid)
+        os.kill(worker, signal.SIGSTOP)
         begun = time.perf_counter()
-        await host.close()
+        await hung.close()
         assert time.perf_counter() - begun < 3.5
 
 
@@ -293,18 +302,6 @@ async def test_an_environment_that_hangs_does_not_keep_a_session_open(tmp_path: 
 
 
 # -- what is killed ---------------------------------------------------------------------------
-
-
-async def test_a_host_that_is_killed_is_told_of_and_leaves_nothing(offspring: Offspring):
-    async with session(corridor()) as (host, watcher):
-        host.play(plans(1))
-        await in_time(lambda: watcher.views, "it is shown")
-        os.kill(host.pid, signal.SIGKILL)
-        await in_time(lambda: watcher.ends, "its end is told")
-        assert watcher.ends == ["was killed (signal 9, SIGKILL)"]
-        host.pause()
-        host.answer(1, 0)
-        host.abort()
 
 
 @pytest.mark.parametrize("moment", ["socket", "worker"])
@@ -334,6 +331,7 @@ async def main():
     print("starting", flush=True)
     await host.start()
     print("ready", flush=True)
+    host.pace(100)
     host.play(plans(*range(100_000)))
     while not watcher.frames:
         await asyncio.sleep(0.01)
@@ -344,7 +342,10 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("moment", ["starting", "host", "worker", "ready", "shown"])
+SELDOM = [pytest.param(moment, marks=pytest.mark.full) for moment in ("starting", "ready")]
+
+
+@pytest.mark.parametrize("moment", ["host", "worker", "shown", *SELDOM])
 def test_a_client_that_is_killed_leaves_nothing(moment: str, offspring: Offspring):
     """No process, no socket folder, no shared memory: the fixture looks for them, too."""
     inherited = {key: value for key, value in os.environ.items() if key != TAG}

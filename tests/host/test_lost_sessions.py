@@ -16,16 +16,20 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.host.client import HostSession
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
-from tests.support.runs import GATED, Gate, operator, slot
+from tests.support.runs import GATED, Gate, operator, played_here, slot
 from tests.support.waiting import in_time
 
 
-def manager(out: Path, *operators: dict[str, Any], **execution: Any) -> OperatorScriptExecutionManager:
-    settings = {"num_episodes": 6, "seeds": 100, "concurrency": 2, **execution}
-    experiment = experiment_from_data({"operators": list(operators), "execution": settings})
-    castings = [cast(one) for one in experiment.operators]
-    open_session = partial(HostSession, patience_s=6.0)
-    return OperatorScriptExecutionManager(experiment, castings, open_session, out, processes=2)
+def experiment(*operators: dict[str, Any]) -> dict[str, Any]:
+    execution = {"num_episodes": 6, "seeds": 100, "concurrency": 2}
+    return {"operators": list(operators), "execution": execution}
+
+
+def manager(out: Path, *operators: dict[str, Any]) -> OperatorScriptExecutionManager:
+    asked = experiment_from_data(experiment(*operators))
+    castings = [cast(one) for one in asked.operators]
+    open_session = partial(HostSession, patience_s=4.0)
+    return OperatorScriptExecutionManager(asked, castings, open_session, out, processes=2)
 
 
 async def test_a_stopped_session_is_given_up_and_its_episodes_are_played_again(
@@ -43,7 +47,7 @@ async def test_a_stopped_session_is_given_up_and_its_episodes_are_played_again(
     retries = open_run(result.folder).record.retries
     (stopped,) = [r for r in retries if r.episode_index == 2]
     assert stopped.operator_id == "hung" and stopped.reason.startswith("did not respond for ")
-    undisturbed = await manager(tmp_path / "again", *operators).run()
+    undisturbed = await played_here(tmp_path / "again", experiment(*operators))
     assert compare_runs(result.folder, undisturbed.folder) is None
 
 

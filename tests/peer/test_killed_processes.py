@@ -76,7 +76,7 @@ def test_one_of_three_workers_of_a_parallel_game(tmp_path: Path, offspring: Offs
     assert error == "agent_1: worker operators_worker was killed (signal 9, SIGKILL)"
 
 
-@pytest.mark.parametrize("concurrency", [1, 3])
+@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.full), 3])
 async def test_a_killed_session_costs_its_episodes_a_retry_and_changes_nothing(
     tmp_path: Path, offspring: Offspring, gate: Gate, concurrency: int
 ):
