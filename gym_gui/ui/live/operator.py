@@ -335,7 +335,9 @@ class LiveOperator(QObject):
     def on_changed(self) -> None:
         """Say the state again where it has changed, or where its words count seconds."""
         state = self._derive()
-        watching = state in ALIVE and (not self.paused or self._driven or self.stepping)
+        # While it waits for a person, or plays nothing, only what is told can change it.
+        waits = state is OperatorState.YOUR_MOVE or self.player.feed.flight is None
+        watching = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
         if watching != self._watch.isActive():
             (self._watch.start if watching else self._watch.stop)()
         if state is not self._state or state is OperatorState.THINKING:
