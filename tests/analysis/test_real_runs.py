@@ -1,55 +1,24 @@
-"""Runs that the engine itself wrote: read, reported, and equal at any speed."""
+"""A run that the engine itself wrote, with real workers: read and reported.
+
+That such runs are equal at any speed is tests/controllers/test_equal_runs.py.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
-import pytest
+from gym_gui.analysis import open_run, summarize
+from tests.support.runs import operator, played_here, slot
 
-from gym_gui.analysis import compare_runs, open_run, summarize
-
-EXPERIMENT = """
-def slot(kind):
-    return {"agent": {"type": kind}}
-
-operators = [
-    {"id": "random", "env_name": "gymnasium", "task": "CartPole-v1", "workers": slot("random")},
-    {"id": "passive", "env_name": "gymnasium", "task": "CartPole-v1", "workers": slot("passive")},
-]
-execution = {"num_episodes": 12, "seeds": range(1000, 1012)}
-"""
+EXPERIMENT: dict[str, Any] = {
+    "operators": [operator("random", slot("random")), operator("passive", slot("passive"))],
+    "execution": {"num_episodes": 12, "seeds": list(range(1000, 1012))},
+}
 
 
-def _run(folder: Path, *options: str) -> Path:
-    script = folder / "experiment.py"
-    script.write_text(EXPERIMENT, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "gym_gui",
-        "run",
-        str(script),
-        "--out",
-        str(folder / "runs"),
-        "--json",
-        *options,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return Path(json.loads(done.stdout.splitlines()[-1])["run"])
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("real")
-    return _run(folder, "--concurrency", "1", "--processes", "1"), _run(folder, "--concurrency", "8")
-
-
-def test_a_real_run_is_summarised(pair: tuple[Path, Path]) -> None:
-    run = open_run(pair[0])
+async def test_a_real_run_is_summarised(tmp_path: Path) -> None:
+    run = open_run((await played_here(tmp_path, EXPERIMENT)).folder)
     assert run.record.status == "completed" and run.record.seeds == tuple(range(1000, 1012))
     summary = summarize(run)
     assert str(summary.verdicts[0]).startswith("random is better than passive by ")
@@ -60,7 +29,3 @@ def test_a_real_run_is_summarised(pair: tuple[Path, Path]) -> None:
     steps = list(run.operators["passive"].steps())
     assert {s.action_source for s in steps} == {"policy"} and all(s.state_sha for s in steps)
     assert sum(s.reward or 0 for s in steps) == sum(e.total_reward or 0 for e in episodes)
-
-
-def test_real_runs_are_equal_at_any_speed(pair: tuple[Path, Path]) -> None:
-    assert compare_runs(*pair) is None

@@ -13,6 +13,14 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import compare_runs, open_run
+from gym_gui.cli.app import run as run_here
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from tests.support.waiting import in_time
+from tests.support.watching import Watcher, plans
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKPOINT = REPOSITORY / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
@@ -45,11 +53,12 @@ EXPERIMENT = {
     "execution": {"num_episodes": 12, "seeds": list(range(500, 512)), "max_steps": 25},
 }
 FIRST = (1, 1)
-LONG = [pytest.param(*others, marks=pytest.mark.full) for others in ((8, 1), (64, 1), (1, 2))]
-OTHERS = (*LONG, (8, 2), (64, 2))
+LONG = [pytest.param(*others, marks=pytest.mark.full) for others in ((8, 1), (64, 1), (1, 2), (8, 2))]
+OTHERS = (*LONG, (64, 2))
 
 
 def mosaic(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """A witness that the command itself does it; ``run_here`` costs no process."""
     command = [sys.executable, "-m", "gym_gui", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
 
@@ -102,19 +111,25 @@ def test_everybody_played_and_the_clumsy_one_was_replaced(run: Callable[[int, in
     ]
 
 
-def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Path]) -> None:
+async def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Path]) -> None:
     """Two episodes that begin alike would be alike, were the policy's mode played."""
     rows = list(open_run(run(*FIRST)).operators["ppo"].steps())
     values = [row.value for row in rows]
     assert all(isinstance(value, float) for value in values)
-    mode = {**EXPERIMENT["operators"][0], "workers": {"agent": {**PPO, "deterministic": True}}}
-    file = run(*FIRST).parent.parent / "mode.json"
-    file.write_text(json.dumps({**EXPERIMENT, "operators": [mode]}))
-    ended = mosaic("run", str(file), "--out", str(file.parent / "mode"), "--json")
-    assert ended.returncode == 0, ended.stderr
-    other = list(open_run(json.loads(ended.stdout.splitlines()[-1])["run"]).operators["ppo"].steps())
-    actions = {(r.episode_index, r.step_index): r.action for r in other}
-    assert any(actions.get((r.episode_index, r.step_index)) != r.action for r in rows)
+    settings = {"checkpoint": str(CHECKPOINT)}
+    mode = WorkerAssignment("cleanrl_worker", "rl", settings, deterministic=True)
+    watcher = Watcher()
+    config = OperatorConfig("ppo", "", "", "CartPole-v1", {"agent": mode})
+    session = LocalSession(cast(config), SessionSettings(3, 60), watcher)
+    try:
+        await session.start()
+        session.play(plans(500, 501, 502))
+        await in_time(lambda: len(watcher.episodes) == 3, "three episodes")
+    finally:
+        await session.close()
+    actions = {(k, row["step_index"]): row["action"] for k in range(3) for row in watcher.rows[k]}
+    played = {(r.episode_index, r.step_index): r.action for r in rows if r.episode_index < 3}
+    assert [k for k in played.keys() & actions.keys() if played[k] != actions[k]]
 
 
 def test_each_verifies_without_its_workers(run: Callable[[int, int], Path]) -> None:
@@ -135,27 +150,32 @@ def test_each_verifies_without_its_workers(run: Callable[[int, int], Path]) -> N
 
 @pytest.mark.parametrize("field", ["action", "reward", "state_sha"])
 def test_an_altered_row_is_named_on_the_command_line(
-    run: Callable[[int, int], Path], field: str, tmp_path: Path
+    run: Callable[[int, int], Path], field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    def verified(*arguments: str) -> tuple[int, str]:
+        status = run_here(["verify", *arguments])
+        return status, capsys.readouterr().out
+
     copy = shutil.copytree(run(*FIRST), tmp_path / "copy")
     path = copy / "operators" / "leduc" / "steps.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     row = rows[len(rows) // 2]
     row[field] = {"action": 3 - row["action"], "reward": row["reward"] + 1, "state_sha": "0" * 16}[field]
     path.write_text("".join(json.dumps(r) + "\n" for r in rows))
-    ended = mosaic("verify", str(copy))
+    status, out = verified(str(copy))
     place = (
         f"Differs: operator leduc, episode {row['episode_index']}, step {row['step_index']}, "
         f"agent {row['agent_id']}: "
     )
-    assert ended.returncode == 1 and place in ended.stdout
-    ended = mosaic("verify", str(copy), "--json")
-    (told,) = json.loads(ended.stdout)["deviations"]
-    assert ended.returncode == 1
+    assert status == 1 and place in out
+    status, out = verified(str(copy), "--json")
+    (told,) = json.loads(out)["deviations"]
+    assert status == 1
     assert (told["episode_index"], told["step_index"]) == (row["episode_index"], row["step_index"])
 
 
-def test_verify_of_no_run_says_so(tmp_path: Path) -> None:
-    ended = mosaic("verify", str(tmp_path / "nothing"))
-    assert ended.returncode == 2 and ended.stderr.startswith("mosaic: no run at")
-    assert ended.stderr.count("\n") == 1 and not ended.stdout
+def test_verify_of_no_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_here(["verify", str(tmp_path / "nothing")]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("mosaic: no run at")
+    assert said.err.count("\n") == 1 and not said.out

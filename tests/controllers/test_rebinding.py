@@ -47,6 +47,7 @@ async def session(
     played = played or casting(task=CORRIDOR, env_kwargs=LONG)
     session = LocalSession(played, settings, watcher)
     await session.start()
+    session.pace(300)  # else an endless corridor would take the machine from the other tests
     watcher.answer = session.answer
     try:
         yield session, watcher
@@ -167,28 +168,29 @@ async def test_rules_of_the_new_player_hold() -> None:
         assert watcher.episodes[0]["status"] == "failed"
 
 
-@pytest.mark.parametrize(
-    ("agent", "assignment", "words"),
-    [
-        ("agent_1", policy(), "unknown agent"),
-        ("agent_0", WorkerAssignment("nobody_worker", "rl"), "nobody_worker"),
-        ("agent_0", policy("rl", checkpoint="/nowhere/at/all"), "/nowhere/at/all"),
-        ("agent_0", policy("human", script=[9]), "script entry 0"),
-        ("agent_0", WorkerAssignment("operators_worker", "rl"), "not 'rl'"),
-    ],
-)
-async def test_who_cannot_play_there_is_refused_and_the_one_before_goes_on(
-    agent: str, assignment: WorkerAssignment, words: str, offspring: Offspring
-) -> None:
+NOBODY = [
+    ("agent_1", policy(), "unknown agent"),
+    ("agent_0", WorkerAssignment("nobody_worker", "rl"), "nobody_worker"),
+    ("agent_0", policy("rl", checkpoint="/nowhere/at/all"), "/nowhere/at/all"),
+    ("agent_0", policy("human", script=[9]), "script entry 0"),
+    ("agent_0", WorkerAssignment("operators_worker", "rl"), "not 'rl'"),
+]
+
+
+async def test_who_cannot_play_there_is_refused_and_the_one_before_goes_on(offspring: Offspring) -> None:
     async with session() as (live, watcher):
         live.play(plans(1))
-        with pytest.raises(UsageError) as caught:
-            await live.rebind(agent, assignment)
-        assert words in str(caught.value) and "\n" not in str(caught.value)
-        steps = live.controller.total_steps
-        await in_time(lambda: live.controller.total_steps > steps + 10, "it plays on")
-        assert not watcher.episodes and len(offspring.workers("op")) == 1
-        await in_time(lambda: len(offspring.find("mosaic_worker", "--operator")) == 1, "nobody else is left")
+        for agent, assignment, words in NOBODY:
+            with pytest.raises(UsageError) as caught:
+                await live.rebind(agent, assignment)
+            assert words in str(caught.value) and "\n" not in str(caught.value), words
+            steps = live.controller.total_steps
+            await in_time(lambda at=steps: live.controller.total_steps > at + 10, f"it plays on: {words}")
+            assert not watcher.episodes and len(offspring.workers("op")) == 1, words
+            await in_time(
+                lambda: len(offspring.find("mosaic_worker", "--operator")) == 1,
+                f"nobody else is left: {words}",
+            )
 
 
 async def test_spaces_that_do_not_fit_are_a_reason() -> None:

@@ -237,33 +237,37 @@ def test_a_writer_that_was_killed_leaves_its_episodes_and_no_lock(tmp_path: Path
 # -- no room, no permission --------------------------------------------------------------
 
 FILLING = """
-import resource, sys
+import json, resource, sys
 from pathlib import Path
 from gym_gui.services.recorder import Recorder, RecordingError
 sys.path.insert(0, sys.argv[2])
 from test_recorder import HEADER, block
-limit = int(sys.argv[3])
-recorder = Recorder.create(Path(sys.argv[1]), ["op"], HEADER)
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-for index in range(10_000):
-    try:
-        recorder.episode("op", *block(index, rows=7))
-    except RecordingError as exc:
-        print(index, exc)
-        break
-print(recorder.folder)
+for limit in map(int, sys.argv[3:]):
+    recorder = Recorder.create(Path(sys.argv[1], str(limit)), ["op"], HEADER)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    for index in range(10_000):
+        try:
+            recorder.episode("op", *block(index, rows=7))
+        except RecordingError as exc:
+            said = [limit, index, str(exc), str(recorder.folder)]
+            break
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(json.dumps(said))
 """
+LIMITS = (3000, 3001, 3100, 3333, 4095)
 
 
-@pytest.mark.parametrize("limit", [3000, 3001, 3100, 3333, 4095])
-def test_a_file_that_cannot_grow_keeps_whole_episodes(limit: int, tmp_path: Path) -> None:
-    ended = child(FILLING, str(tmp_path), str(Path(__file__).parent), str(limit))
+def test_a_file_that_cannot_grow_keeps_whole_episodes(tmp_path: Path) -> None:
+    ended = child(FILLING, str(tmp_path), str(Path(__file__).parent), *map(str, LIMITS))
     assert ended.returncode == 0, ended.stderr
-    said, place = ended.stdout.splitlines()
-    count, words = said.split(" ", 1)
-    assert words.startswith("the run folder cannot be written: File too large") and "--resume" in words
-    whole = [block(index, rows=7) for index in range(int(count))]
-    assert whole and files(Path(place)) == (b"".join(s for s, _ in whole), b"".join(e for _, e in whole))
+    told = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [limit for limit, *_ in told] == list(LIMITS)
+    for limit, count, words, place in told:
+        assert words.startswith("the run folder cannot be written: File too large"), limit
+        assert "--resume" in words, limit
+        whole = [block(index, rows=7) for index in range(count)]
+        assert whole, limit
+        assert files(Path(place)) == (b"".join(s for s, _ in whole), b"".join(e for _, e in whole)), limit
 
 
 @pytest.fixture
