@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes import strangers
-from tests.support.waiting import LONG_S, eventually
+from tests.support.waiting import eventually
 from tests.window.desktop import Desktop, missing
 from tests.window.program import Places, Program
 
@@ -36,16 +34,6 @@ def desktop() -> Iterator[Desktop]:
     result = Desktop()
     yield result
     result.close()
-
-
-@pytest.fixture(scope="session")
-def recorded_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run folder as ``mosaic run`` writes it; to be copied, not used."""
-    folder = tmp_path_factory.mktemp("recorded")
-    (folder / "two.yaml").write_text(EXPERIMENT)
-    command = [sys.executable, "-m", "gym_gui", "run", "two.yaml", "--out", "runs"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=LONG_S)
-    return next((folder / "runs").iterdir())
 
 
 @pytest.fixture(scope="session")

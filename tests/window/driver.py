@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from PyQt6.QtCore import QAbstractListModel, QObject, QPoint, QRect
+from PyQt6.QtCore import QObject, QPoint, QRect
 from PyQt6.QtNetwork import QLocalServer, QLocalSocket
 from PyQt6.QtWidgets import (
     QAbstractButton,
@@ -48,7 +48,7 @@ class Probe(QObject):
         self._answers: dict[str, Callable[..., Answer]] = {
             "state": self._state,
             "widgets": self._widgets,
-            "rows": self._rows,
+            "current": self._current,
             "menu": self._menu,
             "square": self._square,
             "bar": self._bar,
@@ -77,24 +77,12 @@ class Probe(QObject):
         }
 
     def _widgets(self, name: str) -> Answer:
-        shown = (w for w in QApplication.allWidgets() if w.objectName() == name and w.isVisible())
-        return [_about(widget) for widget in shown]
+        return [_about(widget) for widget in _shown(name)]
 
-    def _rows(self, name: str) -> Answer:
-        """Rows of a list or table: what they say, where they are."""
-        view = _one(name, QAbstractItemView)
-        model, port = view.model(), view.viewport()
-        if model is None or port is None:
-            return []
-        found: list[dict[str, Any]] = []
-        columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount()
-        for number in range(model.rowCount()):
-            cells = [model.index(number, column) for column in range(columns)]
-            place = view.visualRect(cells[0]) & port.rect()
-            texts = [str(cell.data() or "") for cell in cells]
-            current = view.currentIndex().row() == number
-            found.append({"texts": texts, "rect": _on_screen(port, place), "current": current})
-        return found
+    def _current(self, name: str) -> Answer:
+        """What the current row of a list says, which Return would take."""
+        index = _one(name, QAbstractItemView).currentIndex()
+        return {"text": str(index.data() or "")}
 
     def _menu(self, name: str) -> Answer:
         """Entries of an open menu."""
@@ -160,11 +148,20 @@ class Probe(QObject):
 
 
 def _one(name: str, kind: type[Any]) -> Any:
-    found = [w for w in QApplication.allWidgets() if w.objectName() == name and w.isVisible()]
-    for widget in found:
+    for widget in _shown(name):
         if isinstance(widget, kind):
             return widget
     raise LookupError(f"no {kind.__name__} {name!r} is shown")
+
+
+def _shown(name: str) -> Iterator[QWidget]:
+    """All of a name that are shown; Qt itself looks for them, which is quick enough to be asked often."""
+    for root in QApplication.topLevelWidgets():
+        if root.parent() is not None:
+            continue  # found as somebody's child
+        if root.objectName() == name and root.isVisible():
+            yield root
+        yield from (widget for widget in root.findChildren(QWidget, name) if widget.isVisible())
 
 
 def _about(widget: QWidget) -> dict[str, Any]:

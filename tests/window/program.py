@@ -25,7 +25,8 @@ T = TypeVar("T")
 
 _ANSWER_S = 30.0
 _MOST_TABS = 60
-_PAUSE_S = 0.03
+_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.2
+"""Between two looks: short at first, longer the longer it takes."""
 _PATIENCE_S = 120.0
 """More than anything takes, also where ten programs share a core."""
 
@@ -131,11 +132,12 @@ class Program:
 
         Looks less often than :func:`eventually`: whoever is asked all the time gets nothing done.
         """
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline, pause = time.monotonic() + _PATIENCE_S, _PAUSE_S
         while not (found := condition()):
             assert "Traceback" not in self.log, f"the program complains: {self.log}"
             assert time.monotonic() < deadline, f"did not happen within {_PATIENCE_S:g} s: {what}"
-            time.sleep(_PAUSE_S)
+            time.sleep(pause)
+            pause = min(pause * 1.3, _LONGEST_PAUSE_S)
         return found
 
     # -- looking ----------------------------------------------------------------------
@@ -182,6 +184,10 @@ class Program:
         """What one says; empty where it is not shown."""
         widget = self.find(name, within)
         return widget.text if widget is not None else ""
+
+    def current_row(self, name: str) -> str:
+        """What the current row of a list says; empty where there is none."""
+        return str(self.ask("current", name=name).get("text", ""))
 
     def until(self, what: str, holds: Callable[[dict[str, Any]], object]) -> None:
         """Wait until something holds of the window's state."""
@@ -276,10 +282,7 @@ class Program:
         self.type(words)
 
         def found() -> bool:
-            rows = self.ask("rows", name="picker-list")
-            if isinstance(rows, dict) or self.text("picker-search") != words:
-                return False
-            return any(row["current"] and row["texts"][0] == shown for row in rows)
+            return self.text("picker-search") == words and self.current_row("picker-list") == shown
 
         self.wait(found, f"{shown!r} is found by {words!r}")
         self.press("Return")
