@@ -20,12 +20,23 @@ from gym_gui.controllers.environment_probe_child import Bench
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
+from gym_gui.services.builtin_actors import NoopActor, RandomActor
 from gym_gui.services.experiment_file import load_experiment
+
+_HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
 
 
 def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
-    """The engine in this process, its workers in processes of their own."""
-    return LocalSession(cast(config), settings, listener)
+    """The engine in this process; who plays at random or not at all does so here as well.
+
+    All other workers are processes of their own, as everywhere.
+    """
+    here: dict[str, object] = {
+        agent: _HERE[player.settings["behavior"]]
+        for agent, player in config.resolved_slots().items()
+        if player.worker_id == "operators_worker" and player.settings.get("behavior") in _HERE
+    }
+    return LocalSession(cast(config, here), settings, listener)
 
 
 def record_file(experiment_file: Path, out: Path) -> Path:

@@ -50,7 +50,7 @@ def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):
 
 
 def test_lock_step_keeps_all_together_over_many_episodes(deck: OperatorDeck, qtbot: Any):
-    short, long = deck.add(baseline("a", max_steps=3)), deck.add(baseline("b", "cycle", max_steps=7))
+    short, long = deck.add(baseline("a", max_steps=3)), deck.add(baseline("b", max_steps=7))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     apart: list[int] = []
     taken = {short: 0, long: 0}
@@ -126,7 +126,7 @@ def test_there_is_room_for_eight_and_names_stay_apart(deck: OperatorDeck):
 
 def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: Any):
     deck.add(baseline("a"))
-    gone = deck.add(baseline("b", "cycle"))
+    gone = deck.add(baseline("b"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
@@ -143,7 +143,7 @@ def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: An
 
 
 def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorDeck, qtbot: Any):
-    one, other = deck.add(baseline("a")), deck.add(baseline("b", "cycle"))
+    one, other = deck.add(baseline("a")), deck.add(baseline("b"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
