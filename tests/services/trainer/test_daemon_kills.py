@@ -93,25 +93,16 @@ async def test_after_kill_9_the_next_daemon_goes_on_with_what_runs_what_waits_an
     assert steps == sorted(set(steps))
 
 
-async def test_a_paused_run_is_found_paused_and_told_twice_ends(daemon: Daemon) -> None:
-    first = await daemon.client()
-    run_id = await first.submit(config(total_steps=ENDLESS))
-    await trains(first, run_id)
-    await first.pause(run_id)
-    await reached(first, run_id, lambda r: r.state == "paused")
-    await asyncio.to_thread(stop_daemon, daemon.store)
-    second = await daemon.client()
-    assert [run.state for run in await second.runs()] == ["paused"]
-    await second.cancel(run_id)
-    assert (await over(second, run_id)).state == "stopped"
-
-
 async def test_a_daemon_that_is_asked_to_end_leaves_trainings_running_and_says_so_to_watchers(
     daemon: Daemon, offspring: Offspring
 ) -> None:
     client = await daemon.client()
     run_id = await client.submit(config(total_steps=ENDLESS))
     run = await trains(client, run_id)
+    held = await client.submit(config(total_steps=ENDLESS))
+    await trains(client, held)
+    await client.pause(held)
+    await reached(client, held, lambda r: r.state == "paused")
     runs, rows = client.watch_runs(), client.metrics(run_id)
     await anext(runs)
     await anext(rows)
@@ -131,6 +122,10 @@ async def test_a_daemon_that_is_asked_to_end_leaves_trainings_running_and_says_s
     await asyncio.to_thread(process.kill)
     again = await daemon.client()
     assert (await over(again, run_id)).state == "stopped"
+    # One that was paused is found paused, and obeys.
+    assert [run.state for run in await again.runs() if run.run_id == held] == ["paused"]
+    await again.cancel(held)
+    assert (await over(again, held)).state == "stopped"
 
 
 async def test_there_is_one_daemon_for_a_folder(daemon: Daemon) -> None:
