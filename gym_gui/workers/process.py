@@ -43,6 +43,7 @@ class WorkerProcess(WorkerConnection):
         self._stderr: deque[str] = deque(maxlen=20)
         self.left_behind: list[int] = []
         self._next_count = 0.0
+        self._grace_s = 0.0
 
     @property
     def pid(self) -> int:
@@ -143,8 +144,9 @@ class WorkerProcess(WorkerConnection):
         exited = self._process.exited
         await asyncio.wait({exited, self._doom}, return_when=asyncio.FIRST_COMPLETED)
         if self._doom.done() and not exited.done():
-            # Where the connection closed, the process is about to follow: how it ends says more.
-            await asyncio.wait({exited}, timeout=0.5 if self._doom.result() else 2.0)
+            # Where the connection closed, the process is about to follow: how it ends says more. One that
+            # was asked to stop has its time: an interpreter may take long to take its libraries down.
+            await asyncio.wait({exited}, timeout=0.5 if self._doom.result() else max(2.0, self._grace_s))
         if exited.done():
             # What it said last is still on its way through the pipe and the socket.
             with contextlib.suppress(asyncio.TimeoutError):
@@ -175,7 +177,7 @@ class WorkerProcess(WorkerConnection):
         Args:
             grace_s: Time it has after being asked, and again after SIGTERM.
         """
-        self._stopping = True
+        self._stopping, self._grace_s = True, grace_s
         if self._process is None or self.outcome is not None:
             return
         self.send(pb.ToWorker(shutdown=pb.Shutdown()))

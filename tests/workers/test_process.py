@@ -37,21 +37,17 @@ async def refusal(definition: WorkerTypeDefinition, **options: Any) -> str:
 
 async def test_handshake_load_and_graceful_stop(tmp_path: Path):
     definition = little_worker(tmp_path, RANDOM)
-    async with running(definition) as (process, ear):
+    async with running(definition, operator="op_7", agents=["green_0", "green_1"]) as (process, ear):
         assert (process.welcome.protocol, process.welcome.worker) == (1, "little_worker")
         assert process.welcome.version == "1.2"
         assert process.welcome.pid == process.pid
         assert await process.load(request().message(0)) == ""
         assert process.outcome_words == "is running"
+        line = " ".join(psutil.Process(process.pid).cmdline())
     assert process.outcome is not None and process.outcome.asked
     assert process.outcome_words == "ended with exit status 0"
     assert len(ear.outcomes) == 1
-
-
-async def test_ps_names_worker_operator_and_agents(tmp_path: Path):
-    definition = little_worker(tmp_path, RANDOM)
-    async with running(definition, operator="op_7", agents=["green_0", "green_1"]) as (process, _):
-        line = " ".join(psutil.Process(process.pid).cmdline())
+    # Who reads ps knows who is who.
     assert "mosaic_worker little_worker --entry" in line
     assert "--operator op_7 --agents green_0,green_1" in line
 
@@ -64,25 +60,14 @@ async def test_what_libraries_print_is_forwarded_and_disturbs_nothing(tmp_path: 
         "        os.write(1, b'from C on fd 1\\n')\n"
         "        print('a warning', file=sys.stderr)\n"
         "        logging.getLogger('lib').warning('a log line')\n"
+        "        print('x' * 300_000 + 'END')  # longer than any buffer: comes in pieces\n"
+        "        self.host.record_call({'model': 'm', 'input': 3})\n"
     )
     async with running(little_worker(tmp_path, code)) as (process, ear):
         await process.load(request().message(0))
-        for words in ("hello from a library", "from C on fd 1", "a warning", "a log line"):
+        for words in ("hello from a library", "from C on fd 1", "a warning", "a log line", "END"):
             await in_time(lambda words=words: words in ear.log_text, words)
-
-
-async def test_a_line_longer_than_any_buffer_is_forwarded_in_pieces(tmp_path: Path):
-    code = RANDOM + "    def load(self, slot):\n        print('x' * 300_000 + 'END')\n"
-    async with running(little_worker(tmp_path, code)) as (process, ear):
-        await process.load(request().message(0))
-        await in_time(lambda: "END" in ear.log_text, "the end of the line")
-
-
-async def test_paid_calls_are_passed_on(tmp_path: Path):
-    code = RANDOM + "    def load(self, slot):\n        self.host.record_call({'model': 'm', 'input': 3})\n"
-    async with running(little_worker(tmp_path, code)) as (process, ear):
-        await process.load(request().message(0))
-        await in_time(lambda: ear.calls == ['{"model": "m", "input": 3}'], "the call")
+        await in_time(lambda: ear.calls == ['{"model": "m", "input": 3}'], "the paid call")
 
 
 async def test_refused_slot_says_why_and_leaves_the_worker_usable(tmp_path: Path):
