@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 from cleanrl_worker.memories import Memories
 from cleanrl_worker.policy import Draws, Policy
 from mosaic_worker import rng
-from mosaic_worker.spaces import Space
+from mosaic_worker.checkpoint_slot import check_fit, check_settings, stream_of, why_undecided
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -54,7 +52,7 @@ class CleanRLWorker(Worker):
                 algorithm, agent or environment than the slot.
         """
         settings = slot.settings
-        _check_keys(settings)
+        check_settings("cleanrl_worker", settings, SETTINGS)
         checkpoint = settings.get("checkpoint")
         if not checkpoint:
             raise LoadError(
@@ -63,8 +61,8 @@ class CleanRLWorker(Worker):
             )
         key = str(Path(checkpoint).expanduser().resolve())
         policy = self._by_file.get(key) or Policy.load(checkpoint)
-        _check_fit(slot, policy)
-        self._streams[slot.index] = _stream(settings.get("seed", 0))
+        check_fit(slot, policy.description)
+        self._streams[slot.index] = stream_of(settings)
         self._by_file[key] = self._by_slot[slot.index] = policy
         self._memories[slot.index] = Memories(policy.memory)
         return f"{policy.description.algorithm}:{policy.description.env_id}"
@@ -89,7 +87,7 @@ class CleanRLWorker(Worker):
         if choices.ok.all():
             return Actions(choices.actions, choices.values)
         actions = [
-            action if ok else Invalid(_why(batch, i))
+            action if ok else Invalid(why_undecided(batch, i))
             for i, (action, ok) in enumerate(zip(choices.actions, choices.ok, strict=True))
         ]
         return Actions(actions, choices.values)
@@ -103,69 +101,3 @@ def _draws(batch: Batch, stream: int) -> Draws:
         return rng.uniform(batch.seeds, steps, rng.bits_of(stream, j) if j else stream)
 
     return draw
-
-
-def _why(batch: Batch, i: int) -> str:
-    if batch.action_masks is not None and not batch.action_masks[i].any():
-        return "no action is legal"
-    if not np.isfinite(batch.observations[i]).all():
-        return "the observation holds a value that is no finite number"
-    return "the policy's output is no finite number for this observation"
-
-
-def _check_keys(settings: Mapping[str, Any]) -> None:
-    for key in settings:
-        if key not in SETTINGS:
-            near = difflib.get_close_matches(key, SETTINGS, n=1)
-            fix = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(SETTINGS)}"
-            raise LoadError(f"cleanrl_worker knows no setting {key!r}. {fix}")
-
-
-def _stream(seed: Any) -> int:
-    if type(seed) is not int or not 0 <= seed < 2**63:
-        raise LoadError(f"the setting seed is {seed!r}. Make it a whole number from 0 to 2^63 - 1")
-    return seed
-
-
-def _check_fit(slot: Slot, policy: Policy) -> None:
-    described = policy.description
-    algorithm = slot.settings.get("algorithm")
-    if algorithm and str(algorithm).lower() != described.algorithm:
-        raise LoadError(
-            f"the checkpoint was trained with {described.algorithm}, not {algorithm}. "
-            f"Set algorithm to {described.algorithm!r}, or leave it out"
-        )
-    agent = slot.settings.get("checkpoint_agent")
-    if agent and agent not in described.agents:
-        raise LoadError(
-            f"the checkpoint holds no agent {agent!r}. Set checkpoint_agent to one of: "
-            f"{', '.join(described.agents)}"
-        )
-    for what, trained, given in (
-        ("observations", described.shown_space, slot.observation_space),
-        ("actions", described.action_space, slot.action_space),
-    ):
-        if _shown(trained, what) != _shown(given, what):
-            raise LoadError(
-                f"the checkpoint was trained in {described.env_id} for {what} of {_shown(trained, what)}, "
-                f"but slot {slot.agent_id} of {slot.env_id} has {_shown(given, what)}. "
-                f"Choose a checkpoint of {slot.env_id}"
-            )
-
-
-def _shown(space: Space, what: str) -> str:
-    """What must agree between checkpoint and slot, in words: bounds of observations need not."""
-    if space.kind == "Discrete":
-        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
-    if space.kind == "MultiDiscrete" and space.nvec is not None and space.starts is not None:
-        starts = f", start={space.starts.tolist()}" if space.starts.any() else ""
-        return f"MultiDiscrete({space.nvec.tolist()}{starts})"
-    if space.kind == "Box":
-        bounds = f" from {_bound(space.low)} to {_bound(space.high)}" if what == "actions" else ""
-        return f"Box{space.shape}{bounds}"
-    return f"kind {space.kind}"
-
-
-def _bound(values: Any) -> Any:
-    array = np.asarray(values, np.float32)
-    return array.flat[0].item() if array.size and (array == array.flat[0]).all() else array.tolist()

@@ -93,7 +93,8 @@ class LSTMCell(nn.Module):
             Outputs (T, N, size), and the memory (N, 2 size) after the last step.
         """
         hidden, cell = (part.unsqueeze(0).contiguous() for part in memory.chunk(2, -1))
-        weights = [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh]
+        weights: tuple[Tensor, ...] = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        # With biases, one layer, no dropout, one direction, time first.
         outputs, hidden, cell = torch.lstm(
             x, (hidden, cell), weights, True, 1, 0.0, self.training, False, False
         )

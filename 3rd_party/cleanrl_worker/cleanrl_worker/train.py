@@ -12,9 +12,8 @@ import contextlib
 import dataclasses
 import io
 import re
-import shutil
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -22,8 +21,8 @@ import tyro
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.registry import ALGORITHMS, Algorithm, algorithm
-from mosaic_worker.checkpoint import holds_checkpoint
-from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
+from mosaic_worker.training import TrainingRun
+from mosaic_worker.training_command import default_folder, fail, prepared, refuse
 from mosaic_worker.worker import LoadError
 
 PROGRAM = "python -m cleanrl_worker.train"
@@ -53,24 +52,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         from cleanrl_worker import training
 
         config = asked.config
-        with _prepared(found, asked) as folder:
+        out = asked.out or default_folder(found.name, config.env_id, config.seed)
+        with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
             restored = training.resumable(found, config, folder) if asked.resume else None
             run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
             with contextlib.closing(run), run.stop_on_signals():
                 return _train(found, config, run, restored)
     except ConfigError as error:
-        _refuse(_value_of(args, "out"), str(error))
+        refuse(Path(_value_of(args, "out")) if _value_of(args, "out") else None, str(error))
         return 2
     except KeyboardInterrupt:
         return 130
-
-
-def _refuse(out: str, message: str) -> None:
-    """Say why there is no training; also in the run folder, where a trainer made one for it."""
-    print(f"error: {message}", file=sys.stderr, flush=True)
-    if out and (Path(out) / "train.json").exists():
-        with contextlib.suppress(OSError), contextlib.closing(TrainingRun(Path(out))) as run:
-            run.fail("usage", message)
 
 
 def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored: Any) -> int:
@@ -80,12 +72,12 @@ def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored:
     try:
         return 0 if training.train(found, config, run, restored) else 130
     except ConfigError as error:
-        _fail(run, "usage", str(error))
+        fail(run, "usage", str(error))
         return 2
     except (training.TrainingFailed, LoadError) as error:
-        _fail(run, "failed", " ".join(str(error).split()))
+        fail(run, "failed", " ".join(str(error).split()))
     except OSError as error:
-        _fail(
+        fail(
             run,
             "failed",
             f"{error.strerror or error}: {error.filename or run.folder}. Then go on with --resume",
@@ -94,15 +86,8 @@ def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored:
         # torch says it in words alone.
         if isinstance(error, RuntimeError) and not re.search("out of memory|allocate memory", str(error)):
             raise
-        _fail(run, "failed", "there is not enough memory; lower num_envs, num_steps or the network's widths")
+        fail(run, "failed", "there is not enough memory; lower num_envs, num_steps or the network's widths")
     return 1
-
-
-def _fail(run: TrainingRun, kind: str, message: str) -> None:
-    try:
-        run.fail(kind, message)
-    except OSError:  # the disk that failed is the one that would tell
-        print(f"error: {message}", file=sys.stderr, flush=True)
 
 
 def parse(args: Sequence[str]) -> tuple[Algorithm, Arguments]:
@@ -202,49 +187,6 @@ def _resumed_settings(found: Algorithm, folder: Path) -> TrainingConfig:
     from cleanrl_worker.training import stored_settings
 
     return found.config_class(**stored_settings(found, read_state(folder)))
-
-
-@contextlib.contextmanager
-def _prepared(found: Algorithm, asked: Arguments) -> Generator[Path]:
-    """Make the folder, or say why not, before anything expensive begins; leave none that is empty."""
-    config = asked.config
-    name = re.sub(r"[^\w.-]+", "_", f"{found.name}_{config.env_id}_seed{config.seed}")
-    folder = asked.out if asked.out is not None else Path("runs") / name
-    new = not folder.exists()
-    try:
-        if holds_checkpoint(folder) and not (asked.overwrite or asked.resume):
-            raise ConfigError(
-                f"{folder} already holds a policy. Choose another --out, go on with --resume, or "
-                "add --overwrite"
-            )
-        folder.mkdir(parents=True, exist_ok=True)
-        trial = folder / ".writable"
-        trial.touch()
-        trial.unlink()
-        if asked.overwrite:
-            _clear(folder)
-    except OSError as error:
-        raise ConfigError(f"{folder} cannot be written: {error.strerror}. Choose another --out") from error
-    try:
-        yield folder
-    finally:
-        if new and not _kept(folder):
-            shutil.rmtree(folder)
-
-
-def _clear(folder: Path) -> None:
-    """Remove what the training before left, but not its policy, which is replaced when there is a new one."""
-    for name in (EVENTS, METRICS, EPISODES):
-        (folder / name).unlink(missing_ok=True)
-    for name in (STATE, TENSORBOARD, VIDEOS):
-        shutil.rmtree(folder / name, ignore_errors=True)
-
-
-def _kept(folder: Path) -> bool:
-    """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
-    events = folder / EVENTS
-    others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
-    return bool(others) or (events.exists() and b'"start"' in events.read_bytes())
 
 
 def _first_section(boxed: str) -> str:

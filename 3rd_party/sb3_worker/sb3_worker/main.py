@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker import rng
-from mosaic_worker.spaces import Space
+from mosaic_worker.checkpoint_slot import check_fit, check_settings, stream_of, why_undecided
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -29,6 +27,7 @@ SETTINGS = ("algorithm", "checkpoint", "checkpoint_agent", "seed", "gpu")
 """Settings of a slot; ``gpu`` is the host's, which decides what the process sees."""
 
 _STREAMS = 4096  # independent numbers of one decision
+_STREAM_BITS = 51  # so that the streams of one decision stay apart in 63
 
 
 class SB3Worker(Worker):
@@ -56,7 +55,7 @@ class SB3Worker(Worker):
                 algorithm, agent or environment than the slot.
         """
         settings = slot.settings
-        _check_keys(settings)
+        check_settings("sb3_worker", settings, SETTINGS)
         checkpoint = settings.get("checkpoint")
         if not checkpoint:
             raise LoadError(
@@ -66,8 +65,8 @@ class SB3Worker(Worker):
             )
         key = str(Path(checkpoint).expanduser().resolve())
         policy = self._by_file.get(key) or Policy.load(checkpoint)
-        _check_fit(slot, policy)
-        self._streams[slot.index] = _stream(settings.get("seed", 0))
+        check_fit(slot, policy.description)
+        self._streams[slot.index] = stream_of(settings, _STREAM_BITS)
         self._by_file[key] = self._by_slot[slot.index] = policy
         return f"{policy.description.algorithm}:{policy.description.env_id}"
 
@@ -92,7 +91,9 @@ class SB3Worker(Worker):
                 self._memories[batch.slot.index, episode].keep(step, row)
         if choices.ok.all():
             return Actions(choices.actions, choices.values)
-        actions = [choices.actions[i] if ok else Invalid(_why(batch, i)) for i, ok in enumerate(choices.ok)]
+        actions = [
+            choices.actions[i] if ok else Invalid(why_undecided(batch, i)) for i, ok in enumerate(choices.ok)
+        ]
         return Actions(actions, choices.values)
 
     def close(self) -> None:
@@ -133,69 +134,3 @@ class _Memory:
     def keep(self, step: int, after: NDArray[np.float32]) -> None:
         """What is remembered once ``step`` was answered."""
         self._step, self._before, self._after = step, self.before(step), after
-
-
-def _why(batch: Batch, i: int) -> str:
-    if batch.action_masks is not None and not batch.action_masks[i].any():
-        return "no action is legal"
-    if any(not np.isfinite(rows[i]).all() for rows in _arrays(batch.observations)):
-        return "the observation holds a value that is no finite number"
-    return "the policy's output is no finite number for this observation"
-
-
-def _arrays(observations: Any) -> list[NDArray[Any]]:
-    if isinstance(observations, dict):
-        return [array for part in observations.values() for array in _arrays(part)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    return [np.asarray(observations)]
-
-
-def _check_keys(settings: Mapping[str, Any]) -> None:
-    for key in settings:
-        if key not in SETTINGS:
-            near = difflib.get_close_matches(key, SETTINGS, n=1)
-            fix = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(SETTINGS)}"
-            raise LoadError(f"sb3_worker knows no setting {key!r}. {fix}")
-
-
-def _stream(seed: Any) -> int:
-    if type(seed) is not int or not 0 <= seed < 2**51:
-        raise LoadError(f"the setting seed is {seed!r}. Make it a whole number from 0 to 2^51 - 1")
-    return seed
-
-
-def _check_fit(slot: Slot, policy: Policy) -> None:
-    described = policy.description
-    algorithm = slot.settings.get("algorithm")
-    if algorithm and str(algorithm).lower() != described.algorithm:
-        raise LoadError(
-            f"the checkpoint was trained with {described.algorithm}, not {algorithm}. "
-            f"Set algorithm to {described.algorithm!r}, or leave it out"
-        )
-    agent = slot.settings.get("checkpoint_agent")
-    if agent and agent not in described.agents:
-        raise LoadError(
-            f"the checkpoint holds no agent {agent!r}. Set checkpoint_agent to one of: "
-            f"{', '.join(described.agents)}"
-        )
-    for what, trained, given in (
-        ("observations", described.shown_space, slot.observation_space),
-        ("actions", described.action_space, slot.action_space),
-    ):
-        if _shown(trained) != _shown(given):
-            raise LoadError(
-                f"the checkpoint was trained in {described.env_id} for {what} of {_shown(trained)}, but slot "
-                f"{slot.agent_id} of {slot.env_id} has {_shown(given)}. Choose a checkpoint of {slot.env_id}"
-            )
-
-
-def _shown(space: Space) -> str:
-    """What must agree between checkpoint and slot, in words: bounds and dtype need not."""
-    if space.kind == "Discrete":
-        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
-    if space.kind in ("Box", "MultiBinary"):
-        return f"{space.kind}{space.shape}"
-    if space.kind == "MultiDiscrete":
-        return f"MultiDiscrete({np.asarray(space.nvec).tolist()})"
-    if space.kind in ("Dict", "Tuple"):
-        return f"{space.kind}({', '.join(f'{key}: {_shown(s)}' for key, s in space.spaces.items())})"
-    return f"kind {space.kind}"

@@ -4,67 +4,27 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from cleanrl_worker.config.base import MAIN, TrainingConfig
+from cleanrl_worker.config.base import MAIN, Width, widths
+from cleanrl_worker.config.replay import MORE, ReplayConfig, buffer, frequency, starts, way
+from mosaic_worker.training_settings import copies, rate
 
 
-class ValueConfig(TrainingConfig):
+class ValueConfig(ReplayConfig):
     """What learning action values from a replay buffer needs; the values are those of CleanRL but for the
     copies of the environment, of which it has one."""
 
-    total_steps: int = Field(
-        500_000,
-        ge=1,
-        title="Total steps",
-        description="Environment steps of the whole training, over all copies.",
-        json_schema_extra=MAIN,
-    )
-    num_envs: int = Field(
-        4,
-        ge=1,
-        le=1024,
-        title="Copies of the environment",
-        description="Copies stepped together; gradient steps per environment step stay the same.",
-        json_schema_extra=MAIN,
-    )
-    learning_rate: float = Field(
-        2.5e-4,
-        gt=0,
-        le=1,
-        title="Learning rate",
-        description="Adam's step size.",
-        json_schema_extra=MAIN,
-    )
-    buffer_size: int = Field(
-        10_000,
-        ge=1,
-        title="Buffer size",
-        description="Transitions that are remembered; the oldest make room for the newest.",
-    )
-    batch_size: int = Field(
-        128, ge=1, le=65_536, title="Batch size", description="Transitions of each gradient step."
-    )
-    learning_starts: int = Field(
-        10_000,
-        ge=0,
-        title="Learning starts",
-        description="Steps of random play before the first gradient step.",
-    )
-    train_frequency: int = Field(
-        10, ge=1, title="Train frequency", description="Environment steps for each gradient step."
-    )
+    num_envs: int = copies(4, MORE)
+    learning_rate: float = rate(2.5e-4, "Adam's step size.")
+    buffer_size: int = buffer(10_000)
+    learning_starts: int = starts(10_000)
+    train_frequency: int = frequency(10)
     target_network_frequency: int = Field(
         500,
         ge=1,
         title="Target network frequency",
         description="Environment steps between two updates of the target network.",
     )
-    tau: float = Field(
-        1.0,
-        gt=0,
-        le=1,
-        title="Target update rate",
-        description="How much of the way the target network goes at each update; 1 copies the network.",
-    )
+    tau: float = way(1.0)
     start_e: float = Field(
         1.0, ge=0, le=1, title="First epsilon", description="Share of random actions at the start."
     )
@@ -83,20 +43,9 @@ class ValueConfig(TrainingConfig):
         description="Part of the training over which epsilon falls in a straight line.",
         json_schema_extra=MAIN,
     )
-    hidden: tuple[int, ...] = Field(
-        (120, 84),
-        title="Hidden layers",
-        description="Widths of the hidden layers behind a vector; an image has convolutions first.",
+    hidden: tuple[Width, ...] = widths(
+        (120, 84), "Widths of the hidden layers behind a vector; an image has convolutions first."
     )
-
-    @model_validator(mode="after")
-    def _fits(self) -> ValueConfig:
-        if self.learning_starts >= self.total_steps:
-            raise ValueError(
-                f"learning_starts = {self.learning_starts} is not before the end at total_steps = "
-                f"{self.total_steps}: nothing would be learnt; lower learning_starts"
-            )
-        return self
 
 
 class DQNConfig(ValueConfig):

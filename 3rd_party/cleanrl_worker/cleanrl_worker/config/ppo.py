@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN, TrainingConfig
+from mosaic_worker.training_settings import rate
+
+
+def scaled(default: bool) -> Any:
+    """``normalize_rewards``."""
+    return Field(
+        default,
+        title="Normalise rewards",
+        description="Learn from rewards divided by the spread of the discounted return.",
+    )
 
 
 class PPOConfig(TrainingConfig):
@@ -18,14 +30,7 @@ class PPOConfig(TrainingConfig):
         description="Steps of each copy between two updates.",
         json_schema_extra=MAIN,
     )
-    learning_rate: float = Field(
-        1e-3,
-        gt=0,
-        le=1,
-        title="Learning rate",
-        description="Adam's step size at the start.",
-        json_schema_extra=MAIN,
-    )
+    learning_rate: float = rate(1e-3, "Adam's step size at the start.")
     anneal_lr: bool = Field(
         True, title="Anneal the learning rate", description="Let the learning rate fall linearly to zero."
     )
@@ -72,11 +77,7 @@ class PPOConfig(TrainingConfig):
         title="Normalise observations",
         description="Show vectors with mean 0 and variance 1; the statistics travel with the policy.",
     )
-    normalize_rewards: bool = Field(
-        False,
-        title="Normalise rewards",
-        description="Learn from rewards divided by the spread of the discounted return.",
-    )
+    normalize_rewards: bool = scaled(False)
 
     @model_validator(mode="after")
     def _check_batches(self) -> PPOConfig:
@@ -106,8 +107,14 @@ class PPOConfig(TrainingConfig):
 
 
 class PPOLSTMConfig(PPOConfig):
-    """PPO with a recurrent network (LSTM): for what one observation alone does not show."""
+    """PPO with a recurrent network (LSTM): for what one observation alone does not show.
 
+    The value function looks out of the policy's memory. Returns of tens or hundreds would make its
+    gradient so much the larger of the two that the policy hardly learns (CartPole-v1 without its
+    velocities stays at a return of 26), so rewards are scaled unless somebody says otherwise.
+    """
+
+    normalize_rewards: bool = scaled(True)
     lstm_size: int = Field(
         64, ge=1, le=4096, title="LSTM width", description="Numbers that the network remembers."
     )

@@ -1,0 +1,95 @@
+"""The ends of a training's command line: the folder it takes, and how a refusal is told.
+
+For workers whose ``[train] entry`` is a module that is run with ``--algo``, ``--env-id``, ``--seed``,
+``--out``, ``--resume`` and ``--overwrite``; what lies between is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Generator, Optional
+
+from mosaic_worker.checkpoint import holds_checkpoint
+from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
+
+
+class ConfigError(Exception):
+    """A training that cannot be run as asked; the message is one sentence for the person.
+
+    No ``ValueError``, so that pydantic and command-line parsers pass it on as it is.
+    """
+
+
+def default_folder(algorithm: str, env_id: str, seed: int) -> Path:
+    """The run folder of a training that names none."""
+    return Path("runs") / re.sub(r"[^\w.-]+", "_", f"{algorithm}_{env_id}_seed{seed}")
+
+
+@contextmanager
+def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, None, None]:
+    """Make a run folder before anything expensive begins; at the end, leave none that is empty.
+
+    Args:
+        folder: Where.
+        resume: The training there shall go on.
+        overwrite: The policy there shall be replaced.
+
+    Raises:
+        ConfigError: It holds a policy that nobody wants replaced, or cannot be written.
+    """
+    new = not folder.exists()
+    try:
+        if holds_checkpoint(folder) and not (overwrite or resume):
+            raise ConfigError(
+                f"{folder} already holds a policy. Choose another --out, go on with --resume, or "
+                "add --overwrite"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        trial = folder / ".writable"
+        trial.touch()
+        trial.unlink()
+        if overwrite:
+            _clear(folder)
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be written: {error.strerror}. Choose another --out") from error
+    try:
+        yield folder
+    finally:
+        if new and not _kept(folder):
+            shutil.rmtree(folder)
+
+
+def fail(run: TrainingRun, kind: str, message: str) -> None:
+    """Say that a training ended, in its folder and to whoever reads along; see :meth:`TrainingRun.fail`."""
+    try:
+        run.fail(kind, message)
+    except OSError:  # the disk that failed is the one that would tell
+        print(f"error: {message}", file=sys.stderr, flush=True)
+
+
+def refuse(out: Optional[Path], message: str) -> None:
+    """Say why there is no training; also in the run folder, where a trainer made one for it."""
+    print(f"error: {message}", file=sys.stderr, flush=True)
+    if out is not None and (out / "train.json").exists():
+        with suppress(OSError), closing(TrainingRun(out)) as run:
+            run.fail("usage", message)
+
+
+def _clear(folder: Path) -> None:
+    """Remove what the training before left, but not its policy, which is replaced when there is a new one."""
+    for name in (EVENTS, METRICS, EPISODES):
+        with suppress(FileNotFoundError):
+            (folder / name).unlink()
+    for name in (STATE, TENSORBOARD, VIDEOS):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _kept(folder: Path) -> bool:
+    """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
+    events = folder / EVENTS
+    others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
+    return bool(others) or (events.exists() and b'"start"' in events.read_bytes())
