@@ -94,13 +94,13 @@ def test_a_package_is_imported_once_and_not_here(package: Path) -> None:
     assert "Toy-v0" not in gymnasium.registry
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"id": 1}', "[1]", '[{"name": "x"}]'])
-def test_a_damaged_index_is_made_again(package: Path, damage: str) -> None:
+def test_a_damaged_index_is_made_again(package: Path) -> None:
     expected = fresh()
     (file,) = (package / "cache" / "envs").iterdir()
-    file.write_text(damage)
-    assert fresh() == expected
-    assert json.loads(file.read_text()) == list(expected)
+    for damage in ("", "{", '{"id": 1}', "[1]", '[{"name": "x"}]'):
+        file.write_text(damage)
+        assert fresh() == expected, damage
+        assert json.loads(file.read_text()) == list(expected), damage
 
 
 def test_an_index_that_cannot_be_kept_is_used_all_the_same(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import gymnasium
 import pytest
 from gymnasium.envs.classic_control import CartPoleEnv
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpe2 import simple_spread_v3
 
@@ -149,6 +149,7 @@ def test_versions_are_told_from_names() -> None:
     assert newest_of("a-v1", ["a-v2", "a-v10", "b-v11"]) == "a-v10"
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.text(max_size=40))
 def test_no_name_gets_anything_but_a_spec_or_a_usage_error(text: str) -> None:
     try:
