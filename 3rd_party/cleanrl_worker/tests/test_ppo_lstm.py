@@ -30,7 +30,7 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if _KEPT:
         return _KEPT[0]
     out = tmp_path_factory.mktemp("lstm")
-    args = ["--algo=ppo_lstm", "--env-id=Recall-v0", f"--out={out}", "--total-steps=16896", *SETTINGS]
+    args = ["--algo=ppo_lstm", "--env-id=Recall-v0", f"--out={out}", "--total-steps=6144", *SETTINGS]
     assert main(args) == 0
     _KEPT.append(out)
     return out

@@ -16,7 +16,7 @@ from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 
 SMALL = [
-    "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3", "--total-steps=4096",
+    "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3", "--total-steps=2048",
 ]  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def plays(policy: Policy, env_id: str) -> float:
 
 
 def test_real_numbers_are_hit(tmp_path: Path) -> None:
-    policy = trained(tmp_path, "Target-v0", "--num-envs=16", "--ent-coef=0", "--total-steps=16384")
+    policy = trained(tmp_path, "Target-v0", "--num-envs=16", "--ent-coef=0", "--total-steps=8192")
     assert plays(policy, "Target-v0") > -0.2  # -1.0 for always zero
     choice = policy.choose(np.array([[0.5], [9e9]], np.float32))
     assert choice.actions.shape == (2, 2, 1)
@@ -52,7 +52,7 @@ def test_components_are_learnt_each(tmp_path: Path) -> None:
     [
         ("Picture-v0", "small_cnn", ()),
         ("Picture-v0", "small_cnn", ("--frame-stack=2",)),
-        ("BigPicture-v0", "nature_cnn", ("--total-steps=1536", "--learning-rate=1e-3", "--num-steps=16")),
+        ("BigPicture-v0", "nature_cnn", ("--total-steps=768", "--learning-rate=1e-3", "--num-steps=16")),
     ],
 )
 def test_images_are_understood(tmp_path: Path, env_id: str, encoder: str, more: tuple[str, ...]) -> None:

@@ -86,18 +86,18 @@ def _is_lost(seat: Any, episode: int, position: Any) -> bool:
 @pytest.mark.parametrize("side", ["green", "blue"])
 def test_a_chaser_with_a_random_team_mate_beats_two_random_players(side: str, new_seat: Callable[..., Any]):
     chaser, other = ("soccer_chaser", "random"), ("random", "random")
-    score = _play(chaser + other if side == "green" else other + chaser, range(20), new_seat)
+    score = _play(chaser + other if side == "green" else other + chaser, range(10), new_seat)
     own, theirs = (0, 2) if side == "green" else (2, 0)
-    assert score.wins[own] >= 18 and score.wins[theirs] == 0
+    assert score.wins[own] >= 9 and score.wins[theirs] == 0
     assert score.goals[own // 2] >= 0.8 * sum(score.goals)
-    assert score.goals[own // 2] >= 36  # two goals win a match
+    assert score.goals[own // 2] >= 18  # two goals win a match
     assert score.lost == 0
 
 
 def test_two_chasers_are_evenly_matched_and_seldom_lost(new_seat: Callable[..., Any]):
-    score = _play(("soccer_chaser", "random", "soccer_chaser", "random"), range(30), new_seat)
-    assert 8 <= score.wins[0] <= 22
-    assert score.lost <= 5
+    score = _play(("soccer_chaser", "random", "soccer_chaser", "random"), range(15), new_seat)
+    assert 3 <= score.wins[0] <= 12
+    assert score.lost <= 3
 
 
 def _view(**cells: tuple[int, int, int]) -> Any:
