@@ -132,7 +132,7 @@ def test_frozenlake_by_keyboard(page: PlayPage, you: Player) -> None:
         you.asked()
         assert page.stage_card.prompt.text == "Your move."
         you.key(keys[word])
-        you.wait(lambda n=n: page.game.is_over or page._view.step == n)  # type: ignore[union-attr]
+        you.wait(lambda n=n: page.game.is_over or page.view.step == n)  # type: ignore[union-attr]
     you.wait(lambda: page.game.is_over)
     episodes, steps = you.recorded("me")
     assert episodes[0]["success"] is True and episodes[0]["length"] == 6
@@ -146,10 +146,10 @@ def test_minigrid_by_buttons_and_restart(page: PlayPage, you: Player) -> None:
     rows = page.side.keys.list.buttons
     forward = next(row for row in rows.values() if row.row.word == "forward")
     you.qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
-    you.wait(lambda: page._view is not None and page._view.step == 1)
-    assert page._view is not None and page._view.agents[0].action == "forward"
+    you.wait(lambda: page.view is not None and page.view.step == 1)
+    assert page.view is not None and page.view.agents[0].action == "forward"
     you.qtbot.mouseClick(page.game_actions.restart, Qt.MouseButton.LeftButton)
-    you.wait(lambda: page._view is not None and page._view.step == 0 and page.input.questions)
+    you.wait(lambda: page.view is not None and page.view.step == 0 and page.input.questions)
     assert page.input.listening
 
 
@@ -165,8 +165,8 @@ def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> 
         if page.game.is_over:
             break
         (question,) = page.input.questions
-        assert question.legal is not None and page._view is not None and page._view.board is not None
-        move = next(m for m in page._view.board.moves if m.action == question.legal[0])
+        assert question.legal is not None and page.view is not None and page.view.board is not None
+        move = next(m for m in page.view.board.moves if m.action == question.legal[0])
         centre: QPoint = board.square_rect(move.target).center()
         you.qtbot.mouseClick(board, Qt.MouseButton.LeftButton, pos=centre)
         you.wait(lambda q=question: q not in page.input.questions)
@@ -196,7 +196,7 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     page.side.clock.mode.findChild(QWidget, "time-runs").click()  # type: ignore[union-attr]
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
-    you.wait(lambda: page._view is not None and page._view.step >= 8)
+    you.wait(lambda: page.view is not None and page.view.step >= 8)
     you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Up)
     you.wait(lambda: page.game.is_over)
     episodes, steps = you.recorded("mixed")
@@ -234,7 +234,7 @@ def test_nothing_is_written_when_recording_is_off(page: PlayPage, you: Player) -
     assert not any(page.context.store.runs_dir().iterdir())
     you.qtbot.mouseClick(page.game_actions.record, Qt.MouseButton.LeftButton)
     assert page.game_actions.record.text() == "Recording"
-    page.play_again()
+    page.course.play_again()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.key(Qt.Key.Key_Left)
     you.wait(lambda: page.game.is_over)
@@ -266,14 +266,14 @@ def test_an_environment_that_there_is_not(page: PlayPage, you: Player) -> None:
 def test_looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     you.open(task="CartPole-v1", seed=3)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Left)
-    you.wait(lambda: page._view is not None and page._view.step >= 1)
+    you.wait(lambda: page.view is not None and page.view.step >= 1)
     page.side.keys.edit.setFocus()
     you.wait(lambda: page.game.paused)
     assert "Click the picture to go on" in page.stage_card.prompt.text
     assert page.game_actions.pause.text() == "Go on"
-    step = page._view.step if page._view else 0
+    step = page.view.step if page.view else 0
     you.qtbot.wait(300)
-    assert page._view is not None and page._view.step <= step + 1
+    assert page.view is not None and page.view.step <= step + 1
     page.stage_card.take_keys()
     you.wait(lambda: not page.game.paused)
     page.left()
@@ -290,10 +290,10 @@ def test_own_keys_are_kept(page: PlayPage, you: Player) -> None:
     assert page.people.keys["agent_0"].scheme.bindings["J"] == 1
     panel.stop_editing()
     you.key(Qt.Key.Key_J)
-    you.wait(lambda: page._view is not None and page._view.step == 1)
-    assert page._view is not None and page._view.agents[0].number == 1
+    you.wait(lambda: page.view is not None and page.view.step == 1)
+    assert page.view is not None and page.view.agents[0].number == 1
     page.open_task("FrozenLake8x8-v1")
-    you.wait(lambda: page._card is not None and page._card.env_id == "FrozenLake8x8-v1" and page.people.keys)
+    you.wait(lambda: page.card is not None and page.card.env_id == "FrozenLake8x8-v1" and page.people.keys)
     assert page.people.keys["agent_0"].own
     page.people.reset("agent_0", realtime=False)
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
@@ -393,7 +393,7 @@ def test_documentation_takes_the_stages_place(page: PlayPage, you: Player) -> No
 
 def did(page: PlayPage) -> tuple[str, str]:
     """What the first agent did last, and who chose it."""
-    agent = page._view.agents[0] if page._view is not None else None
+    agent = page.view.agents[0] if page.view is not None else None
     return (agent.action, agent.source) if agent is not None else ("", "")
 
 

@@ -1,0 +1,136 @@
+"""What stands around the stage: the score, step and pace above it, whose move it is below."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.ui.play.course import Course
+from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.play.keys_panel import KeysPanel
+from gym_gui.ui.play.people import People
+from gym_gui.ui.play.prompts import Prompt, prompt_for
+from gym_gui.ui.play.stage_card import StageCard
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.core.live import HumanQuestion, LiveView
+
+
+class Caption(QObject):
+    """Writes it anew whenever something has changed that it tells.
+
+    Made after :class:`Course` and :class:`~gym_gui.ui.play.hands.Hands`, whose answers to a
+    change it tells.
+
+    Args:
+        game: What is played.
+        people_input: What people are asked.
+        people: Who plays here.
+        keys: The panel whose person's time is counted down.
+        course: Why it stands still.
+        card: Where it is written.
+        parent: Qt parent.
+
+    Attributes:
+        view: The last look at the episode.
+    """
+
+    def __init__(
+        self,
+        game: PlayGame,
+        people_input: HumanInput,
+        people: People,
+        keys: KeysPanel,
+        course: Course,
+        card: StageCard,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("caption")
+        self._game, self._input, self._people = game, people_input, people
+        self._keys, self._course, self._card = keys, course, card
+        self.view: LiveView | None = None
+        self._known: PlayCard | None = None
+        self._name = ""
+        self._refusal = ""
+        game.changed.connect(self._show_prompt)
+        game.viewed.connect(self._on_viewed)
+        people.changed.connect(self._show_prompt)
+        people_input.questions_changed.connect(self._on_questions_changed)
+        people_input.refused.connect(self._on_refused)
+        people_input.listening_changed.connect(self._show_prompt)
+
+    def begin(self, task: str) -> None:
+        """An environment is being opened."""
+        self._name = task.rpartition("/")[2]
+        self._known = self.view = None
+        self._card.stage.clear("Starting…", "")
+        self._card.headline.setText(self._name)
+        self._card.facts.setText("")
+        self._card.set_prompt("muted", "Starting…")
+
+    def set_card(self, known: PlayCard) -> None:
+        """This is known of the environment now."""
+        self._known, self._name = known, known.title
+        if self.view is not None:
+            self._card.show_view(self.view, self._name)
+        self.show_facts()
+
+    def show_facts(self) -> None:
+        """Step, limit and pace."""
+        game, known = self._game, self._known
+        limit = (game.config.max_steps if game.config else None) or (known.max_steps if known else None)
+        step = self.view.step if self.view is not None else 0
+        steps = f"step {step} of {limit}" if limit else f"step {step}"
+        pace = f"{game.clock.rate:g} steps/s" if game.clock.realtime else "waits for you"
+        self._card.facts.setText(f"{steps} · {pace}" if game.people else steps)
+
+    def _on_viewed(self, view: LiveView) -> None:
+        self.view = view
+        self._card.show_view(view, self._name)
+        self.show_facts()
+        self._show_prompt()
+
+    def _on_questions_changed(self) -> None:
+        questions = self._input.questions
+        if questions:
+            self._refusal = ""
+        self._card.stage.set_interactive(bool(questions))
+        shown = next((q for q in questions if q.slot == self._keys.slot), None)
+        self._show_countdown(shown or next(iter(questions), None))
+        self._show_prompt()
+
+    def _show_countdown(self, question: HumanQuestion | None) -> None:
+        if question is None:
+            self._card.countdown.stop()
+        elif question.deadline_s is not None:
+            self._card.countdown.start(question.deadline_s)
+
+    def _on_refused(self, sentence: str) -> None:
+        self._refusal = sentence
+        self._show_prompt()
+
+    def _show_prompt(self) -> None:
+        game, people, view = self._game, self._people, self.view
+        prompt = Prompt(
+            state=game.state,
+            over=game.is_over,
+            waits_for_key=game.waits_for_key,
+            paused=game.paused,
+            paused_by_focus=self._course.paused_by_focus,
+            realtime=game.clock.realtime,
+            listening=self._input.listening,
+            asked=tuple(q.agent for q in self._input.questions),
+            agents=len(view.agents) if view is not None else 1,
+            turn=view.turn if view is not None else (),
+            refusal=self._refusal,
+            typed="".join(seat.typed for seat in self._input.seats),
+            people=len(people.keys),
+            hands=people.hands(next(iter(people.keys), "")),
+        )
+        said = prompt_for(prompt)
+        if said is not None:
+            self._card.set_prompt(*said)
