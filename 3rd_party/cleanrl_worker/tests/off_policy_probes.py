@@ -39,23 +39,6 @@ class Target(gym.Env[Any, Any]):
         return self.seen, -float(np.square(missed).sum()), True, False, {}
 
 
-class TwoSteps(gym.Env[Any, Any]):
-    """The first action decides the reward of the second step, and is seen there: credit must travel back."""
-
-    observation_space, action_space = _UNIT, spaces.Discrete(2)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.first: int | None = None
-        return np.array([-1.0], np.float32), {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        if self.first is None:
-            self.first = int(action)
-            return np.array([self.first], np.float32), 0.0, False, False, {}
-        return np.array([-0.5], np.float32), float(self.first), True, False, {}
-
-
 class Late(gym.Env[Any, Any]):
     """The first action is the reward of the second step, and is seen there: credit must travel back."""
 
@@ -156,7 +139,6 @@ class LateMask(gym.Env[Any, Any]):
 SPECS: dict[str, Any] = {}
 for _name, _make, _more in (
     ("Target-v0", Target, {}),
-    ("SeenTwoSteps-v0", TwoSteps, {}),
     ("Late-v0", Late, {}),
     ("EndlessBox-v0", Endless, {"max_episode_steps": 2}),
     ("Lamp-v0", Lamp, {"kwargs": {"size": 7}}),

@@ -20,7 +20,7 @@ from cleanrl_worker.registry import algorithm
 off_policy_probes_fixture = off_policy_probes.off_policy_probes
 VALUES, ACTORS = ("dqn", "c51"), ("ddpg", "td3", "sac")
 _VALUES: dict[str, Any] = {
-    "total_steps": 1_200,
+    "total_steps": 900,
     "learning_starts": 100,
     "train_frequency": 2,
     "target_network_frequency": 50,
@@ -29,7 +29,7 @@ _VALUES: dict[str, Any] = {
     "hidden": (32,),
 }
 _ACTORS: dict[str, Any] = {
-    "total_steps": 1_000,
+    "total_steps": 400,
     "learning_starts": 100,
     "learning_rate": 5e-3,
     "batch_size": 64,
@@ -63,22 +63,10 @@ def q(learner: Any, observation: float, *action: float) -> list[float]:
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_value_of_a_constant_reward(name: str, tmp_path: Path) -> None:
-    learner = learn(name, "probes:Constant-v0", tmp_path)
-    assert values(learner, 0.0) == pytest.approx([1.0], abs=0.05)
-
-
-@pytest.mark.parametrize("name", VALUES)
 def test_values_depend_on_observation_and_action(name: str, tmp_path: Path) -> None:
     learner = learn(name, "probes:Matching-v0", tmp_path)
     assert values(learner, -1.0) == pytest.approx([1.0, -1.0], abs=0.2)
     assert values(learner, 1.0) == pytest.approx([-1.0, 1.0], abs=0.2)
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_credit_travels_back_one_step(name: str, tmp_path: Path) -> None:
-    learner = learn(name, "SeenTwoSteps-v0", tmp_path, gamma=0.5)
-    assert values(learner, -1.0) == pytest.approx([0.0, 0.5], abs=0.15)
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -87,18 +75,14 @@ def test_a_cut_episode_is_worth_what_would_have_followed(name: str, tmp_path: Pa
     assert values(learner, 0.0) == pytest.approx([2.0, 2.0], abs=0.2)  # 1 / (1 - gamma); 1 without
 
 
-@pytest.mark.parametrize(
-    ("name", "env_id"),
-    [("dqn", "MaskedBandit-v0"), ("dqn", "MaskedBanditInfo-v0"), ("c51", "MaskedBandit-v0")],
-)
-def test_illegal_actions_are_never_played(name: str, env_id: str, tmp_path: Path) -> None:
-    learner = learn(name, env_id, tmp_path)  # the environment raises on an illegal arm
+def test_illegal_actions_are_never_played(tmp_path: Path) -> None:
+    learner = learn("dqn", "MaskedBandit-v0", tmp_path)  # the environment raises on an illegal arm
     found = values(learner, 0.0)
     assert found[2:] == pytest.approx([0.2, 1.0], abs=0.15)
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_nothing_is_hoped_for_from_illegal_actions(name: str, tmp_path: Path) -> None:
+def test_credit_travels_back_one_step_and_none_from_illegal_actions(name: str, tmp_path: Path) -> None:
     learner = learn(name, "LateMask-v0", tmp_path, gamma=0.5)
     # Whatever the network says of action 2 in the second step (nobody ever played it there), the
     # first step is worth its reward and half of the best legal second one.
@@ -107,11 +91,9 @@ def test_nothing_is_hoped_for_from_illegal_actions(name: str, tmp_path: Path) ->
     assert second == pytest.approx(1.0, abs=0.25)
 
 
-@pytest.mark.parametrize(
-    ("name", "env_id"), [("dqn", "Lamp-v0"), ("c51", "Lamp-v0"), ("dqn", "LampLarge-v0")]
-)
+@pytest.mark.parametrize(("name", "env_id"), [("c51", "Lamp-v0"), ("dqn", "LampLarge-v0")])
 def test_images_are_learnt_from(name: str, env_id: str, tmp_path: Path) -> None:
-    steps = {"total_steps": 700, "learning_rate": 1e-3, "batch_size": 32, "buffer_size": 500, "num_envs": 1}
+    steps = {"total_steps": 600, "learning_rate": 1e-3, "batch_size": 32, "buffer_size": 500, "num_envs": 1}
     learner = learn(name, env_id, tmp_path, **steps)
     assert learner.ring.sample(1, np.random.default_rng(0)).observations.dtype == torch.uint8
     policy = Policy.load(tmp_path)
@@ -125,7 +107,7 @@ def test_images_are_learnt_from(name: str, env_id: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ACTORS)
 def test_an_actor_finds_its_target_within_uneven_bounds(name: str, tmp_path: Path) -> None:
-    learn(name, "Target-v0", tmp_path, **(CALM if name == "sac" else {}))
+    learn(name, "Target-v0", tmp_path, **{"total_steps": 700, **(CALM if name == "sac" else {})})
     policy = Policy.load(tmp_path)
     seen = np.linspace(-0.9, 0.9, 7, dtype=np.float32)[:, None]
     wanted = np.concatenate((2.0 + 4.0 * seen, np.full_like(seen, 20.0)), axis=1)
@@ -169,32 +151,28 @@ def state(folder: Path) -> bytes:
 
 
 PLACES = {**dict.fromkeys(VALUES, "CartPole-v1"), **dict.fromkeys(ACTORS, "Pendulum-v1")}
-SHORT = {"total_steps": 300, "hidden": (16,), "batch_size": 32, "learning_starts": 60}
+SHORT = {"total_steps": 180, "hidden": (16,), "batch_size": 32, "learning_starts": 60}
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_one_seed_gives_equal_bits_and_leaves_the_global_generators_alone(name: str, tmp_path: Path) -> None:
+def test_one_seed_gives_equal_bits_in_one_piece_and_in_two(name: str, tmp_path: Path) -> None:
+    """Stopped and gone on with, it ends where the uninterrupted training does."""
+    whole, parts, other = (tmp_path / folder for folder in ("whole", "parts", "other"))
     torch.manual_seed(7)
     np.random.seed(7)  # the one that must be left alone
     drawn = torch.rand(3), np.random.random(3)
     torch.manual_seed(7)
     np.random.seed(7)
-    learn(name, PLACES[name], tmp_path / "a", **SHORT)
+    learn(name, PLACES[name], whole, **SHORT)
     assert torch.equal(drawn[0], torch.rand(3))
     assert (drawn[1] == np.random.random(3)).all()
-    learn(name, PLACES[name], tmp_path / "b", **SHORT)
-    learn(name, PLACES[name], tmp_path / "c", **SHORT, seed=2)
-    assert weights(tmp_path / "a") == weights(tmp_path / "b") != weights(tmp_path / "c")
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_a_resumed_training_ends_where_an_uninterrupted_one_does(name: str, tmp_path: Path) -> None:
-    learn(name, PLACES[name], tmp_path / "whole", **SHORT)
-    learn(name, PLACES[name], tmp_path / "parts", stop_at=133, **SHORT)
-    half = weights(tmp_path / "parts")
-    assert 133 <= Policy.load(tmp_path / "parts").description.total_steps < 200
-    learn(name, PLACES[name], tmp_path / "parts", resume=True, **SHORT)
-    assert half != weights(tmp_path / "parts") == weights(tmp_path / "whole")
+    learn(name, PLACES[name], parts, stop_at=97, **SHORT)
+    half = weights(parts)
+    assert 97 <= Policy.load(parts).description.total_steps < 150
+    learn(name, PLACES[name], other, stop_at=97, **SHORT, seed=2)
+    assert half != weights(other)
+    learn(name, PLACES[name], parts, resume=True, **SHORT)
+    assert half != weights(parts) == weights(whole)
 
 
 def test_a_training_whose_ring_was_too_large_to_keep_fills_it_again(
@@ -203,7 +181,7 @@ def test_a_training_whose_ring_was_too_large_to_keep_fills_it_again(
     monkeypatch.setattr("cleanrl_worker.replay.KEPT_BYTES", 10)
     learn("dqn", "CartPole-v1", tmp_path, stop_at=100, **SHORT)
     learner = learn("dqn", "CartPole-v1", tmp_path, resume=True, **SHORT)
-    assert len(learner.ring) == 200
+    assert len(learner.ring) == 80
 
 
 # -- what is said ------------------------------------------------------------------------------
