@@ -19,13 +19,13 @@ __all__ = ["offspring"]
 @pytest.fixture
 def reader(
     tmp_path: Path, offspring: Offspring, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[str], Reader]]:
-    """Makes the reader of a page, given by its path in the checkout."""
+) -> Iterator[Callable[..., Reader]]:
+    """Makes the reader of a page, given by its path in the checkout and what is to be shorter."""
     known = {spec.id for spec in registered.all()}
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     mosaic = Mosaic(tmp_path, offspring)
-    yield lambda page: Reader(ROOT / page, mosaic)
+    yield lambda page, **shorter: Reader(ROOT / page, mosaic, **shorter)
     for spec in registered.all():
         if spec.id not in known:
             registered.remove(spec.id)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from tests.docs.pages import Reader
 
 
-def test_getting_started(reader: Callable[[str], Reader]) -> None:
-    following = reader("docs/getting_started.md")
+def test_getting_started(reader: Callable[..., Reader]) -> None:
+    # The page's training ends with a good policy; that PPO learns is what its own tests show.
+    following = reader("docs/getting_started.md", shorter={"--total-steps 40000": "--total-steps 2048"})
     following.follow()
     assert following.counted == {"files": 5, "commands": 12, "python": 1}

@@ -22,13 +22,20 @@ def test_each_schema_has_its_module() -> None:
     assert {path.stem for path in (ROOT / "proto" / "mosaic" / "v1").glob("*.proto")} == set(MODULES)
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_generated_code_is_current(name: str, tmp_path: Path) -> None:
-    out = tmp_path / "set.pb"
-    schema = f"mosaic/v1/{name}.proto"
-    command = [sys.executable, "-m", "grpc_tools.protoc", "-I.", f"--descriptor_set_out={out}", schema]
+@pytest.fixture(scope="module")
+def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, descriptor_pb2.FileDescriptorProto]:
+    """What the compiler makes of each schema, by name."""
+    out = tmp_path_factory.mktemp("proto") / "set.pb"
+    files = [f"mosaic/v1/{name}.proto" for name in MODULES]
+    command = [sys.executable, "-m", "grpc_tools.protoc", "-I.", f"--descriptor_set_out={out}", *files]
     subprocess.run(command, cwd=ROOT / "proto", check=True, capture_output=True)
-    (wanted,) = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file
+    made = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes()).file
+    return {Path(file.name).stem: file for file in made}
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_generated_code_is_current(name: str, schemas: dict[str, descriptor_pb2.FileDescriptorProto]) -> None:
+    wanted = schemas[name]
     module = importlib.import_module(MODULES[name])
     found = descriptor_pb2.FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
     # The command-line compiler spells out the JSON names that the embedded form leaves implicit.

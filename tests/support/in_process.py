@@ -20,6 +20,9 @@ from typing import BinaryIO, TextIO
 from gym_gui.cli.app import run
 from gym_gui.workers.registry import WorkerTypeRegistry
 
+# As it is imported it sets a variable that keeps pygame quiet: all commands shall have that one.
+importlib.import_module("gymnasium")
+
 _QUIETED = "gym_gui.workers.discovery"
 
 
