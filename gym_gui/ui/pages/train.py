@@ -19,6 +19,7 @@ from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.train.policies_view import PoliciesView
 from gym_gui.ui.train.presets import TrainingPreset
+from gym_gui.ui.train.requests import RunRequests
 from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.run_words import summary
 from gym_gui.ui.train.runs_view import RunsView
@@ -43,6 +44,7 @@ class TrainPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.link = TrainerLink(context, self)
+        self.requests = RunRequests(context, self.link, self._run_titles)
         self.tensorboard = TensorBoard(context.store)
         self._views = QStackedWidget(self.body)
         self.runs = RunsView(context, self.link, self._views)
@@ -112,6 +114,7 @@ class TrainPage(Page):
             self._panel = RunPanel(self.context, self.use_inspector().content)
             self._keep_panel(self._panel)
             self._panel.action_requested.connect(self.act)
+            self._panel.longer_requested.connect(self._on_longer_requested)
             self._panel.closed_by_person.connect(self.new_run)
         return self._panel
 
@@ -133,7 +136,6 @@ class TrainPage(Page):
     def opened(self, **request: object) -> None:
         """Runs; with ``env=`` the form for it, with ``run=`` a run, with ``policies=True`` the library."""
         self.link.open()
-        self.form.load()
         if request.get("policies"):
             self.show_view(POLICIES)
         elif isinstance(run_id := request.get("run"), str):
@@ -238,15 +240,18 @@ class TrainPage(Page):
             return
         match action:
             case "pause":
-                self.link.act("Pausing the training", lambda client: client.pause(run_id))
+                self.requests.pause(record)
             case "resume":
-                self.link.act("Going on with the training", lambda client: client.resume(run_id))
+                self.requests.resume(record)
             case "stop":
-                self.link.act("Stopping the training", lambda client: client.cancel(run_id))
+                self.requests.stop(record)
             case "checkpoint":
-                self.context.spawn(self._checkpoint(run_id), "Keeping a checkpoint")
+                self.requests.checkpoint(record)
             case "continue":
-                self.context.spawn(self._continue(record), "Resuming the training")
+                self.requests.go_on(record)
+            case "longer":
+                self.runs.table.select(run_id)
+                self.panel.ask_longer()
             case "clone":
                 self.clone(record)
             case "folder":
@@ -257,7 +262,7 @@ class TrainPage(Page):
             case "use":
                 self._use(record)
             case "remove":
-                self._on_remove(record)
+                self.requests.remove(record)
 
     def pause_or_go_on(self) -> None:
         """Hold the selected run, or let it go on."""
@@ -281,36 +286,10 @@ class TrainPage(Page):
         self.use_menu.set_operator(operator)
         self.use_menu.popup(QCursor.pos())
 
-    def _on_remove(self, record: RunRecord) -> None:
-        self.context.spawn(self._remove(record), "Removing the run")
-
-    async def _remove(self, record: RunRecord) -> None:
-        client = self.link.client
-        if client is not None:
-            title = self.runs.titles.get(record.run_id, record.run_id)
-            await client.remove(record.run_id)
-            self.context.notify(f"“{title}” is in the trash", "info")
-
-    async def _checkpoint(self, run_id: str) -> None:
-        client = self.link.client
-        if client is not None:
-            await client.checkpoint(run_id)
-            self.context.notify("A checkpoint is being kept", "ok")
-
-    async def _continue(self, record: RunRecord) -> None:
-        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-
-        client = self.link.client
-        if client is None:
-            return
-        config = UnifiedRunConfig(
-            task=record.env_id,
-            worker_type=record.worker_id,
-            algorithm=record.algorithm,
-            seed=record.seed,
-            settings=record.settings,
-        )
-        await client.submit(config, title=record.title, resume_of=record.run_id)
+    def _on_longer_requested(self, run_id: str, steps: object) -> None:
+        record = self.link.run(run_id)
+        if record is not None:
+            self.requests.go_on(record, {"total_steps": steps})
 
     def _act_on_one(self, action: str) -> None:
         record = self._one()
@@ -370,12 +349,7 @@ class TrainPage(Page):
         elif len(selected) == 1:
             self.panel.ask_removal()
         elif selected:
-            action = ("Remove them", partial(self._remove_all, selected))
-            self.context.notify(f"{len(selected)} runs would go to the trash", "warning", action)
-
-    def _remove_all(self, records: list[RunRecord]) -> None:
-        for record in records:
-            self._on_remove(record)
+            self.requests.ask_removal(selected)
 
     def _on_runs_changed(self) -> None:
         selected = self.runs.selected
@@ -410,6 +384,8 @@ class TrainPage(Page):
             self._panel_shown.hide()
             self._panel_shown = panel
         panel.show()
+        if panel is self.form:
+            self.form.load()
 
     def _tell_bar(self) -> None:
         in_runs = self._views.currentWidget() is self.runs

@@ -68,6 +68,7 @@ class NewRunForm(QWidget):
         self._specs: dict[str, EnvSpec] = {}
         self._base_items: list[PickerItem] = []
         self._loading: asyncio.Task[None] | None = None
+        self._awaited: tuple[TrainingPreset, int | None] | None = None
         self._starting = False
         self._spaces = SpaceLook(context, self)
         self._spaces.found.connect(self._on_spaces_found)
@@ -125,7 +126,7 @@ class NewRunForm(QWidget):
     # -- what there is to choose from ----------------------------------------------------
 
     def load(self) -> None:
-        """Find workers and environments, once."""
+        """Find workers and environments, once: when the form is first wanted."""
         if self._loading is None:
             self._loading = self._context.spawn(self._load(), "Looking for workers and environments")
 
@@ -140,6 +141,8 @@ class NewRunForm(QWidget):
         self._offer_workers()
         self._specs, self._base_items = await asyncio.to_thread(_environments)
         self._offer_environments()
+        if self._awaited is not None:
+            self.fill(*self._awaited)
         if not self._spaces.begun:
             self.choose_environment(str(self.environment.value))
         self.loaded.emit()
@@ -241,7 +244,11 @@ class NewRunForm(QWidget):
         )
 
     def fill(self, preset: TrainingPreset, seed: int | None = None) -> None:
-        """Show a training: a preset, or a run that is done again."""
+        """Show a training: a preset, or a run that is done again; as soon as workers are known."""
+        if not self.ready:
+            self._awaited = preset, seed
+            self.load()
+            return
         if preset.worker not in self._trainers:
             self._context.notify(
                 f"The worker {preset.worker} is not here any more: choose another one", "warning"

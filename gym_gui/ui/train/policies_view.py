@@ -64,16 +64,12 @@ class PoliciesView(QWidget):
         self.model = PoliciesModel(self)
         self.facts = PolicyPanel(context)
         self.facts.action_requested.connect(self._on_action_requested)
-        self.importing = ImportPanel(context)
-        self.importing.imported.connect(self._on_imported)
-        self.importing.closed_by_person.connect(self._on_import_closed)
-        self.importing.hide()
+        self._importing: ImportPanel | None = None
         self.panel = QWidget()
-        column = QVBoxLayout(self.panel)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.PAGE)
-        column.addWidget(self.importing)
-        column.addWidget(self.facts)
+        self._column = QVBoxLayout(self.panel)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.PAGE)
+        self._column.addWidget(self.facts)
         self._make_table()
         self.search = QLineEdit()
         self.search.setObjectName("train-policy-search")
@@ -134,6 +130,17 @@ class PoliciesView(QWidget):
             head.resizeSection(column, width)
         chosen.currentRowChanged.connect(self._on_current_changed)
 
+    @property
+    def importing(self) -> ImportPanel:
+        """The form of an import, made when it is first wanted."""
+        if self._importing is None:
+            form = self._importing = ImportPanel(self._context)
+            form.imported.connect(self._on_imported)
+            form.closed_by_person.connect(self._on_import_closed)
+            form.hide()
+            self._column.insertWidget(0, form)
+        return self._importing
+
     # -- what is shown -------------------------------------------------------------------
 
     @property
@@ -150,7 +157,8 @@ class PoliciesView(QWidget):
 
     async def closed(self) -> None:
         """Look for nothing any more."""
-        await self.importing.closed()
+        if self._importing is not None:
+            await self._importing.closed()
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.train.longer import LongerForm
 from gym_gui.ui.train.numbers import return_in_words, time_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
@@ -61,6 +62,8 @@ class RunPanel(QWidget):
     action_requested = pyqtSignal(str, str)
     """Run id, and what to do: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``,
     ``folder``, ``log``, ``remove``."""
+    longer_requested = pyqtSignal(str, object)
+    """Run id, and how many steps the whole training shall take."""
     closed_by_person = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -123,6 +126,7 @@ class RunPanel(QWidget):
                 ("checkpoint", "Checkpoint now", "Keep policy and state on disk now"),
                 ("stop", "Stop", "Keep what it has, and end"),
                 ("continue", "Resume", "Go on from its last checkpoint"),
+                ("longer", "Train longer…", "Go on with more steps than it was given"),
                 ("clone", "Clone", "A new run with the same settings, to be changed first"),
                 ("log", "Log", "What it has printed"),
                 ("folder", "Open folder", "Its run folder in the file manager"),
@@ -135,6 +139,10 @@ class RunPanel(QWidget):
             grid.addWidget(button, 1 + place // 2, place % 2)
         self._grid = grid
         self._column.addLayout(grid)
+        self.longer = LongerForm()
+        self.longer.hide()
+        self.longer.requested.connect(self.longer_requested)
+        self._column.addWidget(self.longer)
         self.remove = LinkButton("Remove this run…", name="train-run-remove", on_click=self.ask_removal)
         self.remove.setToolTip("Its folder goes to the trash (Delete)")
         self._column.addWidget(self.remove)
@@ -161,6 +169,8 @@ class RunPanel(QWidget):
         """Show a run as it stands."""
         if self._record is None or record.run_id != self._record.run_id:
             self.sure.hide()
+        if self._record is None or (record.run_id, record.state) != (self._record.run_id, self._record.state):
+            self.longer.hide()
         self._record = record
         self.title.setText(title)
         word = STATE_WORDS.get(record.state, record.state)
@@ -179,6 +189,12 @@ class RunPanel(QWidget):
             self.sure.show()
             if self.sure.button is not None:
                 self.sure.button.setFocus()
+
+    def ask_longer(self) -> None:
+        """Ask, inline, how many steps it shall take."""
+        record = self._record
+        if record is not None and "longer" in run_actions(record):
+            self.longer.ask(record)
 
     # -- inside --------------------------------------------------------------------------
 
@@ -245,8 +261,13 @@ class RunPanel(QWidget):
 
     def _on_clicked(self) -> None:
         sender = self.sender()
-        if self._record is not None and isinstance(sender, QWidget):
-            self.action_requested.emit(self._record.run_id, str(sender.property("action")))
+        if self._record is None or not isinstance(sender, QWidget):
+            return
+        action = str(sender.property("action"))
+        if action == "longer":
+            self.ask_longer()
+        else:
+            self.action_requested.emit(self._record.run_id, action)
 
     def _on_sure(self) -> None:
         self.sure.hide()

@@ -55,7 +55,8 @@ def drop(library: PoliciesView, path: Path) -> None:
     library.dropEvent(event)
 
 
-def test_what_comes_with_mosaic_is_there(library: PoliciesView, qtbot: QtBot) -> None:
+def test_what_comes_with_mosaic_is_there(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
+    """It is described, found, seated, measured."""
     select(library, BUNDLED)
     texts = {name: value.text() for name, value in library.facts.values.items()}
     assert (texts["Algorithm"], texts["Environment"], texts["Worker"]) == (
@@ -69,9 +70,11 @@ def test_what_comes_with_mosaic_is_there(library: PoliciesView, qtbot: QtBot) ->
     assert library.model.rowCount() == 0 and library.nothing.isVisible()
     library.search.clear()
     assert library.count.text() == "1 policy"
+    it_goes_to_a_slot(library, window, qtbot)
+    its_score_is_measured(library, qtbot)
 
 
-def test_a_policy_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
+def it_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     policy = select(library, BUNDLED)
     with qtbot.waitSignal(window.context.requested, timeout=PATIENCE_MS) as told:
         library.facts.use_menu.actions()[2].trigger()
@@ -83,7 +86,7 @@ def test_a_policy_goes_to_a_slot(library: PoliciesView, window: MainWindow, qtbo
     assert (player.worker_id, player.settings["checkpoint"]) == ("cleanrl_worker", str(policy.file.path))
 
 
-def test_its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
+def its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
     select(library, BUNDLED)
     assert library.facts.values["Score"].text() == "not measured"
     library.facts.measure.click()
@@ -95,10 +98,12 @@ def test_its_score_is_measured(library: PoliciesView, qtbot: QtBot) -> None:
 def test_it_is_trained_again(library: PoliciesView, window: MainWindow, qtbot: QtBot) -> None:
     page = window.page
     assert isinstance(page, TrainPage)
-    qtbot.waitUntil(lambda: bool(page.form._specs), timeout=PATIENCE_MS)
     select(library, BUNDLED)
     library.facts.again.click()
+    # The form looks for workers when it is first wanted, and is filled then.
+    qtbot.waitUntil(lambda: page.form.settings is not None and page.form.ready, timeout=PATIENCE_MS)
     assert page.form.isVisible() and page.form.settings is not None
+    assert page.form.numbers.seed.text() == "1"
     assert page.form.algorithm.value == "ppo" and page.form.environment.value == "CartPole-v1"
     assert page.form.settings.effective("total_steps") == 500_000
 
@@ -130,11 +135,10 @@ def test_an_export_is_imported_used_and_thrown_away(
     qtbot.waitUntil(lambda: bool(undo()), timeout=PATIENCE_MS)
     undo()[0].click()
     qtbot.waitUntil(lambda: "mine" in names(library), timeout=PATIENCE_MS)
+    what_is_no_policy_is_refused_beside_the_form(library, qtbot, tmp_path)
 
 
-def test_what_is_no_policy_is_refused_beside_the_form(
-    library: PoliciesView, qtbot: QtBot, tmp_path: Path
-) -> None:
+def what_is_no_policy_is_refused_beside_the_form(library: PoliciesView, qtbot: QtBot, tmp_path: Path) -> None:
     strange = tmp_path / "notes.txt"
     strange.write_text("nothing of the kind")
     drop(library, strange)

@@ -50,8 +50,16 @@ def press(qtbot: QtBot, page: TrainPage, run_id: str, action: str) -> None:
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
 
 
+def click(page: TrainPage, action: str) -> None:
+    """Press a button of the inspector."""
+    button = page.panel.buttons[action]
+    assert button.isVisible(), action
+    button.click()  # type: ignore[attr-defined]
+
+
 def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot) -> None:
-    run_id = started()
+    """Drawn, held, kept, read, stopped, gone on with, cloned, removed."""
+    run_id = started(spread=2.0)
     first = page.runs.board.first.plot
     qtbot.waitUntil(lambda: first.curves.get(run_id) is not None and first.drawn, timeout=PATIENCE_MS)
     assert first.curves[run_id].count > 0 and "return" in first.accessibleDescription()
@@ -67,18 +75,33 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
         lambda: page.panel.isVisible() and page.panel.state.text == "Running", timeout=PATIENCE_MS
     )
     assert page.panel.values()["env"] == "CartPole-v1"
-    page.panel.buttons["checkpoint"].click()  # type: ignore[attr-defined]
+    assert not page.panel.buttons["longer"].isVisible(), "it has not taken its steps yet"
+    click(page, "checkpoint")
     qtbot.waitUntil(lambda: bool(record(page, run_id).policy), timeout=PATIENCE_MS)
-
-    page.panel.buttons["log"].click()  # type: ignore[attr-defined]
+    click(page, "log")
     qtbot.waitUntil(lambda: "Training search" in page.runs.log.toPlainText(), timeout=PATIENCE_MS)
 
-    page.panel.buttons["stop"].click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: record(page, run_id).step > 100, timeout=PATIENCE_MS)
+    click(page, "stop")
     wait_for(qtbot, page, run_id, "stopped")
+    kept = record(page, run_id).step
+    qtbot.waitUntil(page.panel.buttons["continue"].isVisible, timeout=PATIENCE_MS)
+    click(page, "continue")
+    wait_for(qtbot, page, run_id, "running")
+    qtbot.waitUntil(lambda: record(page, run_id).step > kept, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: record(page, run_id).elapsed_s > 1.5, timeout=PATIENCE_MS)
+
+    click(page, "clone")
+    assert page.form.isVisible() and page.form.settings is not None
+    assert page.form.settings.values()["spread"] == 2.0
+    assert "judging by one earlier run" in page.form.estimate.text
+
+    press(qtbot, page, run_id, "stop")
+    wait_for(qtbot, page, run_id, "stopped")
+    page.runs.table.select(run_id)
     qtbot.waitUntil(lambda: page.panel.use.isVisible() and page.panel.remove.isVisible(), timeout=PATIENCE_MS)
     folder = record(page, run_id).folder
     assert (folder / "policy.json").is_file()
-
     page.panel.remove.click()
     assert page.panel.sure.isVisible() and page.panel.sure.button is not None
     page.panel.sure.button.click()
@@ -87,25 +110,8 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
     assert not folder.exists()
 
 
-def test_what_was_stopped_goes_on_and_is_cloned(page: TrainPage, started: Start, qtbot: QtBot) -> None:
-    run_id = started(spread=2.0)
-    qtbot.waitUntil(lambda: record(page, run_id).step > 100, timeout=PATIENCE_MS)
-    press(qtbot, page, run_id, "stop")
-    wait_for(qtbot, page, run_id, "stopped")
-    kept = record(page, run_id).step
-    page.runs.table.select(run_id)
-    page.panel.buttons["continue"].click()  # type: ignore[attr-defined]
-    wait_for(qtbot, page, run_id, "running")
-    qtbot.waitUntil(lambda: record(page, run_id).step > kept, timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: record(page, run_id).elapsed_s > 1.5, timeout=PATIENCE_MS)
-
-    page.panel.buttons["clone"].click()  # type: ignore[attr-defined]
-    assert page.form.isVisible() and page.form.settings is not None
-    assert page.form.settings.values()["spread"] == 2.0
-    assert "judging by one earlier run" in page.form.estimate.text
-
-
-def test_several_seeds_are_started_and_compared(page: TrainPage, qtbot: QtBot) -> None:
+def test_short_runs(page: TrainPage, qtbot: QtBot, finish: Callable[[object], object]) -> None:
+    """Two seeds are compared, one is trained longer, TensorBoard shows them; a third one fails."""
     fill(page, total_steps=400, step_s=0.0)
     page.form.numbers.runs.setText("2")
     page.form.check()
@@ -116,14 +122,19 @@ def test_several_seeds_are_started_and_compared(page: TrainPage, qtbot: QtBot) -
     assert {run.seed for run in page.link.runs} == {1, 2}
     titles = {page.runs.model.index(row, Column.RUN).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
+    two_are_compared(page, qtbot)
+    tensorboard_shows(page, page.link.runs[0], finish)
+    one_is_trained_longer(page, page.link.runs[0], qtbot)
+    one_fails(page, qtbot)
 
+
+def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
     page.runs.table.selectAll()
     page.compare_button.click()
     assert page.comparison.isVisible() and page.comparison.title.text() == "2 runs"
     plot = page.runs.board.first.plot
     qtbot.waitUntil(lambda: len(plot.curves) == 2, timeout=PATIENCE_MS)
     assert "Search, seed 2" in plot.text_at(1.0) or plot.text_at(100.0)
-
     one = page.link.runs[0].run_id
     page.new_run()
     page.runs.toggle_drawn(one)
@@ -131,19 +142,60 @@ def test_several_seeds_are_started_and_compared(page: TrainPage, qtbot: QtBot) -
     assert page.runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
 
 
-def test_a_run_that_fails_says_why(page: TrainPage, qtbot: QtBot) -> None:
+def tensorboard_shows(page: TrainPage, run: RunRecord, finish: Callable[[object], object]) -> None:
+    """It serves the runs, and ends with the page."""
+    logs = run.folder / "tensorboard"
+    logs.mkdir(exist_ok=True)
+    finish(page.tensorboard.show({"Search / seed 1": logs}))
+    with urllib.request.urlopen(f"{page.tensorboard.address}data/environment", timeout=20) as answer:
+        assert json.loads(answer.read())["data_location"].startswith(str(page.context.store.cache))
+    child = page.tensorboard._child
+    assert child is not None
+    finish(page.tensorboard.close())
+    assert not psutil.pid_exists(child.pid) and not page.tensorboard.running
+
+
+def one_is_trained_longer(page: TrainPage, run: RunRecord, qtbot: QtBot) -> None:
+    """In its own folder, from where it was; fewer steps than it has taken are refused."""
+    page.runs.table.select(run.run_id)
+    click(page, "longer")
+    form = page.panel.longer
+    taken = max(run.step, 400)
+    assert form.isVisible() and form.steps.text() == f"{2 * taken:,}"
+    form.steps.clear()
+    qtbot.keyClicks(form.steps, "300")
+    assert not form.go.isEnabled() and form.problem.text() == f"More than the {taken:,} that are taken."
+    form.steps.clear()
+    qtbot.keyClicks(form.steps, "1,200")
+    qtbot.keyClick(form.steps, Qt.Key.Key_Return)
+    assert not form.isVisible()
+
+    def done() -> bool:
+        now = record(page, run.run_id)
+        return now.state == "completed" and now.step >= 1200
+
+    qtbot.waitUntil(done, timeout=PATIENCE_MS)
+    now = record(page, run.run_id)
+    assert (now.folder, now.settings["total_steps"], now.total_steps) == (run.folder, 1200, 1200)
+    assert len(page.link.runs) == 2, "it is the same run"
+
+
+def one_fails(page: TrainPage, qtbot: QtBot) -> None:
+    """And says why."""
+    page.new_run()
+    page.form.numbers.runs.setText("1")
     fill(page, fault="nan", step_s=0.0)
     page.form.start.click()
-    qtbot.waitUntil(lambda: bool(page.link.runs) and page.link.runs[0].over, timeout=PATIENCE_MS)
-    run = page.link.runs[0]
-    assert run.state == "failed"
+    qtbot.waitUntil(lambda: any(run.state == "failed" for run in page.link.runs), timeout=PATIENCE_MS)
+    run = next(run for run in page.link.runs if run.state == "failed")
     page.runs.table.select(run.run_id)
     assert page.panel.failure.isVisible() and "not a finite number" in page.panel.failure.text
-    left = page.runs.model.index(0, Column.LEFT)
+    left = page.runs.model.index(page.runs.model.row_of(run.run_id), Column.LEFT)
     qtbot.waitUntil(lambda: left.data() == "failed", timeout=PATIENCE_MS)
 
 
-def test_what_cannot_be_is_said_and_start_waits(page: TrainPage, qtbot: QtBot) -> None:
+def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
+    """What cannot be is said and Start waits; presets are saved and taken."""
     form = page.form
     steps = form.findChild(QLineEdit, "train-setting-total_steps")
     assert steps is not None and form.settings is not None
@@ -163,9 +215,10 @@ def test_what_cannot_be_is_said_and_start_waits(page: TrainPage, qtbot: QtBot) -
     assert form.problem.text() == "There is no environment NoSuch-v0 here: choose another one."
     offered = {item.value: item.reason for item in form.environment.items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
+    presets_are_saved_and_taken(page)
 
 
-def test_presets_are_saved_and_taken(page: TrainPage) -> None:
+def presets_are_saved_and_taken(page: TrainPage) -> None:
     fill(page, spread=3.0)
     page.form.presets.save("Wide")
     fill(page)
@@ -175,10 +228,12 @@ def test_presets_are_saved_and_taken(page: TrainPage) -> None:
     assert page.form.settings.values()["spread"] == 3.0  # type: ignore[union-attr]
 
 
-def test_a_trainer_that_is_killed_is_started_again(
-    page: TrainPage, started: Start, qtbot: QtBot, trainer: Store
+def test_trainings_outlive_their_trainer_and_the_window(
+    page: TrainPage, started: Start, window: MainWindow, qtbot: QtBot, trainer: Store
 ) -> None:
     run_id = started()
+    line = window.status.workers
+    qtbot.waitUntil(lambda: line.text == "1 training running", timeout=PATIENCE_MS)
     killed = kill_daemon(trainer)
     qtbot.waitUntil(lambda: page.link.client is None, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: page.link.client is not None, timeout=PATIENCE_MS)
@@ -188,11 +243,10 @@ def test_a_trainer_that_is_killed_is_started_again(
     qtbot.waitUntil(lambda: record(page, run_id).step > step, timeout=PATIENCE_MS)
     wait_for(qtbot, page, run_id, "running")
 
-
-def test_trainings_go_on_when_the_window_is_closed(
-    page: TrainPage, started: Start, window: MainWindow, qtbot: QtBot, trainer: Store
-) -> None:
-    run_id = started()
+    page.act(run_id, "pause")
+    qtbot.waitUntil(lambda: line.text == "1 training paused", timeout=PATIENCE_MS)
+    page.act(run_id, "resume")
+    wait_for(qtbot, page, run_id, "running")
     folder = record(page, run_id).folder
     closing = window.context.spawn(window.shut_down(), "Closing")
     qtbot.waitUntil(closing.done, timeout=PATIENCE_MS)
@@ -216,18 +270,3 @@ def test_no_trainer_is_a_sentence_and_a_button(trainer: Store, window: MainWindo
     page.runs.trouble.button.click()
     qtbot.waitUntil(lambda: page.link.client is not None, timeout=PATIENCE_MS)
     assert not page.runs.trouble.isVisible() and page.runs.empty.isVisible()
-
-
-def test_tensorboard_serves_the_runs_and_ends_with_the_page(
-    page: TrainPage, qtbot: QtBot, started: Start, finish: Callable[[object], object]
-) -> None:
-    run_id = started()
-    logs = record(page, run_id).folder / "tensorboard"
-    logs.mkdir(exist_ok=True)
-    finish(page.tensorboard.show({"Search / seed 1": logs}))
-    with urllib.request.urlopen(f"{page.tensorboard.address}data/environment", timeout=20) as answer:
-        assert json.loads(answer.read())["data_location"].startswith(str(page.context.store.cache))
-    child = page.tensorboard._child
-    assert child is not None
-    finish(page.tensorboard.close())
-    assert not psutil.pid_exists(child.pid) and not page.tensorboard.running

@@ -1,0 +1,90 @@
+"""Train longer: a run that has taken all its steps is asked for more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.train.setting_fields import FieldError, read_value
+from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
+
+if TYPE_CHECKING:
+    from gym_gui.services.trainer.records import RunRecord
+
+MOST: Final = 10**15
+TIMES: Final = 2
+"""So many times its steps are proposed."""
+
+
+class LongerForm(QWidget):
+    """Asks for the steps that the whole training shall take then, those it has taken included."""
+
+    requested = pyqtSignal(str, object)
+    """Run id and new number of steps."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-longer")
+        self._run_id, self._taken = "", 0
+        rows = FormRows()
+        self.steps = QLineEdit()
+        self.steps.setObjectName("train-longer-steps")
+        self.steps.textEdited.connect(self.check)
+        rows.add_row("Total steps", self.steps, tooltip="Of the whole training; it goes on from where it is")
+        self.note = muted_label(wrap=True)
+        self.problem = label("", "error", wrap=True)
+        self.problem.setObjectName("train-longer-problem")
+        self.go = PrimaryButton("Go on", name="train-longer-go", on_click=self.submit)
+        leave = QuietButton("Cancel", name="train-longer-cancel", on_click=self.hide)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(leave)
+        buttons.addWidget(self.go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        for widget in (rows, self.note, self.problem):
+            column.addWidget(widget)
+        column.addLayout(buttons)
+
+    def ask(self, record: RunRecord) -> None:
+        """Ask how far this run shall go."""
+        self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
+        self.steps.setText(f"{TIMES * self._taken:,}")
+        self.note.setText(f"{self._taken:,} are taken. It goes on in its folder, with its settings and seed.")
+        self.check()
+        self.show()
+        self.steps.setFocus()
+        self.steps.selectAll()
+
+    def check(self, *_: object) -> int:
+        """Say what is wrong; returns the steps, 0 where they cannot be."""
+        try:
+            steps = int(read_value(self.steps.text(), ("integer",)))
+            wrong = "" if self._taken < steps <= MOST else f"More than the {self._taken:,} that are taken."
+        except FieldError as error:
+            steps, wrong = 0, str(error)
+        self.problem.setText(wrong)
+        self.problem.setVisible(bool(wrong))
+        self.go.setEnabled(not wrong)
+        return 0 if wrong else steps
+
+    def submit(self) -> None:
+        """Have it done."""
+        steps = self.check()
+        if steps:
+            self.hide()
+            self.requested.emit(self._run_id, steps)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter goes on, Esc leaves it."""
+        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.submit()
+        elif a0 is not None and a0.key() == Qt.Key.Key_Escape:
+            self.hide()
+        else:
+            super().keyPressEvent(a0)
