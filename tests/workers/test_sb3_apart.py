@@ -50,7 +50,7 @@ def _apart(folder: Path) -> Path:
 def test_it_is_installed_trains_and_plays_beside_other_versions(tmp_path: Path, offspring: Offspring) -> None:
     mosaic = Mosaic(tmp_path, offspring)
     folder = _apart(tmp_path / "data" / "workers" / "sb3_apart_worker")
-    done = mosaic("workers", "install", "sb3_apart_worker", "--json", timeout=600)
+    done = mosaic.process("workers", "install", "sb3_apart_worker", "--json", timeout=600)
     assert done.status == 0, done.err
     versions = done.json()["versions"]
     assert versions["numpy"].startswith("1.")
@@ -59,7 +59,7 @@ def test_it_is_installed_trains_and_plays_beside_other_versions(tmp_path: Path, 
     assert versions["stable-baselines3"] == "2.6.0"
     assert not list(folder.glob("env/lib/*/site-packages/nvidia_*"))
 
-    trained = mosaic(
+    trained = mosaic.process(
         "train", "--worker", "sb3_apart_worker", "--algo", "ppo", "--env", "CartPole-v1",
         "--out", "runs/pole", "--total-steps", "8192", "--num-envs", "4", "--n-steps", "256",
         timeout=300,
@@ -69,13 +69,13 @@ def test_it_is_installed_trains_and_plays_beside_other_versions(tmp_path: Path, 
     assert described["versions"]["numpy"] == versions["numpy"]
     assert described["versions"]["python"].split(".")[:2] == [str(n) for n in sys.version_info[:2]]
 
-    checked = mosaic(
+    checked = mosaic.process(
         "workers", "check", "sb3_apart_worker", "--env", "CartPole-v1", "--set", "checkpoint=runs/pole",
         timeout=300,
     )  # fmt: skip
     assert checked.status == 0, checked.out
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT % (tmp_path / "runs" / "pole"))
-    played = mosaic("run", "experiment.yaml", "--out", "played", timeout=300)
+    played = mosaic.process("run", "experiment.yaml", "--out", "played", timeout=300)
     assert played.status == 0, played.err
     rows = [
         json.loads(line)

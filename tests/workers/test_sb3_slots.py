@@ -21,7 +21,7 @@ operators:
     task: CartPole-v1
     workers:
       agent_0: {type: rl, worker_id: sb3_worker, settings: {checkpoint: "library:pole"}}
-execution: {num_episodes: 4, seeds: 11}
+execution: {num_episodes: 3, seeds: 11}
 """
 
 
@@ -35,7 +35,7 @@ def _library_file(folder: Path) -> Any:
     torch.set_num_threads(1)
     env = VecNormalize(VecFrameStack(make_vec_env("CartPole-v1", 4, seed=0), 2))
     model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, learning_rate=2e-3, seed=3, device="cpu")
-    model.learn(2048)
+    model.learn(1024)
     model.save(folder / "pole.zip")
     env.save(str(folder / "pole.pkl"))
     return model
@@ -64,20 +64,17 @@ def test_a_file_of_the_library_scores_in_a_slot_what_it_scores_there(
     model = _library_file(tmp_path)
     added = mosaic(
         "policies", "add", "pole.zip", "--env", "CartPole-v1", "--name", "pole",
-        "--vecnormalize", "pole.pkl", "--frame-stack", "2", timeout=300,
+        "--vecnormalize", "pole.pkl", "--frame-stack", "2",
     )  # fmt: skip
     assert added.status == 0, added.err
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT)
-    played = mosaic("run", "experiment.yaml", "--out", "played", timeout=300)
+    played = mosaic("run", "experiment.yaml", "--out", "played")
     assert played.status == 0, played.err
     rows = [
         json.loads(line)
         for file in (tmp_path / "played").rglob("episodes.jsonl")
         for line in file.read_text().splitlines()
     ]
-    assert len(rows) == 4
+    assert len(rows) == 3
     for row in rows:
         assert row["total_reward"] == _plays_there(model, tmp_path, row["seed"])
-    refused = mosaic("policies", "add", "pole.zip", "--env", "Acrobot-v1", "--name", "no", timeout=300)
-    assert refused.status == 2
-    assert "Discrete(3), but the policy acts in Discrete(2)" in refused.line

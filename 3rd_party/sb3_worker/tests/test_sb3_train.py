@@ -74,21 +74,24 @@ def start() -> Iterator[Any]:
 
 
 LEARNS: dict[str, tuple[str, list[str], float]] = {
-    "ppo": ("Matching", [*PPO, "--total-steps=3072"], 0.9),
-    "a2c": ("Matching", ["--num-envs=4", "--n-steps=8", "--learning-rate=5e-3", "--total-steps=3200"], 0.9),
-    "trpo": ("Matching", ["--num-envs=4", "--n-steps=64", "--batch-size=64", "--total-steps=3072"], 0.9),
-    "maskable_ppo": ("MaskedBandit", [*PPO, "--total-steps=2048"], 0.9),
+    "ppo": ("Matching", [*PPO, "--total-steps=1536"], 0.9),
+    "a2c": ("Matching", ["--num-envs=4", "--n-steps=8", "--learning-rate=5e-3", "--total-steps=1920"], 0.9),
+    "trpo": ("Matching", ["--num-envs=4", "--n-steps=64", "--batch-size=64", "--total-steps=1536"], 0.9),
+    "maskable_ppo": ("MaskedBandit", [*PPO, "--total-steps=1024"], 0.9),
     "recurrent_ppo": (
         "Remembering",
-        [*PPO, "--total-steps=6144", "--lstm-size=16", "--n-epochs=5", "--learning-rate=1e-2"],
+        [
+            *("--num-envs=8", "--n-steps=32", "--batch-size=128", "--n-epochs=5", "--learning-rate=1e-2"),
+            *("--total-steps=4096", "--lstm-size=16"),
+        ],
         0.9,
     ),
-    "dqn": ("Matching", [*REPLAY, "--total-steps=2000", "--target-update-interval=50", "--gamma=0.5"], 0.9),
-    "qrdqn": ("Matching", [*REPLAY, "--total-steps=2000", "--target-update-interval=50", "--gamma=0.5"], 0.9),
-    "sac": ("Reaching", [*REPLAY, "--total-steps=900", "--hidden", "32", "32"], -0.3),
-    "td3": ("Reaching", [*REPLAY, "--total-steps=900", "--hidden", "32", "32", "--noise=0.5"], -0.3),
-    "ddpg": ("Reaching", [*REPLAY, "--total-steps=900", "--hidden", "32", "32", "--noise=0.5"], -0.3),
-    "tqc": ("Reaching", [*REPLAY, "--total-steps=900", "--hidden", "32", "32"], -0.3),
+    "dqn": ("Matching", [*REPLAY, "--total-steps=1000", "--target-update-interval=50", "--gamma=0.5"], 0.9),
+    "qrdqn": ("Matching", [*REPLAY, "--total-steps=1000", "--target-update-interval=50", "--gamma=0.5"], 0.9),
+    "sac": ("Reaching", [*REPLAY, "--total-steps=400", "--hidden", "32", "32"], -0.3),
+    "td3": ("Reaching", [*REPLAY, "--total-steps=400", "--hidden", "32", "32", "--noise=0.5"], -0.3),
+    "ddpg": ("Reaching", [*REPLAY, "--total-steps=400", "--hidden", "32", "32", "--noise=0.5"], -0.3),
+    "tqc": ("Reaching", [*REPLAY, "--total-steps=400", "--hidden", "32", "32"], -0.3),
 }
 
 
@@ -151,7 +154,7 @@ def test_one_seed_gives_the_same_weights(algorithm: str, tmp_path: Path) -> None
 
 def test_statistics_of_the_training_travel_with_the_policy(tmp_path: Path) -> None:
     command = ["--algo=ppo", "--env-id=CartPole-v1", "--num-envs=2", "--n-steps=64", "--batch-size=64"]
-    command += ["--total-steps=512", "--normalize-observations", "--normalize-rewards", "--frame-stack=2"]
+    command += ["--total-steps=256", "--normalize-observations", "--normalize-rewards", "--frame-stack=2"]
     assert main([*command, f"--out={tmp_path}"]) == 0
     description = read_description(tmp_path)
     assert [step["step"] for step in description.preprocessing] == ["frame_stack", "normalize"]
@@ -272,11 +275,16 @@ def test_a_loss_that_explodes_ends_the_training(tmp_path: Path, monkeypatch: Any
     assert 0 < Policy.load(tmp_path).description.total_steps <= 384
 
 
-LONG = ["--env-id=sb3_probes:Matching-v0", "--total-steps=100000000"]
-
-
-def test_wishes_are_heard_and_a_signal_keeps_what_was_learnt(start: Any, tmp_path: Path) -> None:
-    child = start(*PPO, *LONG, f"--out={tmp_path}")
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.full) for name in ("sac", "dqn"))]
+)
+def test_wishes_are_heard_and_what_a_signal_stopped_goes_on(
+    algorithm: str, start: Any, tmp_path: Path, capsys: Any
+) -> None:
+    probe = "Reaching" if algorithm == "sac" else "Matching"
+    more = [*PPO[1:], "--normalize-observations"] if algorithm == "ppo" else [*REPLAY, "--hidden", "16"]
+    command = [f"--algo={algorithm}", f"--env-id=sb3_probes:{probe}-v0", f"--out={tmp_path}"]
+    child = start(*command, *more, "--total-steps=100000000")
     until(lambda: events(tmp_path, "progress"))
     ask(tmp_path, "pause")
     paused = until(lambda: events(tmp_path, "paused"))[0]["step"]
@@ -290,33 +298,19 @@ def test_wishes_are_heard_and_a_signal_keeps_what_was_learnt(start: Any, tmp_pat
     assert (done["status"], done["mean_return"]) == ("stopped", None)
     assert Policy.load(tmp_path).description.total_steps == done["step"] > paused
 
-
-@pytest.mark.parametrize(
-    "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.full) for name in ("sac", "dqn"))]
-)
-def test_a_stopped_training_goes_on(algorithm: str, start: Any, tmp_path: Path, capsys: Any) -> None:
-    probe = "Reaching" if algorithm == "sac" else "Matching"
-    more = PPO[1:] if algorithm == "ppo" else [*REPLAY, "--hidden", "16"]
-    more = [*more, "--normalize-observations"] if algorithm == "ppo" else more
-    command = [f"--algo={algorithm}", f"--env-id=sb3_probes:{probe}-v0", f"--out={tmp_path}"]
-    child = start(*command, *more, "--total-steps=100000000")
-    until(lambda: len(events(tmp_path, "progress")) > 1)
-    ask(tmp_path, "stop")
-    assert child.wait(timeout=60) == 130
-    stopped = events(tmp_path, "done")[0]["step"]
-    weights = (tmp_path / "model.safetensors").read_bytes()
+    stopped, weights = done["step"], (tmp_path / "model.safetensors").read_bytes()
     assert main([*command, "--resume", "--gamma=0.5"]) == 2
     assert "keeps its settings, and gamma was" in capsys.readouterr().err
     assert main([*command, "--resume", f"--total-steps={stopped}"]) == 2
     assert "raise total_steps" in capsys.readouterr().err
-    assert main([*command, "--resume", f"--total-steps={stopped + 512}"]) == 0
-    done = events(tmp_path, "done")[-1]
-    assert stopped < done["step"] <= stopped + 512
-    assert events(tmp_path, "start")[-1]["step"] == stopped
-    assert (tmp_path / "model.safetensors").read_bytes() != weights
     wrong = "a2c" if algorithm == "ppo" else "ppo"
     assert main([f"--algo={wrong}", *command[1:], "--resume"]) == 2
     assert f"give --algo {algorithm}" in capsys.readouterr().err
+    assert main([*command, "--resume", f"--total-steps={stopped + 256}"]) == 0
+    done = events(tmp_path, "done")[-1]
+    assert stopped < done["step"] <= stopped + 256
+    assert events(tmp_path, "start")[-1]["step"] == stopped
+    assert (tmp_path / "model.safetensors").read_bytes() != weights
 
 
 def test_a_copy_of_the_worker_trains_under_its_own_id(tmp_path: Path) -> None:
