@@ -38,10 +38,19 @@ def uv() -> Path:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of the checkout as it is."""
-    out = tmp_path_factory.mktemp("dist")
+    return _built(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="session")
+def sdk_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the worker SDK as it is."""
+    return _built(ROOT / "3rd_party" / "mosaic_worker_sdk", tmp_path_factory.mktemp("sdk"))
+
+
+def _built(project: Path, out: Path) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
     done = subprocess.run(
-        command, cwd=ROOT, env=_clean_environment(), capture_output=True, text=True, check=False
+        command, cwd=project, env=_clean_environment(), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     (built,) = out.glob("*.whl")

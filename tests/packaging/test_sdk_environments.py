@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-SDK = Path(__file__).resolve().parents[2] / "3rd_party" / "mosaic_worker_sdk"
-
 # Observations through the codec into a worker and out, and every message through protobuf and back.
 PROGRAM = """
 import sys
@@ -73,11 +71,12 @@ def _interpreter(version: str) -> str:
 def test_the_sdk_works_there(
     version: str,
     pins: Sequence[str],
+    sdk_wheel: Path,
     make_environment: Callable[[str, Sequence[str]], Path],
     clean_environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    python = make_environment(_interpreter(version), [str(SDK), *pins])
+    python = make_environment(_interpreter(version), [str(sdk_wheel), *pins])
     done = subprocess.run(
         [str(python), "-W", "error::DeprecationWarning:mosaic_worker", "-c", PROGRAM],
         cwd=tmp_path,

@@ -108,14 +108,14 @@ def test_an_experiment_runs_from_the_wheel(installed: Path, run: Callable[..., s
                 "workers": {"agent": {"type": "passive"}},
             },
         ],
-        "execution": {"num_episodes": 3, "seeds": [1, 2, 3]},
+        "execution": {"num_episodes": 3, "seeds": [1, 2, 3], "processes": 1},
     }
     (tmp_path / "lake.json").write_text(json.dumps(experiment), encoding="utf-8")
-    run(installed.parent / "mosaic", "run", "lake.json", "--out", "out")
+    said = run(installed.parent / "mosaic", "run", "lake.json", "--out", "out")
+    assert "walk" in said.partition("Run:")[0], "the report"
     (folder,) = (tmp_path / "out").iterdir()
     for operator in ("walk", "still"):
         text = (folder / "operators" / operator / "episodes.jsonl").read_text(encoding="utf-8")
         episodes = [json.loads(line) for line in text.splitlines()]
         assert sorted(e["episode_index"] for e in episodes) == [0, 1, 2]
         assert {e["status"] for e in episodes} == {"completed"}
-    assert "walk" in run(installed.parent / "mosaic", "report", folder)
