@@ -77,7 +77,32 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
         recorder.close("completed")
 
 
-def test_verdict_table_and_plots(opened_run: ResultsPage) -> None:
+def test_what_a_run_says(page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path) -> None:
+    assert page._comparison is None and page._replay is None, "views are made when they are first shown"
+    page.exports.offer()
+    assert not any(page.exports.choices[name].isEnabled() for name in ("operators", "figure", "image"))
+    it_is_read_once(page, qtbot, run)
+    assert page._replay is None
+    verdict_table_and_plots(page)
+    for width in (1024, 1920):
+        the_table_fills_its_width_and_badges_stay_by_the_names(page, window, qtbot, width)
+
+
+def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
+    """Reading is not begun again by each look at the folder."""
+    page.show_run(run)
+    reading = page._analysing
+    assert reading is not None
+
+    def there() -> bool:
+        page.reader.read.emit(page.reader.runs)
+        return page.comparison.analysis is not None
+
+    qtbot.waitUntil(there, timeout=LONG)
+    assert page._analysing is reading
+
+
+def verdict_table_and_plots(opened_run: ResultsPage) -> None:
     view = opened_run.comparison
     assert "Good is better than Poor" in view.verdict.text() or "not decided" in view.verdict.text()
     model = view.table.comparison
@@ -92,8 +117,7 @@ def test_verdict_table_and_plots(opened_run: ResultsPage) -> None:
     assert view.outcome_card.isVisible() and view.outcomes.has_values()
 
 
-@pytest.mark.parametrize("width", [1024, 1920])
-def test_the_table_fills_its_width_and_badges_stay_by_the_names(
+def the_table_fills_its_width_and_badges_stay_by_the_names(
     opened_run: ResultsPage, window: MainWindow, qtbot: QtBot, width: int
 ) -> None:
     window.resize(width, 800)
@@ -101,49 +125,46 @@ def test_the_table_fills_its_width_and_badges_stay_by_the_names(
     port, head = table.viewport(), table.horizontalHeader()
     assert port is not None and head is not None
     columns = range(table.comparison.columnCount())
-    qtbot.waitUntil(lambda: sum(table.columnWidth(c) for c in columns) == port.width())
+    qtbot.waitUntil(lambda: sum(table.columnWidth(c) for c in columns) == port.width(), timeout=LONG)
     assert table.columnWidth(0) <= max(table.sizeHintForColumn(0), head.sectionSizeHint(0)) + 10
     figures = [table.columnWidth(c) - table.sizeHintForColumn(c) for c in columns[2:]]
     assert min(figures) >= 0
 
 
-def test_reading_a_run_is_not_begun_again_by_each_look_at_the_folder(
-    page: ResultsPage, qtbot: QtBot, run: Path
-) -> None:
-    page.show_run(run)
-    reading = page._analysing
-    assert reading is not None
-
-    def there() -> bool:
-        page.reader.read.emit(page.reader.runs)
-        return page.comparison.analysis is not None
-
-    qtbot.waitUntil(there, timeout=LONG)
-    assert page._analysing is reading
-
-
-def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot) -> None:
+def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path) -> None:
+    """And what is replayed is exported; another episode is asked for from elsewhere."""
     plot = opened_run.comparison.paired
+    opened_run.exports.offer()
+    assert not opened_run.exports.choices["video"].isEnabled()
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.bar_rect(1).center().toPoint())
     replay = opened_run.replay
     qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players), timeout=LONG)
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
     assert {p.recorded.episode.seed for p in replay.players} == {2}
+    choose(opened_run, qtbot, "image", tmp_path / "step.png")
+    assert (tmp_path / "step.png").read_bytes()[1:4] == b"PNG"
+    choose(opened_run, qtbot, "video", tmp_path / "replay.mp4")
+    assert (tmp_path / "replay.mp4").read_bytes()[4:8] == b"ftyp"
     click(qtbot, opened_run.back)
     assert opened_run.comparison.isVisible() and not replay.players
     click(qtbot, opened_run.back)
     assert opened_run.library.isVisible()
+    opened_run.context.go("results", replay=(run, "poor", 2))
+    qtbot.waitUntil(lambda: bool(replay.players), timeout=LONG)
+    assert replay.players[0].recorded.episode.episode_index == 2
 
 
-def test_a_replay_is_asked_for_from_elsewhere(
-    window: MainWindow, page: ResultsPage, qtbot: QtBot, run: Path
+def test_verified_reported_exported(
+    opened_run: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.context.go("results", replay=(run, "poor", 2))
-    qtbot.waitUntil(lambda: bool(page.replay.players), timeout=LONG)
-    assert page.replay.players[0].recorded.episode.episode_index == 2
+    verify_and_cancel(opened_run, qtbot)
+    report(opened_run, qtbot, run, monkeypatch)
+    for action, name in [("operators", "o.csv"), ("episodes", "e.parquet"), ("figure", "f.svg")]:
+        choose(opened_run, qtbot, action, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 100, name
 
 
-def test_verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
+def verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
     click(qtbot, opened_run.verify)
     qtbot.waitUntil(opened_run.jobs.cancel.isVisible, timeout=LONG)
     click(qtbot, opened_run.jobs.cancel)
@@ -154,7 +175,7 @@ def test_verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
     assert opened_run.jobs.text.startswith("Verified: 9 episodes")
 
 
-def test_report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
     monkeypatch.setattr(exports, "open_file", opened.append)  # no browser in a test
     click(qtbot, opened_run.report)
@@ -177,27 +198,6 @@ def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     qtbot.waitUntil(lambda: not page.jobs.busy and page.jobs.text.startswith("Written"), timeout=LONG)
 
 
-@pytest.mark.parametrize(
-    ("action", "name"),
-    [("operators", "o.csv"), ("episodes", "e.parquet"), ("figure", "f.png"), ("figure", "f.svg")],
-)
-def test_exports(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path, action: str, name: str) -> None:
-    choose(opened_run, qtbot, action, tmp_path / name)
-    assert (tmp_path / name).stat().st_size > 100
-
-
-def test_exports_of_a_replay(opened_run: ResultsPage, qtbot: QtBot, tmp_path: Path) -> None:
-    opened_run.exports.offer()
-    assert not opened_run.exports.choices["video"].isEnabled()
-    click(qtbot, opened_run.watch)
-    replay = opened_run.replay
-    qtbot.waitUntil(lambda: bool(replay.players) and all(p.over for p in replay.players), timeout=LONG)
-    choose(opened_run, qtbot, "image", tmp_path / "step.png")
-    assert (tmp_path / "step.png").read_bytes()[1:4] == b"PNG"
-    choose(opened_run, qtbot, "video", tmp_path / "replay.mp4")
-    assert (tmp_path / "replay.mp4").read_bytes()[4:8] == b"ftyp"
-
-
 def test_thrown_away_and_had_back(
     page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,14 +218,7 @@ def test_thrown_away_and_had_back(
     page.context.noticed.disconnect(notices.append)
 
 
-def test_a_damaged_run_is_said(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
-    (run / "operators" / "good" / "episodes.jsonl").write_text("nonsense\n")
-    page.show_run(run)
-    qtbot.waitUntil(lambda: page.comparison.hint.title.text() == "This run cannot be read", timeout=LONG)
-    assert "episodes.jsonl:1" in page.comparison.hint.text.text()
-
-
-def test_a_run_from_elsewhere(
+def test_runs_from_elsewhere_and_damaged_ones(
     window: MainWindow, page: ResultsPage, qtbot: QtBot, run: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "elsewhere" / run.name
@@ -233,3 +226,7 @@ def test_a_run_from_elsewhere(
     window.context.go("results", run=other)
     qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
     assert page.run_picker.value == other
+    (run / "operators" / "good" / "episodes.jsonl").write_text("nonsense\n")
+    page.show_run(run)
+    qtbot.waitUntil(lambda: page.comparison.hint.title.text() == "This run cannot be read", timeout=LONG)
+    assert "episodes.jsonl:1" in page.comparison.hint.text.text()
