@@ -10,9 +10,12 @@ import difflib
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from mosaic_worker.training_command import ConfigError
+
+if TYPE_CHECKING:  # playing needs no pydantic, which takes a third of a second to import
+    from cleanrl_worker.config.base import TrainingConfig
 
 
 @dataclass(frozen=True)

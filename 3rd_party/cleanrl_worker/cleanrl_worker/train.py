@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import io
 import re
 import sys
@@ -202,4 +203,6 @@ def _first_section(boxed: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    sys.exit(status)

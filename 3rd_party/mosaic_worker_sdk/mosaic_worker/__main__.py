@@ -7,6 +7,7 @@ secret is ever an argument: keys arrive with the slot's ``Load`` message.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import socket
@@ -59,4 +60,6 @@ def main(argv: Optional[List[str]] = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    sys.exit(status)

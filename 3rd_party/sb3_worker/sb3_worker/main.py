@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -95,10 +94,6 @@ class SB3Worker(Worker):
             choices.actions[i] if ok else Invalid(why_undecided(batch, i)) for i, ok in enumerate(choices.ok)
         ]
         return Actions(actions, choices.values)
-
-    def close(self) -> None:
-        """Leave at once: sweeping everything that torch imported takes seconds."""
-        gc.freeze()
 
     def _draws(self, batch: Batch) -> Draws | None:
         if batch.slot.deterministic is not False:

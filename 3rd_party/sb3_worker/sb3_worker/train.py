@@ -9,6 +9,7 @@ by a reader that went away. Whatever the end, the last checkpoint is kept.
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -89,4 +90,6 @@ def _train(asked: Arguments, config: TrainingConfig, run: TrainingRun, restored:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    sys.exit(status)
