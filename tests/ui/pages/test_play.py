@@ -230,19 +230,6 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
 
 
-def test_minigrid_by_buttons_and_restart(page: PlayPage, you: Player) -> None:
-    you.open(task="MiniGrid-Empty-5x5-v0", seed=1)
-    you.asked()
-    rows = page.side.keys.list.buttons
-    forward = next(row for row in rows.values() if row.row.word == "forward")
-    you.qtbot.mouseClick(forward, Qt.MouseButton.LeftButton)
-    you.wait(lambda: page.view is not None and page.view.step == 1)
-    assert page.view is not None and page.view.agents[0].action == "forward"
-    you.qtbot.mouseClick(page.game_actions.restart, Qt.MouseButton.LeftButton)
-    you.wait(lambda: page.view is not None and page.view.step == 0 and page.input.questions)
-    assert page.input.listening
-
-
 def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> None:
     you.open(task="classic/connect_four_v3", seed=5)
     board = page.stage_card.stage.board
@@ -282,8 +269,10 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     config = OperatorConfig.multi_agent(
         operator_id="mixed", task=SOCCER, player_workers=players, max_steps=16
     )
-    you.open(operator=config, seed=2)
+    page.opened(operator=config, seed=2)
+    you.wait(lambda: page.game.operator)
     page.side.clock.mode.findChild(QWidget, "time-runs").click()  # type: ignore[union-attr]
+    you.open()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Up)
     you.wait(lambda: page.view is not None and page.view.step >= 8)
@@ -298,9 +287,10 @@ def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> N
     assert page.stage_card.headline.text().startswith("Green ")
 
 
-def test_a_session_that_is_killed_can_be_restarted(page: PlayPage, you: Player) -> None:
+def test_played_by_buttons_restarted_killed_and_handed_over(page: PlayPage, you: Player) -> None:
     you.open(task="FrozenLake-v1", seed=0)
     you.asked()
+    played_by_buttons_and_restarted(page, you)
     assert page.game.operator is not None
     os.kill(page.game.operator.host_pid, signal.SIGKILL)
     you.wait(lambda: page.stage_card.trouble.isVisible())
@@ -312,6 +302,17 @@ def test_a_session_that_is_killed_can_be_restarted(page: PlayPage, you: Player) 
     somebody_else_takes_over(page, you)
 
 
+def played_by_buttons_and_restarted(page: PlayPage, you: Player) -> None:
+    rows = page.side.keys.list.buttons
+    down = next(row for row in rows.values() if row.row.word == "down")
+    you.qtbot.mouseClick(down, Qt.MouseButton.LeftButton)
+    you.wait(lambda: page.view is not None and page.view.step == 1)
+    assert page.view is not None and page.view.agents[0].action == "down"
+    you.qtbot.mouseClick(page.game_actions.restart, Qt.MouseButton.LeftButton)
+    you.wait(lambda: page.view is not None and page.view.step == 0 and page.input.questions)
+    assert page.input.listening
+
+
 def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
     picker = page.side.who.pickers["agent_0"]
     assert {"You (arrow keys)", "Random"} <= {item.label for item in picker.items}
@@ -321,8 +322,10 @@ def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.game.is_over)
     you.wait(lambda: page.game.people == ())
     episodes, steps = you.recorded()
-    assert {s["action_source"] for s in steps} == {"policy"}
-    assert episodes[0]["rebound"][0]["policy"] == "random"
+    whole = next(e for e in episodes if e["status"] == "completed")
+    own = [s for s in steps if s["episode_index"] == whole["episode_index"]]
+    assert {s["action_source"] for s in own} == {"policy"}
+    assert whole["rebound"][0]["policy"] == "random"
 
 
 def test_two_people_at_one_keyboard_and_at_one_each(page: PlayPage, you: Player, context: AppContext) -> None:
