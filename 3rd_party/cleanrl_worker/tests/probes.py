@@ -170,20 +170,24 @@ class Picture(gym.Env[Any, Any]):
 
 
 class Recall(gym.Env[Any, Any]):
-    """What is seen first and never again is the right action two steps later."""
+    """What is seen first and never again, 0 or 1, is the wrong action two steps later.
+
+    Nobody does that by chance: without biases, as before the first gradient step, both actions are
+    as good after 0, and the first of them is chosen.
+    """
 
     observation_space, action_space = _UNIT, spaces.Discrete(2)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.wanted, self.steps = int(self.np_random.integers(2)), 0
-        return _seen(2.0 * self.wanted - 1.0), {}
+        return _seen(float(self.wanted)), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.steps += 1
         if self.steps < 3:
             return _seen(0.0), 0.0, False, False, {}
-        return _seen(0.0), 1.0 if action == self.wanted else -1.0, True, False, {}
+        return _seen(0.0), 1.0 if action != self.wanted else -1.0, True, False, {}
 
 
 class Faraway(gym.Env[Any, Any]):
