@@ -41,6 +41,7 @@ from cleanrl_worker.state import (
     restore_optimizer,
 )
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.training_memory import check_room
 
 
 class Rollout(NamedTuple):
@@ -93,6 +94,9 @@ class PPO:
     def __init__(self, config: PPOConfig, environments: Environments, session: Session) -> None:
         self.config, self.device = config, session.device
         self.generator = torch.Generator().manual_seed(config.seed)
+        seen = environments.observation_space
+        row_bytes = math.prod(seen.shape) * np.dtype(seen.dtype).itemsize
+        check_room("num_envs x num_steps", config.batch_size, row_bytes)
         self.head: Head = head_of(describe(environments.action_space))
         self.model = self.build(environments)
         self.model.initialise(self.generator)

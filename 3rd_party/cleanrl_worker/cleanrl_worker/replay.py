@@ -11,7 +11,6 @@ bootstrap: an episode that a time limit cut would have gone on, so its last stat
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,8 +19,8 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.environments import Seen, Transition
+from mosaic_worker.training_memory import check_room
 
 Kind = tuple[tuple[int, ...], DTypeLike]
 """Shape and dtype of one observation or action."""
@@ -68,7 +67,7 @@ class ReplayBuffer:
         action: Shape and dtype of one action as it is kept.
 
     Raises:
-        ConfigError: So many transitions do not fit into this machine's memory.
+        ConfigError: So many transitions do not fit into the memory of this training.
     """
 
     def __init__(self, capacity: int, observation: Kind, action: Kind) -> None:
@@ -81,9 +80,8 @@ class ReplayBuffer:
             "rewards": number,
             "terminated": number,
         }
-        _check_room(
-            capacity, sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in columns.values())
-        )
+        row_bytes = sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in columns.values())
+        check_room("buffer_size", capacity, row_bytes)
         self._rows = {name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()}
         self._place = 0
         self._size = 0
@@ -153,14 +151,3 @@ class ReplayBuffer:
             kept[places] = rows[name]
         self._place = end % self.capacity
         self._size = min(self._size + count, self.capacity)
-
-
-def _check_room(capacity: int, row_bytes: int) -> None:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if capacity * row_bytes > memory:
-        fits = memory // row_bytes // 2
-        raise ConfigError(
-            f"buffer_size = {capacity} transitions of {row_bytes} bytes need "
-            f"{capacity * row_bytes / 2**30:.0f} GiB and this machine has {memory / 2**30:.0f}; "
-            f"set buffer_size to {fits} or less"
-        )

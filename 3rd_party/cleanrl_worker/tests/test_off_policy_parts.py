@@ -292,6 +292,6 @@ def test_a_ring_too_large_to_keep_is_left_out(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_ring_that_does_not_fit_the_memory_is_refused_with_one_that_does() -> None:
     with pytest.raises(
-        ConfigError, match=r"buffer_size = 1\d+ transitions of 56464 bytes .* set buffer_size to"
+        ConfigError, match=r"buffer_size = 1,\S+ steps of 56,464 bytes .* set buffer_size to"
     ):
         ReplayBuffer(10**9, ((84, 84, 4), np.uint8), ((), np.int64))

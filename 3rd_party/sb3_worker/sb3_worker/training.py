@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +21,16 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_memory import check_room
 from sb3_worker.algorithms import Algorithm
-from sb3_worker.config import ConfigError, DDPGConfig, QRDQNConfig, RecurrentPPOConfig, TrainingConfig
+from sb3_worker.config import (
+    ConfigError,
+    DDPGConfig,
+    OffPolicyConfig,
+    QRDQNConfig,
+    RecurrentPPOConfig,
+    TrainingConfig,
+)
 from sb3_worker.environments import (
     CNN_SIZE,
     Env,
@@ -215,6 +224,7 @@ def _model(
     algorithm: Algorithm, config: TrainingConfig, network: Network, envs: Any, restored: State | None
 ) -> Any:
     """The library's algorithm object, every random number from the one seed."""
+    _check_room(config, envs)
     policy_arguments = network.arguments()
     sde = {"use_sde": True} if policy_arguments.pop("use_sde", False) else {}
     arguments = {**config.arguments(), **sde}
@@ -244,6 +254,23 @@ def _model(
     # The network is built anew where it plays: both must be the same.
     load_weights(network.build(), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
     return model
+
+
+def _check_room(config: TrainingConfig, envs: Any) -> None:
+    """Refuse a buffer that does not fit, before the library makes room for it."""
+    seen, acts = _bytes(envs.observation_space), _bytes(envs.action_space)
+    if isinstance(config, OffPolicyConfig):
+        # An observation and the next one; reward, end and time limit are float32 each.
+        check_room("buffer_size", config.buffer_size, 2 * seen + acts + 12)
+    else:
+        check_room("num_envs x n_steps", config.rollout, seen + acts)
+
+
+def _bytes(space: Any) -> int:
+    """Of one observation or action, as the library keeps it."""
+    if isinstance(space, spaces.Dict):
+        return sum(map(_bytes, space.values()))
+    return math.prod(space.shape or (1,)) * np.dtype(space.dtype).itemsize
 
 
 def _falling(rate: float) -> Callable[[float], float]:

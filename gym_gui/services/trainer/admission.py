@@ -59,6 +59,7 @@ class Admission:
         *,
         run_id: str,
         title: str = "",
+        share_mb: int = 0,
     ) -> Admitted:
         """Check a run.
 
@@ -69,6 +70,7 @@ class Admission:
             earlier: The run that it goes on with.
             run_id: Its id.
             title: What a person calls it.
+            share_mb: What of the machine's memory goes with its cores.
 
         Raises:
             UsageError: It cannot be carried out as it is; says what to change.
@@ -88,7 +90,10 @@ class Admission:
             title=title or (earlier.title if earlier else ""),
             run_id=run_id,
         )
-        return Admitted(request, dict(request.settings), self._settled(limits, definition, config.settings))
+        limits = self._settled(limits, definition, config.settings)
+        if limits.memory_mb is None:
+            limits = replace(limits, memory_mb=request.memory_mb(share_mb))
+        return Admitted(request, dict(request.settings), limits)
 
     def request(self, record: RunRecord, plan: RunPlan) -> TrainRequest:
         """What to ask of the worker of a run whose turn has come.
@@ -136,8 +141,6 @@ class Admission:
         if limits.gpus is None:
             wanted = wanted or (bool(self.gpus) and definition.capabilities.requires_gpu and device != "cpu")
             limits = replace(limits, gpus=1 if wanted else 0)
-        if limits.memory_mb is None:
-            limits = replace(limits, memory_mb=definition.limits.memory_mb)
         return limits
 
 

@@ -21,6 +21,7 @@ from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.tree import TAG
 from gym_gui.workers.warden import guard
+from mosaic_worker.training_memory import MEMORY_MB
 
 _READY_S = 30.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -139,6 +140,8 @@ def training_environment(
     if limits is not None:
         given = request.definition.launch.env
         environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})
+        if limits.memory_mb is not None:
+            environment[MEMORY_MB] = str(limits.memory_mb)
     if tied:
         guard(environment)
     else:

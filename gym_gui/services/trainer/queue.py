@@ -45,6 +45,10 @@ class Machine:
         """This machine as far as this process may use it (affinity, control group)."""
         return cls(tuple(sorted(os.sched_getaffinity(0))), max(_memory_mb() - RESERVE_MB, 1), tuple(gpus))
 
+    def share_mb(self, cores: int) -> int:
+        """Memory in MB that goes with so many cores, so that as many runs fit as there are cores."""
+        return self.memory_mb * min(cores, len(self.cores)) // max(len(self.cores), 1)
+
 
 @dataclass(frozen=True)
 class Claim:

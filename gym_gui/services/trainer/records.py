@@ -27,7 +27,7 @@ class RunLimits:
     Attributes:
         cpu_cores: Cores of its own.
         memory_mb: Resident memory of all its processes in MB; it is ended when it uses more.
-            ``None``: what its worker says, else only the machine limits it.
+            ``None``: see :meth:`TrainRequest.memory_mb`; without a worker's word only the machine limits it.
         gpus: GPUs of its own; ``None``: one where its settings or its worker ask for one.
         max_s: Seconds after which it is asked to keep what it has and end; ``None`` for no limit.
     """

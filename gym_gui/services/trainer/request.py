@@ -153,6 +153,25 @@ class TrainRequest:
             [part for pair in own.items() for part in pair] + resume + flags_of(self.settings) + [*self.extra]
         )
 
+    def memory_mb(self, share_mb: int) -> int | None:
+        """Memory in MB that it may use where nobody has said so.
+
+        What its worker says, and what its replay buffer may take besides, as far as its share goes.
+        A buffer that does not fit is refused by the worker, which alone knows how large its
+        observations are, before anything is trained.
+
+        Args:
+            share_mb: What of the machine's memory goes with its cores.
+
+        Returns:
+            ``None`` where its worker knows no limit.
+        """
+        own = self.definition.limits.memory_mb
+        schema = read_schemas(self.definition).get(self.algo)
+        if own is None or schema is None:
+            return own
+        return max(own, min(own + schema.remembered_mb(self.settings), share_mb))
+
     def row(self, limits: RunLimits | None = None) -> dict[str, Any]:
         """The content of ``train.json``."""
         return {

@@ -20,6 +20,9 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.services.trainer.settings_text import value_of_text
 from gym_gui.workers.definition import WorkerTypeDefinition
 
+IMAGE_BYTES = 84 * 84 * 4
+"""Of four frames as most algorithms are shown them: few observations are larger."""
+
 _KINDS = {
     "integer": "a whole number",
     "number": "a number",
@@ -97,6 +100,19 @@ class AlgorithmSchema:
                 f"it learns from {_either(self.observations)} observations, and those here are {observation}"
             )
         return ""
+
+    def remembered_mb(self, settings: Mapping[str, Any]) -> int:
+        """The most that its replay buffer takes in MB, of observations up to :data:`IMAGE_BYTES`.
+
+        Args:
+            settings: Those that were given.
+
+        Returns:
+            0 for an algorithm that has none.
+        """
+        size = {**self.defaults, **settings}.get("buffer_size", 0)
+        # Each step is kept with the observation that it led to.
+        return math.ceil(size * 2 * IMAGE_BYTES / 2**20) if _is(size, "number") else 0
 
     def find(self, name: str) -> Mapping[str, Any]:
         """The schema of a setting.

@@ -113,7 +113,14 @@ class Trainer:
         run_id = resume_of or str(ULID())
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
-            self._admission.admit, config, folder, limits, earlier, run_id=run_id, title=title
+            self._admission.admit,
+            config,
+            folder,
+            limits,
+            earlier,
+            run_id=run_id,
+            title=title,
+            share_mb=self.queue.machine.share_mb(limits.cpu_cores),
         )
         self.queue.check(admitted.limits)
         self.queue.check_room()
