@@ -38,6 +38,7 @@ class QPlayer:
     """
 
     memory = 0
+    rates_actions = True
 
     def __init__(self, module: ActionValues, start: int, epsilon: float, atoms: Tensor | None = None) -> None:
         self.module: nn.Module = module
@@ -60,11 +61,11 @@ class QPlayer:
         return cls(module, space.start, _share(network, "epsilon"), atoms)
 
     def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Values of the actions; the value of a state is that of its best action, legal or not."""
+        """Values of the actions."""
         values = self.module(rows)
         if self._atoms is not None:
             values = mean_values(values, self._atoms)
-        return values, values.amax(-1), None
+        return values, None, None
 
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
@@ -87,6 +88,7 @@ class ActorPlayer:
     """
 
     memory = 0
+    rates_actions = False
 
     def __init__(self, module: ActorAndCritics, space: Space, noise: float) -> None:
         assert space.low is not None and space.high is not None

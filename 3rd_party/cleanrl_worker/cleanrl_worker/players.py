@@ -20,6 +20,7 @@ class ActorCriticPlayer:
     """Plays the networks of PPO, see :class:`cleanrl_worker.policy.Player`."""
 
     memory = 0
+    rates_actions = False
 
     def __init__(self, head: Head, module: nn.Module) -> None:
         self._head = head

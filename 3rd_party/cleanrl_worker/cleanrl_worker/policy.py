@@ -36,10 +36,12 @@ class Player(Protocol):
     Attributes:
         module: Its state dict is ``model.safetensors``.
         memory: Numbers it remembers per row from one step to the next; 0 where it has no memory.
+        rates_actions: Its outputs are the values of the actions; that of a state is the best legal one's.
     """
 
     module: nn.Module
     memory: int
+    rates_actions: bool
 
     @classmethod
     def build(cls, description: PolicyDescription) -> Player:
@@ -232,6 +234,8 @@ class Policy:
                 full[~ok] = True
             if values is not None:
                 values[~ok] = 0.0
+        if self._player.rates_actions:
+            values = (outputs if full is None else np.where(full, outputs, -np.inf)).max(axis=1)
         actions = self._player.act(outputs, full, None if draws is None else _padded(draws, count))
         return Choices(
             actions[:count],

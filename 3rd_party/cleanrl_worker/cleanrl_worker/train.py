@@ -199,7 +199,7 @@ def _first_section(boxed: str) -> str:
             break
         if text and not text.startswith("╭"):
             lines.append(text)
-    return " ".join(lines).removeprefix("Error parsing config: ") + ". See --help"
+    return " ".join(lines).removeprefix("Error parsing config: ").rstrip(".") + ". See --help"
 
 
 if __name__ == "__main__":

@@ -146,6 +146,8 @@ def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
     types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
     if "null" in types and [value.lower() for value in values] in (["none"], ["null"]):
         return None
+    if not values and types != ["boolean"]:
+        raise ConfigError(f"--{_dashed(name)} needs a value")
     if "array" in types:
         parts = " ".join(values).strip("[]()").replace(",", " ").split()
         return [_value(name, [part], spec["items"]) for part in parts]
