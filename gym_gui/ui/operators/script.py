@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
-from gym_gui.ui.operators.examples import example_experiment
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
     ScriptJob,
@@ -22,7 +21,8 @@ from gym_gui.ui.operators.script_job import (
     read_experiment,
 )
 from gym_gui.ui.operators.script_rows import OperatorRow, count_words
-from gym_gui.ui.widgets import EmptyHint, InlineMessage, PageBar, PrimaryButton, QuietButton
+from gym_gui.ui.operators.script_start import RecentFiles, ScriptStart
+from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -70,15 +70,10 @@ class ScriptExperimentWidget(QWidget):
         column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         column.setSpacing(theme.GAP)
         self._column = column
-        self.empty = EmptyHint(
-            "No experiment open",
-            "An experiment file names operators, seeds and episodes. Open one, or drop it on this window.",
-            ("Open…", self.choose_file),
-            icon_name="file",
-        )
-        self.empty.setObjectName("script-empty")
-        if example_experiment() is not None:
-            self.empty.add_action("Open the example", self._on_example)
+        self._recent = RecentFiles(self._context.layout)
+        self.empty = ScriptStart(self._recent, self.choose_file, self)
+        self.empty.chosen.connect(self.open)
+        self.empty.failed.connect(self._on_not_written)
         self.card = ScriptCard(self)
         column.addWidget(self.empty, 1)
         column.addWidget(self.card, 1)
@@ -160,16 +155,16 @@ class ScriptExperimentWidget(QWidget):
             )
             return
         self._path, self._plan, self._job = path, None, None
+        if path.is_file():
+            self._recent.add(path.absolute())
         self.card.clear()
         self._start(self._read(path, allow_code=False), "Reading the experiment")
 
     def _on_file(self, path: str) -> None:
         self.open(Path(path))
 
-    def _on_example(self) -> None:
-        path = example_experiment()
-        if path is not None:
-            self.open(path)
+    def _on_not_written(self, sentence: str) -> None:
+        self._context.notify(sentence, "error")
 
     @property
     def _name(self) -> str:

@@ -55,7 +55,10 @@ class LongerForm(QWidget):
         """Ask how far this run shall go."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
         self.steps.setText(f"{TIMES * self._taken:,}")
-        self.note.setText(f"{self._taken:,} are taken. It goes on in its folder, with its settings and seed.")
+        self.note.setText(
+            f"It has taken {record.step:,} of {record.total_steps:,}, and goes on from there in its folder, "
+            "with its settings and its seed."
+        )
         self.check()
         self.show()
         self.steps.setFocus()
@@ -65,7 +68,7 @@ class LongerForm(QWidget):
         """Say what is wrong; returns the steps, 0 where they cannot be."""
         try:
             steps = int(read_value(self.steps.text(), ("integer",)))
-            wrong = "" if self._taken < steps <= MOST else f"More than the {self._taken:,} that are taken."
+            wrong = "" if self._taken < steps <= MOST else f"A whole number above {self._taken:,}."
         except FieldError as error:
             steps, wrong = 0, str(error)
         self.problem.setText(wrong)

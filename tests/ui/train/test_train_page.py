@@ -164,7 +164,7 @@ def one_is_trained_longer(page: TrainPage, run: RunRecord, qtbot: QtBot) -> None
     assert form.isVisible() and form.steps.text() == f"{2 * taken:,}"
     form.steps.clear()
     qtbot.keyClicks(form.steps, "300")
-    assert not form.go.isEnabled() and form.problem.text() == f"More than the {taken:,} that are taken."
+    assert not form.go.isEnabled() and form.problem.text() == f"A whole number above {taken:,}."
     form.steps.clear()
     qtbot.keyClicks(form.steps, "1,200")
     qtbot.keyClick(form.steps, Qt.Key.Key_Return)

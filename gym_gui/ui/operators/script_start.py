@@ -1,0 +1,235 @@
+"""Script mode before a file is open: what an experiment is, how it goes, and files to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from PyQt6.QtCore import QSettings, Qt, pyqtSignal
+from PyQt6.QtGui import QShowEvent
+from PyQt6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.operators.examples import example_experiment
+from gym_gui.ui.widgets import Card, ElidedLabel, LinkButton, PrimaryButton, QuietButton, label, muted_label
+
+SAMPLE: Final = """\
+# Who is compared: an operator is one environment
+# and the players of its slots.
+operators:
+  - id: random
+    name: Random
+    task: CartPole-v1
+    workers: {agent: {type: random}}
+  - id: passive
+    name: Does nothing
+    task: CartPole-v1
+    workers: {agent: {type: passive}}
+
+# How often: all of them play the same seeds.
+execution:
+  num_episodes: 20
+  seeds: range(20)
+"""
+STEPS: Final = (
+    ("Open a file", "Python, YAML or JSON; dropping it on the window does the same. Python that computes is "
+     "shown to you before it is run."),
+    ("See what it will do", "Environments, players, seeds and the most steps it can take. What does not fit "
+     "is said before anything starts."),
+    ("Run", "Every core plays, without pictures, and every step is recorded. Stop keeps what is done, Resume "
+     "goes on there."),
+    ("Read the verdict", "Results says which is better, with its uncertainty, or that it is not decided. "
+     "Without the window: mosaic run FILE."),
+)  # fmt: skip
+MOST: Final = 5
+"""Files that were opened before and are offered again."""
+_WIDEST: Final = 1240
+_RECENT: Final = "script/recent"
+
+
+class RecentFiles:
+    """Experiments that were opened before, the newest first.
+
+    Args:
+        layout: Where they are kept.
+    """
+
+    def __init__(self, layout: QSettings) -> None:
+        self._layout = layout
+
+    def add(self, path: Path) -> None:
+        """It is opened now."""
+        kept = [str(path), *(known for known in self._known() if known != str(path))]
+        self._layout.setValue(_RECENT, kept[:MOST])
+
+    def files(self) -> list[Path]:
+        """Those that are still there."""
+        return [path for known in self._known() if (path := Path(known)).is_file()]
+
+    def _known(self) -> list[str]:
+        kept = self._layout.value(_RECENT, [])
+        return [kept] if isinstance(kept, str) else [str(each) for each in kept or []]
+
+
+class ScriptStart(QWidget):
+    """See the module.
+
+    Args:
+        recent: Files that were opened before.
+        on_open: Asks for a file.
+        parent: Qt owner.
+    """
+
+    chosen = pyqtSignal(object)
+    """The path of a file to be opened."""
+    failed = pyqtSignal(str)
+    """Why the sample could not be written."""
+
+    def __init__(
+        self, recent: RecentFiles, on_open: Callable[[], object], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("script-empty")
+        self._recent = recent
+        inner = QWidget(self)
+        inner.setMaximumWidth(_WIDEST)
+        grid = QGridLayout(inner)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(theme.GAP)
+        grid.addWidget(self._sample(), 0, 0)
+        grid.addWidget(self._steps(on_open), 0, 1)
+        grid.addWidget(self._before(), 1, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        grid.setRowStretch(2, 1)
+        around = QHBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(inner, 1)
+
+    def _sample(self) -> Card:
+        card = Card("An experiment", margin=theme.PAGE)
+        card.add(
+            muted_label(
+                "All of it: who is compared, and how often. Save it as a file, and change it.", wrap=True
+            )
+        )
+        text = self.text = QPlainTextEdit(SAMPLE.rstrip())
+        text.setObjectName("script-sample")
+        text.setAccessibleName("A whole experiment")
+        text.setReadOnly(True)
+        text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        text.setFont(theme.mono_font(theme.TEXT_PX))
+        lines = text.fontMetrics().lineSpacing() * (SAMPLE.count("\n") + 1)
+        text.setMinimumHeight(lines + 2 * theme.PAGE)  # all of it is seen
+        card.add(text, 1)
+        self.save = QuietButton("Save it as a file…", name="script-save-sample", on_click=self.ask_where)
+        self.save.setToolTip("Write this experiment to a file, and open it")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addWidget(self.save)
+        if example_experiment() is not None:
+            example = QuietButton("Open the example", name="script-example", on_click=self._on_example)
+            example.setToolTip("A trained policy against random actions, and a match of soccer")
+            buttons.addWidget(example)
+        buttons.addStretch(1)
+        card.body.addLayout(buttons)
+        return card
+
+    def _steps(self, on_open: Callable[[], object]) -> Card:
+        card = Card("How it goes", margin=theme.PAGE)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.ROW)
+        grid.setVerticalSpacing(theme.STEP)
+        grid.setColumnStretch(1, 1)
+        for number, (title, text) in enumerate(STEPS):
+            grid.addWidget(label(str(number + 1), "muted"), 2 * number, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(label(title, "strong"), 2 * number, 1)
+            about = muted_label(text, wrap=True)
+            about.setContentsMargins(0, 0, 0, theme.ROW)
+            grid.addWidget(about, 2 * number + 1, 1)
+        card.body.addLayout(grid)
+        card.body.addStretch(1)
+        open_button = PrimaryButton("Open…", name="script-start-open", on_click=on_open)
+        open_button.setToolTip("Choose an experiment file (Ctrl+O)")
+        row = QHBoxLayout()
+        row.addWidget(open_button)
+        row.addStretch(1)
+        card.body.addLayout(row)
+        return card
+
+    def _before(self) -> Card:
+        self.before = Card("Opened before", margin=theme.PAGE)
+        self.before.setObjectName("script-recent")
+        self._list = QVBoxLayout()
+        self._list.setSpacing(theme.STEP)
+        self.before.body.addLayout(self._list)
+        self._rows: list[QWidget] = []
+        self._shown: Sequence[Path] | None = None
+        return self.before
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        """Files come and go."""
+        super().showEvent(a0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Offer what was opened before and is still there."""
+        files = self._recent.files()
+        if files == self._shown:
+            return
+        self._shown = files
+        for row in self._rows:
+            row.hide()
+            row.deleteLater()
+        self._rows = [_RecentRow(path, self) for path in files]
+        for row in self._rows:
+            self._list.addWidget(row)
+        self.before.setVisible(bool(files))
+
+    # -- the sample ------------------------------------------------------------------
+
+    def ask_where(self) -> None:
+        """Ask where to write the sample."""
+        dialog = QFileDialog(self.window(), "Save the experiment")
+        dialog.setObjectName("script-save-dialog")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Experiments (*.yaml)")
+        dialog.setDefaultSuffix("yaml")
+        dialog.selectFile("experiment.yaml")
+        dialog.fileSelected.connect(self.write)
+        dialog.open()
+
+    def write(self, path: str) -> None:
+        """Write the sample and open it."""
+        try:
+            Path(path).write_text(SAMPLE, encoding="utf-8")
+        except OSError as error:
+            self.failed.emit(f"{path} cannot be written: {error.strerror}. Choose another folder.")
+            return
+        self.chosen.emit(Path(path))
+
+    def _on_example(self) -> None:
+        path = example_experiment()
+        if path is not None:
+            self.chosen.emit(path)
+
+
+class _RecentRow(QWidget):
+    """A file's name, which opens it, and its folder."""
+
+    def __init__(self, path: Path, start: ScriptStart) -> None:
+        super().__init__(start)
+        self._path, self._start = path, start
+        name = LinkButton(path.name, name="script-recent-file", on_click=self._on_clicked)
+        name.setToolTip(f"Open {path}")
+        folder = ElidedLabel(str(path.parent), "muted", mode=Qt.TextElideMode.ElideMiddle)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.ROW)
+        row.addWidget(name)
+        row.addWidget(folder, 1)
+
+    def _on_clicked(self) -> None:
+        self._start.chosen.emit(self._path)
