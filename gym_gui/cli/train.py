@@ -65,43 +65,47 @@ def train_policy(
         MosaicError: It went wrong while running.
     """
     _check_extra(extra)
-    if background and (out is not None or overwrite):
-        raise UsageError(
-            "in the background a training has a run folder of its own, so --out and --overwrite mean nothing",
-            fix="Leave them out, or leave out --background",
-        )
+    if background:
+        _check_background(out, overwrite=overwrite)
     texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
     if resume is not None:
         _check_resume(worker=worker, algo=algo, env=env, seed=seed, out=out, overwrite=overwrite, extra=extra)
         request = resumed(resume, texts, WorkerCatalog().registry)
     else:
-        definition = _choose(worker, algo or _ALGORITHM, env)
-        request = TrainRequest.checked(
-            definition,
-            algo=algo or _ALGORITHM,
-            env=env,
-            seed=_SEED if seed is None else seed,
-            out=out,
-            texts=texts,
-            extra=extra,
-            overwrite=overwrite,
+        request = _asked(
+            worker, algo or _ALGORITHM, env, seed=seed, out=out, texts=texts, extra=extra, overwrite=overwrite
         )
         if not as_json and not worker:
-            sys.stderr.write(f"Worker: {definition.type_id}\n")
+            sys.stderr.write(f"Worker: {request.definition.type_id}\n")
     if background:
         from gym_gui.cli.background import queue_training  # gRPC, which the foreground can do without
 
         return queue_training(request, priority=priority, as_json=as_json)
+    return _ended(_trained(request, as_json=as_json), request, as_json=as_json)
+
+
+def _asked(worker: str, algo: str, env: str, *, seed: int | None, **more: Any) -> TrainRequest:
+    """A new training, by the worker that is named or fits best."""
+    definition = _choose(worker, algo, env)
+    return TrainRequest.checked(definition, algo=algo, env=env, seed=_SEED if seed is None else seed, **more)
+
+
+def _trained(request: TrainRequest, *, as_json: bool) -> TrainResult:
+    """Train in the foreground, and show how far it is."""
     with (
         _sigterm_as_ctrl_c(),
         train_progress(f"{request.algo} in {request.env_id}", as_json=as_json) as show,
     ):
-        result = carry_out(
+        return carry_out(
             request,
             on_progress=show,
             on_warning=_warn_json if as_json else _warn,
             on_stopping=_nothing_more if as_json else _say_stopping,
         )
+
+
+def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
+    """Say what came of it; the exit status."""
     if as_json:
         write_json(_result_row(result, request.definition))
     else:
@@ -134,6 +138,14 @@ def _check_extra(extra: Sequence[str]) -> None:
     if extra and not extra[0].startswith("-"):
         raise UsageError(
             f"{extra[0]!r} is no option of mosaic train", fix="For example: mosaic train --env CartPole-v1"
+        )
+
+
+def _check_background(out: Path | None, *, overwrite: bool) -> None:
+    if out is not None or overwrite:
+        raise UsageError(
+            "in the background a training has a run folder of its own, so --out and --overwrite mean nothing",
+            fix="Leave them out, or leave out --background",
         )
 
 
