@@ -282,6 +282,11 @@ def _check_player(
     shown = slot.observation_space if pipeline is None else pipeline.input_space
     reasons = check_slot(definition, shown, slot.action_space)
     path = policy_path(assignment, definition)
+    if path is not None and not path.exists() and "address" not in assignment.settings:
+        raise ExperimentError(
+            f"{where}: checkpoint {path} of {agent} does not exist",
+            fix="Train one with `mosaic train`, or bring one with `mosaic policies add`",
+        )
     file = read_policy_file(path) if path is not None else None
     if file is not None and (other := other_worker(file, definition)):
         raise ExperimentError(f"{where}: {other}", fix=f"Write worker_id {file.worker_id!r} for {agent}")

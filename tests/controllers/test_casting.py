@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,14 +77,23 @@ def test_objects_fill_what_the_configuration_leaves_out() -> None:
         cast(operator("rps_v2", {"player_0": RANDOM}), {"player_9": player()})
 
 
-def test_slots_of_a_link_group_share_a_process() -> None:
+def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
     linked = LinkGroup(
-        primary_agent="player_0", linked_agents=["player_1"], policy_path="x", worker_type="baseline"
+        primary_agent="player_0",
+        linked_agents=["player_1"],
+        policy_path=str(tmp_path),
+        worker_type="baseline",
     )
     casting = cast(operator("rps_v2", {"player_0": RANDOM}, link_groups=[linked]))
     assert casting._groups() == [["player_0", "player_1"]]
     apart = cast(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
     assert apart._groups() == [["player_0"], ["player_1"]]
+
+
+def test_a_checkpoint_that_is_not_there_is_missed_before_anything_starts(tmp_path: Path) -> None:
+    slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(tmp_path / "gone")})
+    with pytest.raises(ExperimentError, match=r"gone of agent_0 does not exist\. Train one"):
+        cast(operator("CartPole-v1", {"agent": slot}))
 
 
 def test_a_manager_adds_its_slot() -> None:
