@@ -6,13 +6,12 @@ without torch.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.training_command import ConfigError
+from mosaic_worker.training_command import named
 
 if TYPE_CHECKING:  # playing needs no pydantic, which takes a third of a second to import
     from cleanrl_worker.config.base import TrainingConfig
@@ -131,12 +130,7 @@ def algorithm(name: str) -> Algorithm:
     Raises:
         ConfigError: There is none of that name; names the nearest.
     """
-    found = ALGORITHMS.get(name.lower())
-    if found is None:
-        near = difflib.get_close_matches(name.lower(), ALGORITHMS, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(ALGORITHMS)}"
-        raise ConfigError(f"unknown algorithm {name!r}. {hint}")
-    return found
+    return named(name, ALGORITHMS)
 
 
 def player_class(network: str) -> Any:

@@ -1,67 +1,30 @@
-"""A film of the policy at play: one episode."""
+"""A film of the current policy at play."""
 
-# Environments and encoders are typed only in part.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# What environments hand out is untyped.
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError
-from cleanrl_worker.environments import make_environment, one_line
+from cleanrl_worker.environments import make_environment
 from cleanrl_worker.policy import Policy
-from mosaic_worker.film import MOST_FRAMES, CannotFilm, picture_of, write_film
+from mosaic_worker.film import CannotFilm, film_episode
+
+__all__ = ["CannotFilm", "film"]
 
 
 def film(policy: Policy, env_id: str, folder: Path, step: int, seed: int) -> Path:
-    """Play an episode with the most likely actions and write it to ``videos/``.
+    """Play an episode with the most likely actions; see :func:`mosaic_worker.film.film_episode`."""
 
-    Args:
-        policy: As it is now.
-        env_id: Where.
-        folder: The run folder.
-        step: Steps trained, for the name.
-        seed: Of the environment.
+    def decide(_: Any, observation: Any, info: dict[str, Any], memory: Any) -> tuple[Any, Any]:
+        mask = info.get("action_mask")
+        masks = None if mask is None else np.asarray(mask, bool)[None]
+        choice = policy.choose(np.asarray(observation)[None], masks, memory=memory)
+        return choice.actions[0], choice.memory
 
-    Returns:
-        The file.
-
-    Raises:
-        CannotFilm: See there.
-    """
-    # Nobody asked for a window: what draws with SDL draws into memory.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    frames = _episode(policy, env_id, seed)
-    return write_film(frames, folder, step)
-
-
-def _episode(policy: Policy, env_id: str, seed: int) -> list[NDArray[np.uint8]]:
-    frames: list[NDArray[np.uint8]] = []
-    try:
-        env = make_environment(env_id, policy.description.preprocessing, "rgb_array")
-    except ConfigError as error:
-        raise CannotFilm(one_line(error)) from error
-    try:
-        observation, info = env.reset(seed=seed)
-        memory = np.zeros((1, policy.memory), np.float32) if policy.memory else None
-        for _ in range(MOST_FRAMES):
-            frames.append(picture_of(env))
-            mask = info.get("action_mask")
-            masks = None if mask is None else np.asarray(mask, bool)[None]
-            choice = policy.choose(np.asarray(observation)[None], masks, memory=memory)
-            memory = choice.memory
-            observation, _, terminated, truncated, info = env.step(choice.actions[0])
-            if terminated or truncated:
-                frames.append(picture_of(env))
-                break
-    except CannotFilm:
-        raise
-    except Exception as error:  # foreign code may raise anything
-        raise CannotFilm(f"{env_id} cannot be shown: {one_line(error)}") from error
-    finally:
-        env.close()
-    return frames
+    steps = policy.description.preprocessing
+    return film_episode(lambda: make_environment(env_id, steps, "rgb_array"), decide, folder, step, seed)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cleanrl_worker import video
 from cleanrl_worker.train import main
+from mosaic_worker.film import CannotFilm, write_film
 
 SMALL = ["--num-envs=4", "--num-steps=32", "--hidden", "8", "--total-steps=512"]
 
@@ -62,19 +62,17 @@ FRAMES = [np.full((20, 30, 3), shade, np.uint8) for shade in (0, 100, 200)]
 
 
 def test_without_av_it_is_a_gif(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video, "_episode", lambda *_: FRAMES)
     without(("av",), monkeypatch)
-    path = video.film(None, "any", tmp_path, 7, 0)  # type: ignore[arg-type]  # no policy is needed
+    path = write_film(FRAMES, tmp_path, 7)
     assert path.relative_to(tmp_path) == Path("videos/step-000000007.gif")
     with Image.open(path) as picture:
         assert (picture.size, picture.n_frames) == ((30, 20), 3)  # type: ignore[attr-defined]
 
 
 def test_without_either_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video, "_episode", lambda *_: FRAMES)
     without(("av", "PIL"), monkeypatch)
-    with pytest.raises(video.CannotFilm, match="neither av nor pillow"):
-        video.film(None, "any", tmp_path, 7, 0)  # type: ignore[arg-type]
+    with pytest.raises(CannotFilm, match="neither av nor pillow"):
+        write_film(FRAMES, tmp_path, 7)
 
 
 def test_what_cannot_be_shown_is_a_warning(tmp_path: Path) -> None:

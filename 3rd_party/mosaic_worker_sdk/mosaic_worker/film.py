@@ -5,23 +5,69 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.training import VIDEOS
+from mosaic_worker.training_command import ConfigError
 
 MOST_FRAMES = 500
 """A film is no longer."""
 _FPS = 30
 
 Frames = Sequence["NDArray[np.uint8]"]
+Decide = Callable[[Any, Any, Dict[str, Any], Any], Tuple[Any, Any]]
+"""Environment, observation, info and memory (``None`` where the episode begins) to action and memory."""
 
 
 class CannotFilm(Exception):
     """There is no picture to take, or nothing to write it with; the message says why."""
+
+
+def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: int, seed: int) -> Path:
+    """Play an episode and write it to ``videos/`` of a run folder.
+
+    Args:
+        make: Makes a Gymnasium environment that draws ``rgb_array``.
+        decide: Plays in it.
+        folder: The run folder.
+        step: Steps trained, for the name.
+        seed: Of the environment.
+
+    Returns:
+        The file.
+
+    Raises:
+        CannotFilm: The environment cannot be made, shown or played in, or nothing can write the film.
+    """
+    # Nobody asked for a window: what draws with SDL draws into memory.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    try:
+        env = make()
+    except ConfigError as error:
+        raise CannotFilm(_one_line(error)) from error
+    frames: List[NDArray[np.uint8]] = []
+    try:
+        observation, info = env.reset(seed=seed)
+        memory, over = None, False
+        while not over and len(frames) < MOST_FRAMES:
+            frames.append(picture_of(env))
+            action, memory = decide(env, observation, info, memory)
+            observation, _, terminated, truncated, info = env.step(action)
+            over = bool(terminated or truncated)
+        if over:
+            frames.append(picture_of(env))
+    except CannotFilm:
+        raise
+    except Exception as error:  # foreign code may raise anything
+        raise CannotFilm(f"{env.spec.id if env.spec else env} cannot be shown: {_one_line(error)}") from error
+    finally:
+        env.close()
+    return write_film(frames, folder, step)
 
 
 def write_film(frames: Frames, folder: Path, step: int) -> Path:

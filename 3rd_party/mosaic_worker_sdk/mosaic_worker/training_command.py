@@ -10,11 +10,14 @@ import re
 import shutil
 import sys
 from contextlib import closing, contextmanager, suppress
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Generator, Optional
+from typing import Generator, Mapping, Optional, TypeVar
 
 from mosaic_worker.checkpoint import holds_checkpoint
 from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
+
+_Algorithm = TypeVar("_Algorithm")
 
 
 class ConfigError(Exception):
@@ -22,6 +25,20 @@ class ConfigError(Exception):
 
     No ``ValueError``, so that pydantic and command-line parsers pass it on as it is.
     """
+
+
+def named(name: str, algorithms: Mapping[str, _Algorithm]) -> _Algorithm:
+    """Find an algorithm, in any case.
+
+    Raises:
+        ConfigError: There is none of that name; names the nearest.
+    """
+    found = algorithms.get(name.lower())
+    if found is None:
+        near = get_close_matches(name.lower(), algorithms, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(algorithms)}"
+        raise ConfigError(f"unknown algorithm {name!r}. {hint}")
+    return found
 
 
 def default_folder(algorithm: str, env_id: str, seed: int) -> Path:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mosaic_worker.training_command import named
 from sb3_worker.config import (
     A2CConfig,
-    ConfigError,
     DDPGConfig,
     DQNConfig,
     MaskablePPOConfig,
@@ -91,9 +90,4 @@ def algorithm(name: str) -> Algorithm:
     Raises:
         ConfigError: There is none of that name; names the nearest.
     """
-    found = ALGORITHMS.get(name.lower())
-    if found is None:
-        near = difflib.get_close_matches(name.lower(), ALGORITHMS, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(ALGORITHMS)}"
-        raise ConfigError(f"unknown algorithm {name!r}. {hint}")
-    return found
+    return named(name, ALGORITHMS)
