@@ -324,11 +324,6 @@ class Stream:
         return self._env.reset()[0]
 
 
-def same_steps(one: Any, other: Any) -> bool:
-    """Whether two lists of steps do the same, however they are written."""
-    return check_steps(one) == check_steps(other)
-
-
 def describe_steps(steps: Any) -> str:
     """Steps on one line for people: ``select image, frame_stack 4``."""
     return ", ".join(_describe(step) for step in check_steps(steps))
