@@ -95,8 +95,8 @@ class PPO:
         self.config, self.device = config, session.device
         self.generator = torch.Generator().manual_seed(config.seed)
         seen = environments.observation_space
-        row_bytes = math.prod(seen.shape) * np.dtype(seen.dtype).itemsize
-        check_room("num_envs x num_steps", config.batch_size, row_bytes)
+        number = 1 if seen.dtype == np.uint8 else 4  # everything else is shown as float32
+        check_room("num_envs x num_steps", config.batch_size, math.prod(seen.shape) * number)
         self.head: Head = head_of(describe(environments.action_space))
         self.model = self.build(environments)
         self.model.initialise(self.generator)
