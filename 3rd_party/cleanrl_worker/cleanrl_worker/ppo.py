@@ -41,7 +41,6 @@ from cleanrl_worker.state import (
     restore_optimizer,
 )
 from mosaic_worker.gymnasium_spaces import describe
-from mosaic_worker.training_memory import check_room
 
 
 class Rollout(NamedTuple):
@@ -94,9 +93,6 @@ class PPO:
     def __init__(self, config: PPOConfig, environments: Environments, session: Session) -> None:
         self.config, self.device = config, session.device
         self.generator = torch.Generator().manual_seed(config.seed)
-        seen = environments.observation_space
-        number = 1 if seen.dtype == np.uint8 else 4  # everything else is shown as float32
-        check_room("num_envs x num_steps", config.batch_size, math.prod(seen.shape) * number)
         self.head: Head = head_of(describe(environments.action_space))
         self.model = self.build(environments)
         self.model.initialise(self.generator)

@@ -10,7 +10,6 @@ bootstrap: an episode that a time limit cut would have gone on, so its last stat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,7 +19,6 @@ from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from cleanrl_worker.environments import Seen, Transition
-from mosaic_worker.training_memory import check_room
 
 Kind = tuple[tuple[int, ...], DTypeLike]
 """Shape and dtype of one observation or action."""
@@ -65,9 +63,6 @@ class ReplayBuffer:
         capacity: How many transitions.
         observation: Shape and dtype of one observation.
         action: Shape and dtype of one action as it is kept.
-
-    Raises:
-        ConfigError: So many transitions do not fit into the memory of this training.
     """
 
     def __init__(self, capacity: int, observation: Kind, action: Kind) -> None:
@@ -80,8 +75,6 @@ class ReplayBuffer:
             "rewards": number,
             "terminated": number,
         }
-        row_bytes = sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in columns.values())
-        check_room("buffer_size", capacity, row_bytes)
         self._rows = {name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()}
         self._place = 0
         self._size = 0

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
+import numpy as np
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.ppo import PPOConfig
+from cleanrl_worker.config.replay import ReplayConfig
 from cleanrl_worker.environments import Environments, TrainingFailed, action_kind
 from cleanrl_worker.evaluate import EVALUATION_SEEDS, Interrupted, mean_return
 from cleanrl_worker.policy import Policy
@@ -15,6 +19,7 @@ from cleanrl_worker.registry import Algorithm, load
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import State, read_state
 from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_memory import check_room
 
 __all__ = ["TrainingFailed", "stored_settings", "train"]
 
@@ -41,6 +46,7 @@ def train(
     begun = restored.values["environments"] if restored else None
     with contextlib.closing(Environments(config, begun)) as environments:
         check_fit(algorithm, environments)
+        check_memory(config, environments)
         scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=_next_step(restored))
         with contextlib.closing(scalars):
             session = Session(algorithm.name, config, environments, run, scalars, restored)
@@ -93,6 +99,24 @@ def check_fit(algorithm: Algorithm, environments: Environments) -> None:
             f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {environments.env_id} acts "
             f"in {environments.action_space}. These learn there: {', '.join(others) or 'none'}"
         )
+
+
+def check_memory(config: TrainingConfig, environments: Environments) -> None:
+    """Refuse to remember more than fits, before anything is begun.
+
+    Raises:
+        ConfigError: Naming the setting, and the most that fits.
+    """
+    seen, acts = environments.observation_space, environments.action_space
+    # As they are kept: bytes as bytes, everything else as float32; an action takes 8 bytes or 4 a number.
+    observation = math.prod(seen.shape) * (1 if seen.dtype == np.uint8 else 4)
+    action = 4 * math.prod(acts.shape) if acts.shape else 8
+    if isinstance(config, ReplayConfig):
+        # With what it led to, its reward and whether it was the last.
+        check_room("buffer_size", config.buffer_size, 2 * observation + action + 8)
+    elif isinstance(config, PPOConfig):
+        # With log-probability, value, reward and end.
+        check_room("num_envs x num_steps", config.batch_size, observation + action + 16)
 
 
 def stored_settings(algorithm: Algorithm, state: State) -> dict[str, Any]:

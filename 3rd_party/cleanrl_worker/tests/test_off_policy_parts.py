@@ -14,7 +14,6 @@ from torch import nn
 import cleanrl_worker.replay as replay
 from cleanrl_worker.bounds import Bounds
 from cleanrl_worker.c51 import cross_entropy, next_distribution, project
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.dqn import action_value_targets, td_loss
 from cleanrl_worker.environments import Seen, Transition
 from cleanrl_worker.exploration import linear_schedule, normals, random_legal
@@ -288,10 +287,3 @@ def test_a_ring_too_large_to_keep_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     again = ring(8)
     again.restore({})
     assert len(again) == 0
-
-
-def test_a_ring_that_does_not_fit_the_memory_is_refused_with_one_that_does() -> None:
-    with pytest.raises(
-        ConfigError, match=r"buffer_size = 1,\S+ steps of 56,464 bytes .* set buffer_size to"
-    ):
-        ReplayBuffer(10**9, ((84, 84, 4), np.uint8), ((), np.int64))

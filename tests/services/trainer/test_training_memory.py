@@ -74,3 +74,5 @@ def test_a_buffer_that_does_not_fit_is_refused_before_the_training_begins(
     assert "buffer_size = 100,000,000 steps" in ended.stderr
     assert "this training may use 0.5 GiB for them; set buffer_size to" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
+    assert ended.stdout == ""
+    assert not asked.out.exists()
