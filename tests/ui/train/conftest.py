@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from grpc.aio import init_grpc_aio, shutdown_grpc_aio
@@ -48,12 +49,21 @@ def trainer(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(store.data))
     monkeypatch.setenv("MOSAIC_CACHE_DIR", str(store.cache))
     monkeypatch.setenv("MOSAIC_RUNS_DIR", str(store.runs))
-    monkeypatch.setenv("XDG_DATA_HOME", str(store.data.parent / "xdg"))
+    _own_trash(store.data.parent / "xdg", monkeypatch)
     with WorkerTypeRegistry.isolated():
         yield store
     if find(store) is not None:
         asyncio.run(_end_trainings(store))
         stop_daemon(store)
+
+
+def _own_trash(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here and in processes; Send2Trash keeps the place that it found when it was imported."""
+    import send2trash.plat_other as other
+
+    folder.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    monkeypatch.setattr(other, "HOMETRASH_B", os.fsencode(folder / "Trash"))
 
 
 async def _end_trainings(store: Store) -> None:
