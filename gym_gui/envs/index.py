@@ -73,7 +73,9 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
 def _fingerprint(kind: str, module: str) -> str:
     place = package_dir(module)
     versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(module))
-    changed = place.stat().st_mtime_ns if place and place.exists() else 0
+    # Not the folder's own time: the first import puts __pycache__ into it.
+    sources = sorted(place.glob("*.py")) if place else []
+    changed = [(file.name, file.stat().st_mtime_ns) for file in sources]
     facts = [_FORMAT, kind, module, str(place), changed, versions, sys.version_info[:3], sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 

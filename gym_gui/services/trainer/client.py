@@ -223,7 +223,7 @@ class TrainerClient:
                 rows = list(_rows(batch.lines, read))
                 if rows:
                     yield rows
-                leave.put_nowait(pb.FollowRequest(credits=1))
+                leave.put_nowait(pb.FollowRequest(credits=1) if batch.lines else None)
         finally:
             call.cancel()
             # gRPC leaves whoever gives the requests of a call that is over waiting for ever.

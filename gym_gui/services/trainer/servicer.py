@@ -34,6 +34,8 @@ from gym_gui.services.trainer.trainer import Trainer
 _log = logging.getLogger(__name__)
 
 _FOLLOW_S = 0.2
+_FAREWELL_S = 10.0
+"""Longest wait for a watcher to end its side once it has everything."""
 _LONGEST = 2000
 
 
@@ -142,6 +144,9 @@ class TrainerServicer:
                     leave.spent()
                     yield pb.TelemetryLines(lines=lines)
                 elif over:  # it was over before we looked: nothing follows
+                    yield pb.TelemetryLines()
+                    # What the watcher is still sending must find somebody who listens.
+                    await asyncio.wait({reader}, timeout=_FAREWELL_S)
                     return
                 else:
                     await asyncio.sleep(_FOLLOW_S)
