@@ -14,6 +14,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import AgentID
+from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
@@ -25,7 +26,7 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
-from gym_gui.workers.supervisor import SlotRequest, Supervisor
+from gym_gui.workers.supervisor import Company, SlotRequest, Supervisor
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 
 DEFAULT_DEADLINE_S = 300.0
@@ -72,8 +73,26 @@ class Casting:
     pipelines: Mapping[AgentID, Pipeline] = field(default_factory=_nothing)
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
-        """A new instance of the operator's environment."""
+        """A new instance of the operator's environment.
+
+        Args:
+            render_mode: What it draws; a picture in any case where a slot is shown one.
+        """
+        if any(view.image for view in self.views.values()):
+            render_mode = "rgb_array"
         return make_environment(self.config, render_mode=render_mode)
+
+    @property
+    def views(self) -> dict[AgentID, View]:
+        """What slots are shown beside their observations, by slot that wants it."""
+        wanted = {
+            agent: View.of(definition.inputs.wanted, self._settings_of(agent))
+            for agent, definition in self.workers.items()
+        }
+        return {agent: view for agent, view in wanted.items() if view is not None}
+
+    def _settings_of(self, agent: AgentID) -> dict[str, Any]:
+        return {**self.workers[agent].default_settings, **self.assignments[agent].settings}
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""
@@ -105,6 +124,7 @@ class Casting:
             mapping,
             players,
             {agent: a.on_invalid for agent, a in self.assignments.items()},
+            self.views,
         )
 
     def _groups(self) -> list[list[AgentID]]:
@@ -168,12 +188,13 @@ class Casting:
         self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
     ) -> SlotRequest:
         slot, assignment, pipeline = self.slots[agent], self.assignments[agent], self.pipelines.get(agent)
-        settings: dict[str, Any] = {**definition.default_settings, **assignment.settings}
+        settings = self._settings_of(agent)
         if assignment.checkpoint_agent is not None:
             settings["checkpoint_agent"] = assignment.checkpoint_agent
         deadline = assignment.deadline_s
         if deadline is None and assignment.worker_type != "human":
             deadline = DEFAULT_DEADLINE_S
+        view = self.views.get(agent)
         return SlotRequest(
             agent,
             self.env_id,
@@ -186,7 +207,21 @@ class Casting:
             deadline,
             secrets,
             pipeline,
+            Company() if view is None else self._company(agent, view),
         )
+
+    def _company(self, agent: AgentID, view: View) -> Company:
+        """What a worker that reads is told of the game before it begins."""
+        environment = self.make_environment()
+        try:
+            briefing = environment.describer(agent).briefing(agent, view.mode)
+            teams = environment.teams
+        finally:
+            environment.close()
+        own = next((team for team, agents in teams.items() if agent in agents), "")
+        mates = [mate for mate in teams.get(own, ()) if mate != agent]
+        others = [each for team, agents in teams.items() if team != own for each in agents]
+        return Company(briefing, own, mates, others)
 
 
 def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:
@@ -280,7 +315,9 @@ def _check_player(
     except PreprocessingError as error:
         raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {error}") from error
     shown = slot.observation_space if pipeline is None else pipeline.input_space
-    reasons = check_slot(definition, shown, slot.action_space)
+    reasons = check_slot(definition, shown, slot.action_space, inputs=slot.offers)
+    if not reasons:
+        View.of(definition.inputs.wanted, {**definition.default_settings, **assignment.settings})
     path = policy_path(assignment, definition)
     if path is not None and not path.exists() and "address" not in assignment.settings:
         raise ExperimentError(

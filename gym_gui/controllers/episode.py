@@ -20,6 +20,7 @@ from gym_gui.core.plain import to_plain
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.core.view import View
 from gym_gui.envs import Environment
 
 
@@ -33,6 +34,7 @@ class Episode:
         max_steps: Environment steps after which the episode is truncated, or ``None``.
         next_id: Gives decision ids.
         keep_observations: Write observations into the rows.
+        views: What slots are shown beside their observations.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Episode:
         next_id: Callable[[], int],
         *,
         keep_observations: bool = False,
+        views: Mapping[AgentID, View] | None = None,
     ) -> None:
         self.plan, self.index, self.environment = plan, plan.index, environment
         self.seats = seats = codecs.seats
@@ -64,6 +67,8 @@ class Episode:
         self._step = environment.adapter.step
         self._max_steps, self._next_id = max_steps, next_id
         self._keep = keep_observations
+        self.views: Mapping[AgentID, View] = views or {}
+        self._said: dict[AgentID, list[str]] = {}
         self._hierarchical = environment.adapter.paradigm is SteppingParadigm.HIERARCHICAL
         self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
         self._rows: list[rows.Row] = []
@@ -115,7 +120,9 @@ class Episode:
 
     def ask_another(self, decision: Decision) -> Decision:
         """The same question to whoever plays the slot now; the one who was asked is too late."""
-        again = decision._replace(id=self._next_id(), attempt=0, reason="")
+        if decision.shown is not None:
+            self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
+        again = self._shown(decision._replace(id=self._next_id(), attempt=0, reason="", shown=None))
         self.asked[decision.agent_id] = again
         self._passed_on.add(decision.agent_id)
         return again
@@ -180,8 +187,11 @@ class Episode:
         row = [step, agent, action, source, seen, answer.latency_ms, extras, 0.0, False, False, view]
         if self._owed:
             row[rows.REWARD] = self._owed.pop(agent, 0.0)
-        if extras is not None and "tokens" in extras:
-            self._count_tokens(agent, extras["tokens"])
+        if extras is not None:
+            if "tokens" in extras:
+                self._count_tokens(agent, extras["tokens"])
+            if "said" in extras:
+                self._tell_team(agent, extras["said"])
         self._rows.append(row)
         self._last[agent] = row
         if agent in self.wants_results:
@@ -223,7 +233,7 @@ class Episode:
                 raise ObservationError(
                     f"the environment showed {agent} what its observation space does not allow: {exc}"
                 ) from exc
-            asked[agent] = Decision(
+            decision = Decision(
                 self._next_id(),
                 self.index,
                 self.steps,
@@ -235,7 +245,26 @@ class Episode:
                 adapter.action_mask(agent),
                 adapter.info(agent),
             )
+            asked[agent] = self._shown(decision) if self.views else decision
         return list(asked.values())
+
+    def _shown(self, decision: Decision) -> Decision:
+        """The question with what its slot is shown beside the observation."""
+        view = self.views.get(decision.slot)
+        if view is None:
+            return decision
+        agent = decision.agent_id
+        said = self._said.pop(agent, ()) if view.messages else ()
+        shown = self.environment.show(agent, decision.observation, view, decision.action_mask, said)
+        return decision._replace(shown=shown)
+
+    def _tell_team(self, agent: AgentID, words: str) -> None:
+        """What an agent said is in its team-mates' next question."""
+        for agents in self.environment.teams.values():
+            if agent in agents:
+                for mate in agents:
+                    if mate != agent and mate in self.seats:
+                        self._said.setdefault(mate, []).append(f"{agent}: {words}")
 
     def outcomes(self) -> Iterator[StepOutcome]:
         """Results of earlier actions that have become complete: their agents act again."""

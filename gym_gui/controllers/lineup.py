@@ -11,6 +11,7 @@ from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
+from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
@@ -51,6 +52,10 @@ def _no_rules() -> dict[AgentID, OnInvalid]:
     return {}
 
 
+def _no_views() -> dict[AgentID, View]:
+    return {}
+
+
 @dataclass
 class Lineup:
     """All that a session needs to play an operator's episodes.
@@ -63,6 +68,7 @@ class Lineup:
         mapping: Who decides; every slot is bound.
         players: Who plays each slot, for the record.
         rules: What follows an unusable answer; default: the episode fails.
+        views: What slots are shown beside their observations; none for those that are not in it.
     """
 
     operator_id: str
@@ -72,6 +78,7 @@ class Lineup:
     mapping: PolicyMappingService
     players: Mapping[AgentID, Player]
     rules: Mapping[AgentID, OnInvalid] = field(default_factory=_no_rules)
+    views: Mapping[AgentID, View] = field(default_factory=_no_views)
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
@@ -84,9 +91,20 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             adapter.action_space(agent),
             environment.noop_action(agent),
             environment.action_meanings(agent),
+            _offers(environment, agent),
         )
         for agent in adapter.possible_agents
     }
+
+
+def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
+    """What an agent can be shown beside its observation."""
+    offers = ["legal_actions", "messages"]
+    if environment.describer(agent).can_say(agent):
+        offers.append("text")
+    if "rgb_array" in environment.family.render_modes(environment.spec):
+        offers.append("image")
+    return tuple(offers)
 
 
 def seatings(

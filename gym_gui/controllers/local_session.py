@@ -224,6 +224,7 @@ class LocalSession:
             before = self._supervisor.slot_of(agent, other_than=slot)
             if self._desk is not None:
                 self._desk.forget_slot(agent)
+            self._lineup.views = casting.views
             self.controller.rebind(binding, slot, assignment.on_invalid)
             self._casting = casting
             player = Player.of(binding)

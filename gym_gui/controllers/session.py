@@ -148,7 +148,14 @@ class SessionController:
         gone = {decision.id for _, decision in undecided}
         self._mapping.revoke(decision for _, decision in undecided)
         self._ready = [decision for decision in self._ready if decision.id not in gone]
-        self._ready += [episode.ask_another(decision) for episode, decision in undecided]
+        for episode, decision in undecided:
+            episode.views = self._lineup.views
+            try:
+                self._ready.append(episode.ask_another(decision))
+            except EpisodeError as exc:
+                self._finish(episode, EpisodeStatus.FAILED, str(exc))
+        for episode in self._live.values():
+            episode.views = self._lineup.views
         self._mapping.attach(binding, backend)
         self._nudge()
 
@@ -276,6 +283,7 @@ class SessionController:
             self._max_steps,
             self._ids.__next__,
             keep_observations=self._keep,
+            views=self._lineup.views,
         )
         episode.players = self._records
         self._live[plan.index] = episode

@@ -44,6 +44,29 @@ class StepResult(NamedTuple):
         return {a: done or self.truncated.get(a, False) for a, done in self.terminated.items()}
 
 
+class Choice(NamedTuple):
+    """A legal action and its word, where words depend on the position (chess: ``"e2e4"``)."""
+
+    action: int
+    word: str
+
+
+class Shown(NamedTuple):
+    """What a slot is shown beside its observation; for policies that read or look.
+
+    Attributes:
+        text: The observation in words.
+        image: PNG of a picture, ``b""`` where none was asked for.
+        messages: What teammates have said since the last decision, ``"green_1: I go left"``.
+        choices: The legal actions in words, where the words depend on the position.
+    """
+
+    text: str = ""
+    image: bytes = b""
+    messages: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+
 class Decision(NamedTuple):
     """One question to one agent: this is what you see, what do you do?
 
@@ -60,6 +83,7 @@ class Decision(NamedTuple):
         info: The environment's info for this agent.
         attempt: 0 at the first ask, then 1, 2, … for retries.
         reason: Why the previous attempt was refused, empty at the first.
+        shown: The observation in words or as a picture, for slots that asked for it.
     """
 
     id: int
@@ -74,6 +98,7 @@ class Decision(NamedTuple):
     info: Mapping[str, Any] | None = None
     attempt: int = 0
     reason: str = ""
+    shown: Shown | None = None
 
 
 class Answer(NamedTuple):
@@ -89,7 +114,7 @@ class Answer(NamedTuple):
         invalid: Why the reply cannot be played.
         failure: Why no reply can be had from this policy.
         latency_ms: Milliseconds from the ask to the answer.
-        extras: Optional row fields: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``.
+        extras: Optional row fields: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``, ``said``.
     """
 
     decision: Decision

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from gym_gui.core.enums import Outcome
-from gym_gui.core.errors import EnvironmentFailure, UsageError
+from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
 from gym_gui.core.live import Board
 from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
+from gym_gui.core.types import AgentID, Choice, Mask, Shown
+from gym_gui.core.view import View
+from gym_gui.envs.describers import Describer, SpaceDescriber
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.keymaps import KeyScheme, by_space
 from gym_gui.envs.pictures import Picture, as_picture, as_text
+from gym_gui.envs.png import as_png, cells_of
 from gym_gui.envs.spec import EnvSpec
 
 _log = logging.getLogger(__name__)
@@ -104,6 +109,56 @@ class Environment:
         except EnvironmentFailure as error:
             self._complain("its text is missing", error)
             return ""
+
+    @cached_property
+    def _describer(self) -> Describer:
+        return self.family.describer(self)
+
+    def describer(self, agent: AgentID) -> Describer:
+        """Who says in words what ``agent`` sees and may do."""
+        adapter = self.adapter
+        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
+            return SpaceDescriber(self)
+        return self._describer
+
+    def show(
+        self,
+        agent: AgentID,
+        observation: Any,
+        view: View,
+        mask: Mask | None = None,
+        messages: Sequence[str] = (),
+    ) -> Shown:
+        """What ``agent`` is shown at this moment beside its observation.
+
+        Args:
+            agent: A current agent.
+            observation: What it sees, the mask taken out.
+            view: What its slot wants.
+            mask: Its legal actions.
+            messages: What its team-mates said.
+
+        Raises:
+            ObservationError: It cannot be described or drawn.
+        """
+        describer = self.describer(agent)
+        try:
+            text = describer.text(agent, observation, view.mode) if view.text else ""
+            choices: tuple[Choice, ...] = describer.choices(agent, mask)
+            image = self._drawn(describer, agent, view) if view.image else b""
+        except Exception as exc:  # the border to environments' own attributes
+            raise ObservationError(
+                f"what {agent} sees cannot be described: {type(exc).__name__}: {exc}"
+            ) from exc
+        return Shown(text, image, tuple(messages), choices)
+
+    def _drawn(self, describer: Describer, agent: AgentID, view: View) -> bytes:
+        picture = describer.frame(agent) if view.frame == "egocentric" else None
+        if picture is None:
+            picture = as_picture(self.adapter.render())
+        if picture is None:
+            raise ValueError("it draws no picture")
+        return as_png(picture, longest=view.image_size, grid=cells_of(picture) if view.image_grid else None)
 
     def _complain(self, what: str, error: Exception) -> None:
         if what not in self._complained:

@@ -19,6 +19,7 @@ from gym_gui.envs.spec import DISTRIBUTION, EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 USED_MODES = ("rgb_array", "ansi")
@@ -183,6 +184,12 @@ class Family:
         meanings = self.action_meanings(environment, agent)
         lowered = [meaning.lower() for meaning in meanings]
         return lowered.index("noop") if "noop" in lowered else None
+
+    def describer(self, environment: Environment) -> Describer:
+        """Says in words what its agents see; by default by the names of its spaces."""
+        from gym_gui.envs.describers import SpaceDescriber
+
+        return SpaceDescriber(environment)
 
     def board(self, environment: Environment) -> Board | None:
         """The position of a board game, to be drawn and clicked on; else ``None``."""

@@ -30,6 +30,8 @@ class SlotInfo:
         action_space: Gymnasium space of what it does.
         noop_action: The environment's own no-op, or ``None``.
         action_meanings: A word per discrete action, or empty.
+        offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
+            ``legal_actions``.
     """
 
     agent_id: str
@@ -37,6 +39,7 @@ class SlotInfo:
     action_space: Any
     noop_action: Any = None
     action_meanings: Sequence[str] = ()
+    offers: Sequence[str] = ("legal_actions",)
 
     @cached_property
     def sees(self) -> SpaceCodec:

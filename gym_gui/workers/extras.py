@@ -15,6 +15,8 @@ _OURS = frozenset(
     }
 )
 """Fields of a step row that the engine alone writes."""
+MOST_SAID = 1000
+"""Characters of a message to team-mates: it is in the prompt of each of them."""
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:
@@ -50,4 +52,7 @@ def read_extras(text: str) -> dict[str, Any]:
     counts = cast("dict[str, Any]", tokens).values() if isinstance(tokens, dict) else [None]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
         raise ProtocolError("its 'tokens' are not whole numbers by name")
+    said = extras.get("said", "")
+    if not isinstance(said, str) or len(said) > MOST_SAID:
+        raise ProtocolError(f"what it said to its team is no text of at most {MOST_SAID} characters")
     return extras

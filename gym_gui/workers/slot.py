@@ -12,7 +12,7 @@ import numpy as np
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
-from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
 from gym_gui.workers.extras import read_extras
@@ -210,6 +210,23 @@ class WorkerSlot:
         if any(attempts):
             q.attempts.extend(attempts)
             q.reasons.extend([d.reason for d in batch])
+        if batch[0].shown is not None:
+            self._pack_shown(q, batch)
+
+    def _pack_shown(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
+        """What the worker asked for in its ``Welcome`` of what the slot is shown."""
+        inputs = self.process.welcome.inputs
+        shown = [d.shown or Shown() for d in batch]
+        if "text" in inputs:
+            q.texts.extend([each.text for each in shown])
+        if "image" in inputs:
+            q.images.extend([pb.Image(data=each.image, mime="image/png") for each in shown])
+        if "messages" in inputs:
+            q.messages.extend([pb.Messages(texts=each.messages) for each in shown])
+        if any(each.choices for each in shown):
+            for each in shown:
+                actions, words = [c.action for c in each.choices], [c.word for c in each.choices]
+                q.choices.add(actions=actions, words=words)
 
     def _pack_results(self, r: pb.Results) -> None:
         done, self._results = self._results, []

@@ -35,6 +35,23 @@ def _no_secrets() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Company:
+    """What a worker that reads is told of the game and of who else plays.
+
+    Attributes:
+        briefing: The game in words: what it is about, how to read what is shown, the actions.
+        team: Name of the slot's team.
+        teammates: The other agents of it.
+        opponents: Agents of other teams.
+    """
+
+    briefing: str = ""
+    team: str = ""
+    teammates: Sequence[str] = ()
+    opponents: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class SlotRequest:
     """A slot to be filled by a worker.
 
@@ -51,6 +68,7 @@ class SlotRequest:
         deadline_s: Longest time for an answer.
         secrets: Keys by name; they leave this process only inside the ``Load`` message.
         pipeline: What happens to observations before the worker sees them.
+        company: The game in words and who else plays, for workers that read.
     """
 
     agent_id: str
@@ -64,6 +82,7 @@ class SlotRequest:
     deadline_s: float | None = None
     secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
     pipeline: Pipeline | None = None
+    company: Company = Company()
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -76,6 +95,10 @@ class SlotRequest:
             settings=json.dumps(dict(self.settings)),
             action_meanings=self.action_meanings,
             secrets=dict(self.secrets),
+            briefing=self.company.briefing,
+            team=self.company.team,
+            teammates=self.company.teammates,
+            opponents=self.company.opponents,
         )
         if self.noop is not None:
             load.noop = self.noop

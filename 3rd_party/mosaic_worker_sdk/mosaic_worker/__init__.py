@@ -9,6 +9,7 @@ The package needs numpy and protobuf only, so that it fits into any worker's env
 """
 
 from mosaic_worker.codec import Codec, Column, GraphInstance, NotInSpace
+from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import (
     Actions,
@@ -26,6 +27,7 @@ from mosaic_worker.worker import (
 __version__ = "0.1.0"
 __all__ = [
     "Actions",
+    "AsyncWorker",
     "Batch",
     "Codec",
     "Column",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -12,6 +13,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 import numpy as np
 
 from mosaic_worker.codec import Codec
+from mosaic_worker.concurrent import AsyncWorker, Decider
 from mosaic_worker.link import PROTOCOL, Link
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.spaces import Space
@@ -99,6 +101,7 @@ class Runtime:
         self._id, self._version = worker_id, version
         self._slots: Dict[int, Tuple[Slot, Codec, Codec]] = {}
         self._pending: List[pb.ToWorker] = []
+        self._decider: Optional[Decider] = None
         self._stop = threading.Event()
 
     def run(self) -> int:
@@ -148,10 +151,14 @@ class Runtime:
         if hello.heartbeat_s > 0:
             threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
         worker.host = Host(self._link, self._pending)
+        if isinstance(worker, AsyncWorker):
+            self._decider = Decider(worker, self._send_one)
         try:
             self._loop(worker)
         finally:
             root.removeHandler(forward)
+            if self._decider is not None:
+                self._decider.close()
             worker.close()
         return 0
 
@@ -204,18 +211,36 @@ class Runtime:
 
     def _work(self, worker: Worker, work: pb.Work) -> None:
         slot, sees, does = self._slots[work.slot]
+        decider = self._decider
         if work.HasField("results"):
-            worker.on_step_result(_results(slot, sees, does, work.results))
+            results = _results(slot, sees, does, work.results)
+            (decider.results if decider else worker.on_step_result)(results)
         if work.ends:
             ends = [EpisodeEnd(e.episode, e.total_reward, e.steps, e.status) for e in work.ends]
-            worker.on_episode_end(slot, ends)
+            (decider.end if decider else worker.on_episode_end)(slot, ends)
         if work.starts:
             starts = [EpisodeStart(s.episode, s.seed, s.agent or slot.agent_id) for s in work.starts]
-            worker.reset(slot, starts)
+            (decider.reset if decider else worker.reset)(slot, starts)
         if work.HasField("questions"):
             batch = _batch(slot, sees, work.questions)
+            if decider is not None:
+                decider.ask(batch)
+                return
             for reply in _answer(worker, batch, does):
                 self._link.send(pb.FromWorker(replies=reply))
+
+    def _send_one(self, batch: Batch, result: Any) -> None:
+        """Send what came of one decision of a worker that decides many at once."""
+        codec = self._slots[batch.slot.index][2]
+        if isinstance(result, Exception):
+            reply = _broken(batch, result)
+        else:
+            try:
+                reply = _replies(batch, result if isinstance(result, Actions) else [result], codec)
+            except Exception as exc:  # the border to the author's code: no action of this space
+                reply = _broken(batch, exc)
+        with contextlib.suppress(OSError):  # the host is gone; the main loop is about to notice
+            self._link.send(pb.FromWorker(replies=reply))
 
 
 def _slot(load: pb.Load) -> Slot:
@@ -230,6 +255,10 @@ def _slot(load: pb.Load) -> Slot:
         noop_action=load.noop if load.HasField("noop") else None,
         secrets=dict(load.secrets),
         deterministic=load.deterministic if load.HasField("deterministic") else None,
+        briefing=load.briefing,
+        team=load.team,
+        teammates=tuple(load.teammates),
+        opponents=tuple(load.opponents),
     )
 
 
@@ -252,6 +281,7 @@ def _batch(slot: Slot, codec: Codec, q: pb.Questions) -> Batch:
         texts=list(q.texts),
         images=[(image.data, image.mime) for image in q.images],
         messages=[list(m.texts) for m in q.messages],
+        choices=[list(zip(c.actions, c.words)) for c in q.choices],
     )
 
 
@@ -280,8 +310,12 @@ def _answer(worker: Worker, batch: Batch, codec: Codec) -> List[pb.Replies]:
         if len(batch) > 1:
             return [reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec)]
         _log.exception("select_actions raised")
-        problem = pb.Problem(id=batch.ids[0], reason=f"{type(exc).__name__}: {exc}", fatal=True)
-        return [pb.Replies(slot=batch.slot.index, problems=[problem])]
+        return [_broken(batch, exc)]
+
+
+def _broken(batch: Batch, exc: Exception) -> pb.Replies:
+    problem = pb.Problem(id=batch.ids[0], reason=f"{type(exc).__name__}: {exc}", fatal=True)
+    return pb.Replies(slot=batch.slot.index, problems=[problem])
 
 
 def _replies(batch: Batch, result: Any, codec: Codec) -> pb.Replies:

@@ -32,6 +32,11 @@ class Slot:
         noop_action: The environment's own no-op, or ``None`` where it has none.
         secrets: API keys by name; never log or write them.
         deterministic: Ask for the policy's mode instead of a sample; ``None`` leaves it to the worker.
+        briefing: The game in words, for workers that want ``text`` or ``image``: what it is about,
+            how to read what is shown, what the actions are.
+        team: Name of the slot's team.
+        teammates: The other agents of it.
+        opponents: Agents of other teams.
     """
 
     index: int
@@ -44,6 +49,10 @@ class Slot:
     noop_action: int | None = None
     secrets: Mapping[str, str] = field(default_factory=lambda: _nothing(), repr=False)
     deterministic: bool | None = None
+    briefing: str = ""
+    team: str = ""
+    teammates: Sequence[str] = ()
+    opponents: Sequence[str] = ()
 
 
 def _nothing() -> dict[str, Any]:
@@ -82,7 +91,22 @@ class EpisodeEnd(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """One decision of a batch, for workers that think one at a time."""
+    """One decision of a batch, for workers that think one at a time.
+
+    Attributes:
+        id: Answers name it.
+        episode: Its episode.
+        step: Environment step.
+        seed: Policy seed of the episode.
+        observation: What the slot sees.
+        action_mask: bool (n_actions,), or ``None`` where every action is legal.
+        attempt: 0 for a first ask, k for the k-th retry.
+        reason: Why the attempt before was refused.
+        text: The observation in words, where the worker wants ``text``.
+        image: (bytes, MIME type) of a picture, where it wants ``image``.
+        messages: What team-mates have said since the last decision.
+        choices: (action, word) of the legal actions, where words depend on the position.
+    """
 
     id: int
     episode: int
@@ -92,6 +116,10 @@ class Decision(NamedTuple):
     action_mask: NDArray[np.bool_] | None
     attempt: int
     reason: str
+    text: str = ""
+    image: tuple[bytes, str] | None = None
+    messages: Sequence[str] = ()
+    choices: Sequence[tuple[int, str]] = ()
 
     @property
     def legal_actions(self) -> list[int] | None:
@@ -117,6 +145,7 @@ class Batch:
         texts: The observation in words, for workers whose ``inputs`` name ``text``.
         images: (bytes, MIME type) of each, for workers whose ``inputs`` name ``image``.
         messages: What teammates said, for workers whose ``inputs`` name ``messages``.
+        choices: (action, word) of each one's legal actions, where words depend on the position.
     """
 
     slot: Slot
@@ -131,6 +160,7 @@ class Batch:
     texts: Sequence[str] = ()
     images: Sequence[Tuple[bytes, str]] = ()
     messages: Sequence[Sequence[str]] = ()
+    choices: Sequence[Sequence[Tuple[int, str]]] = ()
 
     def only(self, i: int) -> Batch:
         """The batch that holds the ``i``-th decision alone."""
@@ -149,6 +179,7 @@ class Batch:
             self.texts[k],
             self.images[k],
             self.messages[k],
+            self.choices[k],
         )
 
     def __len__(self) -> int:
@@ -165,6 +196,10 @@ class Batch:
             None if masks is None else masks[i],
             self.attempts[i] if self.attempts else 0,
             self.reasons[i] if self.reasons else "",
+            self.texts[i] if self.texts else "",
+            self.images[i] if self.images else None,
+            self.messages[i] if self.messages else (),
+            self.choices[i] if self.choices else (),
         )
 
     def __iter__(self) -> Iterator[Decision]:

@@ -74,7 +74,7 @@ class Welcome(_message.Message):
     def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Load(_message.Message):
-    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic")
+    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -92,6 +92,10 @@ class Load(_message.Message):
     NOOP_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    BRIEFING_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    TEAMMATES_FIELD_NUMBER: _ClassVar[int]
+    OPPONENTS_FIELD_NUMBER: _ClassVar[int]
     slot: int
     agent: str
     env: str
@@ -102,7 +106,11 @@ class Load(_message.Message):
     noop: int
     secrets: _containers.ScalarMap[str, str]
     deterministic: bool
-    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ...) -> None: ...
+    briefing: str
+    team: str
+    teammates: _containers.RepeatedScalarFieldContainer[str]
+    opponents: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Loaded(_message.Message):
     __slots__ = ("slot", "policy", "error")
@@ -159,7 +167,7 @@ class Column(_message.Message):
     def __init__(self, data: _Optional[bytes] = ..., sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Questions(_message.Message):
-    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages")
+    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages", "choices")
     IDS_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -171,6 +179,7 @@ class Questions(_message.Message):
     TEXTS_FIELD_NUMBER: _ClassVar[int]
     IMAGES_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    CHOICES_FIELD_NUMBER: _ClassVar[int]
     ids: _containers.RepeatedScalarFieldContainer[int]
     episodes: _containers.RepeatedScalarFieldContainer[int]
     steps: _containers.RepeatedScalarFieldContainer[int]
@@ -182,7 +191,8 @@ class Questions(_message.Message):
     texts: _containers.RepeatedScalarFieldContainer[str]
     images: _containers.RepeatedCompositeFieldContainer[Image]
     messages: _containers.RepeatedCompositeFieldContainer[Messages]
-    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ...) -> None: ...
+    choices: _containers.RepeatedCompositeFieldContainer[Choices]
+    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ..., choices: _Optional[_Iterable[_Union[Choices, _Mapping]]] = ...) -> None: ...
 
 class Image(_message.Message):
     __slots__ = ("data", "mime")
@@ -197,6 +207,14 @@ class Messages(_message.Message):
     TEXTS_FIELD_NUMBER: _ClassVar[int]
     texts: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, texts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Choices(_message.Message):
+    __slots__ = ("actions", "words")
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    actions: _containers.RepeatedScalarFieldContainer[int]
+    words: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, actions: _Optional[_Iterable[int]] = ..., words: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Results(_message.Message):
     __slots__ = ("episodes", "steps", "observation", "action", "rewards", "terminated", "truncated")

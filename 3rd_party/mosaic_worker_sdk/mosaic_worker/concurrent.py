@@ -1,0 +1,127 @@
+"""Workers that wait for a server: many decisions at once, each a coroutine."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from concurrent.futures import Future
+from typing import Any, Awaitable, Callable, Dict, Sequence, Set, Tuple
+
+from mosaic_worker.worker import Batch, Decision, EpisodeEnd, EpisodeStart, Slot, Worker
+
+_log = logging.getLogger(__name__)
+_CLOSING_S = 5.0
+
+Reply = Callable[[Batch, Any], None]
+
+
+class AsyncWorker(Worker):
+    """Base of workers whose decisions wait for somebody else (a model server, an engine).
+
+    Override :meth:`decide`. All of a worker's methods but :meth:`load` run in one event loop, in a
+    thread of its own, so that they need no locks; :meth:`load` runs in the main thread while nothing
+    is being decided for its slot. Decisions of an episode that is over are cancelled.
+    """
+
+    in_flight = 32
+
+    async def decide(self, slot: Slot, decision: Decision) -> Any:
+        """Decide once.
+
+        Returns:
+            An action, :class:`~mosaic_worker.worker.Invalid`, or
+            :class:`~mosaic_worker.worker.Actions` with one action.
+        """
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """The process is about to end; connections can be closed."""
+
+
+class Decider:
+    """Runs the coroutines of an :class:`AsyncWorker`.
+
+    Args:
+        worker: Whose they are.
+        reply: Sends what came of a batch of one: what :meth:`AsyncWorker.decide` returned, or
+            the exception it raised. Called in the loop's thread.
+    """
+
+    def __init__(self, worker: AsyncWorker, reply: Reply) -> None:
+        self._worker, self._reply = worker, reply
+        self._tasks: Dict[Tuple[int, int], Set[asyncio.Task[None]]] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        """Episodes begin."""
+        self._loop.call_soon_threadsafe(self._worker.reset, slot, starts)
+
+    def end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        """Episodes are over: what is still being decided in them is not wanted any more."""
+        self._loop.call_soon_threadsafe(self._end, slot, ends)
+
+    def _end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            for task in self._tasks.pop((slot.index, end.episode), set()):
+                task.cancel()
+        self._worker.on_episode_end(slot, ends)
+
+    def results(self, results: Any) -> None:
+        """What earlier actions led to."""
+        self._loop.call_soon_threadsafe(self._worker.on_step_result, results)
+
+    def ask(self, batch: Batch) -> None:
+        """Decide each of a batch, at the same time."""
+        self._loop.call_soon_threadsafe(self._ask, batch)
+
+    def _ask(self, batch: Batch) -> None:
+        for i in range(len(batch)):
+            one = batch.only(i)
+            key = (batch.slot.index, one.episodes[0])
+            tasks = self._tasks.setdefault(key, set())
+            task = self._loop.create_task(self._decide(one))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+    async def _decide(self, one: Batch) -> None:
+        try:
+            result = await self._worker.decide(one.slot, one[0])
+        except asyncio.CancelledError:
+            raise
+        except Exception as exc:  # the border to the author's code
+            _log.exception("decide raised")
+            result = exc
+        self._reply(one, result)
+
+    def close(self) -> None:
+        """Cancel what is being decided and let the worker close its connections."""
+        try:
+            self._wait(self._end_all())
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_CLOSING_S)
+
+    def _wait(self, work: Awaitable[None]) -> None:
+        done: Future[None] = asyncio.run_coroutine_threadsafe(_as_coroutine(work), self._loop)
+        try:
+            done.result(_CLOSING_S)
+        except Exception as exc:  # it is about to end anyway
+            _log.warning("closing: %s: %s", type(exc).__name__, exc)
+
+    async def _end_all(self) -> None:
+        tasks = [task for tasks in self._tasks.values() for task in tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._worker.aclose()
+
+
+async def _as_coroutine(work: Awaitable[None]) -> None:
+    await work

@@ -1,0 +1,81 @@
+"""How a slot wants to be shown what happens, beside the observation itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from gym_gui.core.errors import UnknownNameError, UsageError
+
+Mode = Literal["egocentric", "visible_teammates"]
+Frame = Literal["whole", "egocentric"]
+MODES: tuple[Mode, ...] = ("egocentric", "visible_teammates")
+FRAMES: tuple[Frame, ...] = ("whole", "egocentric")
+MAX_IMAGE = 2048
+
+
+@dataclass(frozen=True)
+class View:
+    """What one slot is shown.
+
+    Attributes:
+        text: The observation in words.
+        image: A picture.
+        messages: What teammates say.
+        mode: ``egocentric``: what the agent itself sees; ``visible_teammates``: also where the
+            teammates are that stand inside its field of view, which way they look and what they carry.
+        frame: The whole picture, or the part that the agent sees.
+        image_size: Longest side of the picture in pixels; 0: as it is drawn.
+        image_grid: Draw a grid with row and column numbers over the picture.
+    """
+
+    text: bool = False
+    image: bool = False
+    messages: bool = False
+    mode: Mode = "egocentric"
+    frame: Frame = "whole"
+    image_size: int = 0
+    image_grid: bool = False
+
+    @classmethod
+    def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> View | None:
+        """What a worker wants by its manifest, and how by the slot's settings.
+
+        Args:
+            wanted: Inputs that the worker names: ``text``, ``image``, ``messages``.
+            settings: Of the slot; ``observation_mode``, ``image_view``, ``image_size`` and
+                ``image_grid`` are read.
+
+        Returns:
+            ``None`` where it wants nothing beside the observation.
+
+        Raises:
+            UsageError: A setting has a value that there is not.
+        """
+        if not {"text", "image", "messages"} & set(wanted):
+            return None
+        size = settings.get("image_size", 0)
+        if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_IMAGE:
+            raise UsageError(
+                f"image_size {size!r} is no number of pixels", fix=f"Give 0 (as drawn) to {MAX_IMAGE}"
+            )
+        grid = settings.get("image_grid", False)
+        if not isinstance(grid, bool):
+            raise UsageError(f"image_grid {grid!r} is neither true nor false")
+        return cls(
+            "text" in wanted,
+            "image" in wanted,
+            "messages" in wanted,
+            cast("Mode", _one_of("observation_mode", settings, MODES)),
+            cast("Frame", _one_of("image_view", settings, FRAMES)),
+            size,
+            grid,
+        )
+
+
+def _one_of(key: str, settings: Mapping[str, Any], known: tuple[str, ...]) -> str:
+    value = settings.get(key, known[0])
+    if value not in known:
+        raise UnknownNameError(key, str(value), known)
+    return value

@@ -1,0 +1,93 @@
+"""What a describer is: it says in words what the agents of one environment see and may do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.spaces import action_form
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.pictures import Picture
+
+
+class ActionWord(NamedTuple):
+    """A discrete action as it is said.
+
+    Attributes:
+        word: What the agent answers with, for example ``"forward"``.
+        meaning: What it does, in a few words without a full stop; may be ``""``.
+    """
+
+    word: str
+    meaning: str = ""
+
+
+class Describer(ABC):
+    """Says what one environment instance shows; asked between its steps.
+
+    A describer may look into the environment, but tells an agent only what its observation
+    holds (and, where the mode is ``visible_teammates``, its team-mates inside its field of view).
+    It changes nothing, draws no random numbers, and says the same of the same state.
+
+    Args:
+        environment: The instance it speaks of.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+
+    @abstractmethod
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        """What ``agent`` sees now.
+
+        Args:
+            agent: A current agent.
+            observation: As the environment gave it, the action mask taken out.
+            mode: Whether team-mates inside the field of view are told of by name.
+        """
+
+    @abstractmethod
+    def game(self, agent: AgentID) -> str:
+        """What the game is and what is wanted, in a few full sentences."""
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        """How to read :meth:`text`, in full sentences; ``""`` where it speaks for itself."""
+        return ""
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        """The words of a ``Discrete`` action space, in the order of the actions.
+
+        Empty where there are none: then the answer is a number or a list of numbers, or
+        :meth:`choices` says the words of every moment.
+        """
+        return [ActionWord(word) for word in self.environment.action_meanings(agent)]
+
+    def choices(self, agent: AgentID, mask: Mask | None) -> tuple[Choice, ...]:
+        """The legal actions of this moment in words, where the words depend on the position."""
+        return ()
+
+    def can_say(self, agent: AgentID) -> bool:
+        """Whether what ``agent`` sees can be put into words."""
+        return True
+
+    def frame(self, agent: AgentID) -> Picture | None:
+        """What ``agent`` itself sees as a picture, (H, W, 3) ``uint8``; ``None`` where there is no such."""
+        return None
+
+    def briefing(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        """What an agent is told once, before its first episode: game, reading, actions."""
+        parts = [self.game(agent), self.reading(agent, mode), self._how_to_act(agent)]
+        return "\n\n".join(part for part in parts if part)
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        words = self.actions(agent)
+        if not words:
+            return action_form(to_space(self.environment.adapter.action_space(agent)))
+        lines = [f"- {each.word}: {each.meaning}" if each.meaning else f"- {each.word}" for each in words]
+        return "\n".join(("Your actions:", *lines))

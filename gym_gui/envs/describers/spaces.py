@@ -1,0 +1,216 @@
+"""Values of any space in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.spaces import Space
+
+MOST_NUMBERS = 64
+"""Entries of an array that are said one by one; a larger one is summed up."""
+_NOTHING = "(nothing)"
+_UNBOUNDED = 1e30
+"""Bounds beyond this are none: packages write the largest float instead of infinity."""
+
+
+def is_picture(space: Space) -> bool:
+    """Whether values are pictures, which words cannot carry."""
+    return (
+        space.kind == "Box"
+        and space.dtype == np.dtype(np.uint8)
+        and len(space.shape) in (2, 3)
+        and min(space.shape[:2]) >= 24
+    )
+
+
+def say(space: Space, value: Any, names: Sequence[str] = ()) -> str:
+    """A value of ``space`` in words, a line for each thing in it.
+
+    Args:
+        space: What the value is of.
+        value: As the environment gave it.
+        names: Names of the components of a vector, or of the values of a ``Discrete``.
+    """
+    return "\n".join(_lines(space, value, "", names))
+
+
+def _lines(space: Space, value: Any, label: str, names: Sequence[str] = ()) -> Iterator[str]:
+    head = f"{label}: " if label else ""
+    if space.kind == "Dict":
+        for key, child in space.spaces.items():
+            yield from _lines(child, value[key], f"{label}, {key}" if label else key)
+    elif space.kind == "Tuple":
+        for i, child in enumerate(space.spaces.values()):
+            yield from _lines(child, value[i], f"{label}, part {i + 1}" if label else f"part {i + 1}")
+    elif space.kind == "OneOf":
+        which, inner = int(value[0]), value[1]
+        yield from _lines(space.spaces[str(which)], inner, f"{label or 'what is there'} (kind {which + 1})")
+    elif space.kind == "Discrete":
+        yield head + _discrete(space, int(value), names)
+    elif space.kind == "Box":
+        yield from _box(space, np.asarray(value), label, names)
+    elif space.kind == "MultiBinary":
+        on = [str(i) for i in np.flatnonzero(np.asarray(value).reshape(-1))]
+        yield f"{head}on are {', '.join(on) or 'none'} of 0 to {int(np.prod(space.shape)) - 1}"
+    elif space.kind == "MultiDiscrete":
+        yield head + _numbers(np.asarray(value))
+    elif space.kind in ("Sequence", "Graph"):
+        yield from _collection(space, value, label)
+    else:
+        yield head + (str(value) or _NOTHING)
+
+
+def _discrete(space: Space, value: int, names: Sequence[str]) -> str:
+    index = value - space.start
+    if 0 <= index < len(names):
+        return names[index]
+    return f"{value} (of {space.start} to {space.start + space.n - 1})"
+
+
+def _box(space: Space, value: NDArray[Any], label: str, names: Sequence[str]) -> Iterator[str]:
+    head = f"{label}: " if label else ""
+    if is_picture(space):
+        yield f"{head}a picture of {' x '.join(map(str, value.shape))}, which words do not show"
+    elif value.size > MOST_NUMBERS and value.ndim != 2:
+        yield head + _summed_up(value)
+    elif value.ndim <= 1:
+        yield from _vector(space, value.reshape(-1), label, names)
+    elif value.ndim == 2 and max(value.shape) <= MOST_NUMBERS:
+        yield f"{head}a table of {value.shape[0]} rows and {value.shape[1]} columns"
+        yield from (f"  {_numbers(row)}" for row in value)
+    else:
+        yield f"{head}shape {' x '.join(map(str, value.shape))}, entries {_numbers(value.reshape(-1))}"
+
+
+def _vector(space: Space, value: NDArray[Any], label: str, names: Sequence[str]) -> Iterator[str]:
+    head = f"{label}: " if label else ""
+    if not value.size or len(names) != value.size:
+        if value.size > 12 or not value.size:
+            yield head + _numbers(value)
+            return
+        names = (
+            [label or "value"]
+            if value.size == 1
+            else [f"{label} {i}".strip() for i in range(1, value.size + 1)]
+        )
+    assert space.low is not None
+    assert space.high is not None
+    low, high = (
+        np.broadcast_to(space.low, space.shape).reshape(-1),
+        np.broadcast_to(space.high, space.shape).reshape(-1),
+    )
+    for i, name in enumerate(names):
+        yield f"{name}: {number(value[i])}{_bounds(float(low[i]), float(high[i]))}"
+
+
+def _bounds(low: float, high: float) -> str:
+    below, above = abs(low) < _UNBOUNDED, abs(high) < _UNBOUNDED
+    if below and above:
+        return f" (between {number(low)} and {number(high)})"
+    if below:
+        return f" (at least {number(low)})"
+    return f" (at most {number(high)})" if above else ""
+
+
+def _collection(space: Space, value: Any, label: str) -> Iterator[str]:
+    name = label or "items"
+    if space.kind == "Graph":
+        nodes, edges, links = value.nodes, value.edges, value.edge_links
+        yield f"{name}: a graph of {len(nodes)} nodes and {0 if links is None else len(links)} edges"
+        for i, node in enumerate(nodes):
+            yield from _lines(space.spaces["node"], node, f"  node {i}")
+        for i, (start, end) in enumerate([] if links is None else np.asarray(links).tolist()):
+            edge = f"  edge from {int(start)} to {int(end)}"
+            if edges is None:
+                yield edge
+            else:
+                yield from _lines(space.spaces["edge"], edges[i], edge)
+        return
+    items = _unstacked(space.spaces["element"], value) if space.stacked else list(value)
+    yield f"{name}: {len(items)} in all"
+    for i, item in enumerate(items):
+        yield from _lines(space.spaces["element"], item, f"  {i + 1}")
+
+
+def _unstacked(element: Space, value: Any) -> list[Any]:
+    """Items of a stacked ``Sequence``: containers stack their parts."""
+    if element.kind == "Dict":
+        parts = {key: _unstacked(child, value[key]) for key, child in element.spaces.items()}
+        return [dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True)]
+    if element.kind == "Tuple":
+        columns = [_unstacked(child, value[i]) for i, child in enumerate(element.spaces.values())]
+        return list(zip(*columns, strict=True))
+    return list(value)
+
+
+def _summed_up(value: NDArray[Any]) -> str:
+    shape = " x ".join(map(str, value.shape))
+    low, high, mean = number(value.min()), number(value.max()), number(value.mean())
+    return f"{value.size} numbers ({shape}) from {low} to {high}, {mean} on average"
+
+
+def _numbers(values: NDArray[Any]) -> str:
+    return ", ".join(number(each) for each in values.reshape(-1)) or _NOTHING
+
+
+def number(value: Any) -> str:
+    """A number as people write it: ``3``, ``-0.25``, ``1.2e+06``."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    real = float(value)
+    if real == int(real) if np.isfinite(real) else False:
+        return str(int(real)) if abs(real) < 1e15 else f"{real:.3g}"
+    return f"{real:.3g}"
+
+
+def action_form(space: Space) -> str:
+    """How an action of ``space`` is written down, for spaces whose actions have no words."""
+    kind = space.kind
+    if kind == "Discrete":
+        last = space.start + space.n - 1
+        return f"Your action is a whole number from {space.start} to {last}."
+    if kind == "MultiDiscrete":
+        assert space.nvec is not None
+        assert space.starts is not None
+        first, count = space.starts.reshape(-1), space.nvec.reshape(-1)
+        ranges = ", ".join(f"{int(a)} to {int(a + n - 1)}" for a, n in zip(first, count, strict=True))
+        return f"Your action is a list of {count.size} whole numbers, in the ranges {ranges}."
+    if kind == "MultiBinary":
+        return f"Your action is a list of {int(np.prod(space.shape))} numbers, each 0 or 1."
+    if kind == "Box":
+        return _box_form(space)
+    if kind == "Text":
+        return f"Your action is a text of {space.min_length} to {space.max_length} characters."
+    return f"Your action is written as JSON of the form {_shape_of(space)}."
+
+
+def _box_form(space: Space) -> str:
+    assert space.low is not None
+    assert space.high is not None
+    low, high = np.asarray(space.low).reshape(-1), np.asarray(space.high).reshape(-1)
+    size = int(np.prod(space.shape)) if space.shape else 1
+    if not low.size:
+        return "Your action is the empty list []."
+    if (low == low[0]).all() and (high == high[0]).all():
+        every = _bounds(float(low[0]), float(high[0])).strip(" ()")
+        how = f", {'each ' if size > 1 else ''}{every}" if every else ""
+        return f"Your action is a list of {size} number{'s' * (size > 1)}{how}."
+    ranges = "; ".join(
+        _bounds(float(a), float(b)).strip(" ()") or "any" for a, b in zip(low, high, strict=True)
+    )
+    return f"Your action is a list of {size} numbers: {ranges}."
+
+
+def _shape_of(space: Space) -> str:
+    spaces: Mapping[str, Space] = space.spaces
+    if space.kind == "Dict":
+        return "{" + ", ".join(f'"{key}": {_shape_of(child)}' for key, child in spaces.items()) + "}"
+    if space.kind == "Tuple":
+        return "[" + ", ".join(_shape_of(child) for child in spaces.values()) + "]"
+    if space.kind == "Discrete":
+        return f"<{space.start} to {space.start + space.n - 1}>"
+    return f"<{space.kind}>"

@@ -1,0 +1,94 @@
+"""Any observation in words: every kind of space, sound and short."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gym_gui import envs
+from gym_gui.core.spaces import to_space
+from gym_gui.envs.describers.spaces import action_form, is_picture, number, say
+from tests.support.space_strategies import any_space
+
+
+@settings(max_examples=150)
+@given(any_space, st.integers(0, 2**32 - 1))
+def test_every_value_can_be_said_and_says_the_same_twice(space: Any, seed: int) -> None:
+    space.seed(seed)
+    value, described = space.sample(), to_space(space)
+    words = say(described, value)
+    assert words and words == say(described, value)
+    assert action_form(described).startswith("Your action is")
+
+
+def test_numbers_are_written_as_people_do() -> None:
+    assert [number(x) for x in (3.0, -0.25, 1 / 3, 1.2e9, np.float32(0.5), True)] == [
+        *("3", "-0.25", "0.333", "1200000000", "0.5", "yes")
+    ]
+    assert [number(x) for x in (np.nan, -np.inf)] == ["nan", "-inf"]
+
+
+def test_components_have_their_names_and_bounds() -> None:
+    space = spaces.Box(np.array([-1, -np.inf, 0], np.float32), np.array([1, np.inf, np.inf], np.float32))
+    words = say(to_space(space), np.array([0.5, -2, 7], np.float32), ["position", "speed", "fuel"])
+    assert words == "position: 0.5 (between -1 and 1)\nspeed: -2\nfuel: 7 (at least 0)"
+
+
+def test_what_is_in_a_container_is_said_line_by_line() -> None:
+    space = spaces.Dict(
+        {
+            "at": spaces.Discrete(9, start=1),
+            "seen": spaces.Tuple([spaces.MultiBinary(3), spaces.Text(8)]),
+            "map": spaces.Box(0, 1, (2, 2), np.int64),
+        }
+    )
+    value = {"at": 4, "seen": (np.array([1, 0, 1], np.int8), "a wolf"), "map": np.eye(2, dtype=np.int64)}
+    assert say(to_space(space), value).splitlines() == [
+        *("at: 4 (of 1 to 9)", "map: a table of 2 rows and 2 columns", "  1, 0", "  0, 1"),
+        *("seen, part 1: on are 0, 2 of 0 to 2", "seen, part 2: a wolf"),
+    ]
+
+
+def test_much_is_summed_up() -> None:
+    space = spaces.Box(-1, 1, (10, 10, 10), np.float32)
+    words = say(to_space(space), np.zeros((10, 10, 10), np.float32))
+    assert words == "1000 numbers (10 x 10 x 10) from 0 to 0, 0 on average"
+
+
+@pytest.mark.parametrize(
+    ("space", "form"),
+    [
+        (spaces.Discrete(3, start=2), "a whole number from 2 to 4."),
+        (spaces.Box(-1, 1, (2,), np.float32), "a list of 2 numbers, each between -1 and 1."),
+        (spaces.Box(-np.inf, np.inf, (1,), np.float32), "a list of 1 number."),
+        (spaces.MultiDiscrete([2, 3]), "a list of 2 whole numbers, in the ranges 0 to 1, 0 to 2."),
+        (
+            spaces.Tuple([spaces.Discrete(2), spaces.Discrete(2)]),
+            "written as JSON of the form [<0 to 1>, <0 to 1>].",
+        ),
+    ],
+)
+def test_how_an_action_is_written_down(space: Any, form: str) -> None:
+    assert action_form(to_space(space)) == f"Your action is {form}"
+
+
+def test_pictures_cannot_be_said() -> None:
+    assert is_picture(to_space(spaces.Box(0, 255, (64, 64, 3), np.uint8)))
+    assert not is_picture(to_space(spaces.Box(0, 255, (7, 7, 3), np.uint8)))
+
+
+def test_an_agent_is_told_the_game_and_its_actions() -> None:
+    environment = envs.make("FrozenLake-v1")
+    try:
+        briefing = environment.describer("agent_0").briefing("agent_0")
+        observation = environment.adapter.reset(seed=1)["agent_0"]
+        assert briefing.startswith("The game is FrozenLake.")
+        assert briefing.endswith("Your actions:\n- left\n- down\n- right\n- up")
+        assert environment.describer("agent_0").text("agent_0", observation) == "0 (of 0 to 15)"
+    finally:
+        environment.close()
