@@ -338,13 +338,29 @@ def test_the_schema_is_not_stale() -> None:
     assert schema.FILE.read_text(encoding="utf-8") == schema.text(), "run: python -m sb3_worker.schema"
 
 
+_ZOO_DQN = [
+    *(
+        "--seed=1",
+        "--total-steps=50000",
+        "--hidden",
+        "256",
+        "256",
+        "--learning-rate=0.0023",
+        "--batch-size=64",
+    ),
+    *("--buffer-size=100000", "--target-update-interval=10", "--train-freq=256", "--gradient-steps=128"),
+    *("--learning-starts=1000", "--exploration-fraction=0.16", "--exploration-final-eps=0.04"),
+]
+"""What RL Baselines3 Zoo (hyperparams/dqn.yml) uses for CartPole; the library's own defaults are for Atari."""
+
+
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("algorithm", "env_id", "args", "enough"),
     [
         ("ppo", "CartPole-v1", ["--total-steps=100000"], 475.0),
         ("maskable_ppo", "CartPole-v1", ["--total-steps=100000"], 475.0),
-        ("dqn", "CartPole-v1", ["--total-steps=100000", "--hidden", "256", "256"], 400.0),
+        ("dqn", "CartPole-v1", _ZOO_DQN, 475.0),
         ("sac", "Pendulum-v1", ["--total-steps=8000", "--hidden", "64", "64"], -250.0),
     ],
 )
