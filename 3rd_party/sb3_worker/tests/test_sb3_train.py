@@ -339,19 +339,12 @@ def test_the_schema_is_not_stale() -> None:
 
 
 _ZOO_DQN = [
-    *(
-        "--seed=1",
-        "--total-steps=50000",
-        "--hidden",
-        "256",
-        "256",
-        "--learning-rate=0.0023",
-        "--batch-size=64",
-    ),
-    *("--buffer-size=100000", "--target-update-interval=10", "--train-freq=256", "--gradient-steps=128"),
-    *("--learning-starts=1000", "--exploration-fraction=0.16", "--exploration-final-eps=0.04"),
+    *("--seed=1", "--total-steps=50000", "--hidden", "256", "256", "--learning-rate=0.0023"),
+    *("--batch-size=64", "--buffer-size=100000", "--learning-starts=1000", "--target-update-interval=10"),
+    *("--train-freq=256", "--gradient-steps=128"),
+    *("--exploration-fraction=0.16", "--exploration-final-eps=0.04"),
 ]
-"""What RL Baselines3 Zoo (hyperparams/dqn.yml) uses for CartPole; the library's own defaults are for Atari."""
+"""What RL Baselines3 Zoo (hyperparams/dqn.yml) uses for CartPole; the library's defaults are for Atari."""
 
 
 @pytest.mark.full
