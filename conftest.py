@@ -25,6 +25,17 @@ _SWITCH = "COVERAGE_PROCESS_CONFIG"
 _config = os.environ.get(_SWITCH)
 
 
+_LONG_S = 1800
+"""What a test that takes minutes may take on a machine with other work."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the long tests their time."""
+    for item in items:
+        if item.get_closest_marker("full") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_LONG_S))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Have the children of this test measured, or not (coverage reads the variable as they start)."""

@@ -34,7 +34,7 @@ def child() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
 
 def wait_for(sampler: ProcessSampler, wanted: Callable[[Usage], bool]) -> Usage:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not wanted(usage := sampler.sample()):
         assert time.monotonic() < deadline, usage
         time.sleep(0.02)
