@@ -16,6 +16,7 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
@@ -97,6 +98,11 @@ class MiniGridFamily(IndexedFamily):
     def doc_url(self, spec: EnvSpec) -> str:
         area = "babyai" if spec.id.startswith("BabyAI-") else "minigrid"
         return f"https://minigrid.farama.org/environments/{area}/{_class(spec)}/"
+
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.minigrid import MiniGridDescriber
+
+        return MiniGridDescriber(environment)
 
     def options(self, environment: Environment) -> tuple[Option, ...]:
         from gym_gui.envs.minigrid_options import OPTIONS

@@ -18,6 +18,7 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version
 
 if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _HEAD = "MosaicMultiGrid-"
@@ -156,6 +157,11 @@ class MultiGridFamily(IndexedFamily):
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)
+
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.multigrid import MultiGridDescriber
+
+        return MultiGridDescriber(environment)
 
 
 def _parts(spec: EnvSpec) -> list[str]:

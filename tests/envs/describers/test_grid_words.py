@@ -1,0 +1,230 @@
+"""MiniGrid, BabyAI and MultiGrid in words, against the state of the environments themselves."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gym_gui import envs
+from gym_gui.envs import Environment
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, place
+from gym_gui.envs.families.multigrid import slot_names
+
+MINIGRIDS = [
+    *("MiniGrid-DoorKey-8x8-v0", "MiniGrid-LavaCrossingS9N2-v0", "MiniGrid-ObstructedMaze-Full-v1"),
+    *(
+        "MiniGrid-Unlock-v0",
+        "MiniGrid-MemoryS7-v0",
+        "MiniGrid-Fetch-8x8-N3-v0",
+        "MiniGrid-KeyCorridorS4R3-v0",
+    ),
+    *("MiniGrid-RedBlueDoors-8x8-v0", "MiniGrid-MultiRoom-N4-S5-v0", "MiniGrid-Playground-v0"),
+    *("BabyAI-GoToRedBall-v0", "BabyAI-BossLevel-v0", "BabyAI-UnlockPickup-v0"),
+]
+SPORTS = ["S-2v2", "S-4v4", "BB-3v1", "AF-2v3", "C-2v2"]
+PLACE = re.compile(r"(\d+) (ahead|behind|left|right)")
+
+
+def walk(environment: Environment, seeds: int, steps: int) -> Iterator[dict[str, Any]]:
+    """Observations of random walks."""
+    adapter, rng = environment.adapter, np.random.default_rng(0)
+    for seed in range(seeds):
+        seen = adapter.reset(seed=seed)
+        for _ in range(steps):
+            yield seen
+            agents = adapter.get_current_agents()
+            if not agents:
+                break
+            moves = {agent: int(rng.integers(adapter.action_space(agent).n)) for agent in agents}
+            seen = adapter.step(moves).observations
+
+
+def told(text: str) -> Counter[tuple[str, int, int]]:
+    """Name, cells ahead and cells to the right of each thing that a text lists."""
+    found: Counter[tuple[str, int, int]] = Counter()
+    for line in text.splitlines():
+        if line.startswith("- "):
+            name, places = line[2:].rsplit(": ", 1)
+            for where in places.split("; "):
+                sides = {side: int(n) for n, side in PLACE.findall(where)}
+                ahead = sides.get("ahead", 0) - sides.get("behind", 0)
+                found[name, ahead, sides.get("right", 0) - sides.get("left", 0)] += 1
+    return found
+
+
+def name_of(thing: Any) -> str:
+    """An object of MiniGrid as people call it."""
+    if thing.type == "lava":
+        return "lava"
+    if thing.type == "door":
+        state = "locked" if thing.is_locked else "open" if thing.is_open else "closed"
+        return f"{state} {thing.color} door"
+    return f"{thing.color} {thing.type}"
+
+
+def in_sight(env: Any) -> Counter[tuple[str, int, int]]:
+    """What MiniGrid's agent really sees, from the grid itself."""
+    size = env.agent_view_size
+    _, visible = env.gen_obs_grid()
+    found: Counter[tuple[str, int, int]] = Counter()
+    for x in range(env.width):
+        for y in range(env.height):
+            thing = env.grid.get(x, y)
+            if thing is None or thing.type == "wall" or (x, y) == tuple(env.agent_pos):
+                continue
+            column, row = env.get_view_coords(x, y)
+            if 0 <= column < size and 0 <= row < size and visible[column, row]:
+                found[name_of(thing), size - 1 - row, column - size // 2] += 1
+    return found
+
+
+@pytest.mark.parametrize("task", MINIGRIDS)
+def test_what_lies_in_sight_is_told_where_it_lies(task: str) -> None:
+    environment = envs.make(task)
+    env, describer = environment.env, environment.describer("agent_0")
+    states = things = 0
+    try:
+        for seen in walk(environment, 6, 40):
+            if not environment.adapter.get_current_agents():
+                continue
+            text = describer.text("agent_0", seen["agent_0"])
+            assert told(text) == in_sight(env), text
+            assert f"You look {COMPASS[env.agent_dir]}." in text
+            carried = "nothing" if env.carrying is None else f"a {name_of(env.carrying)}"
+            assert f"You carry {carried}." in text
+            assert text.startswith(f"Mission: {env.mission}\n" if env.mission else "You look")
+            states, things = states + 1, things + len(in_sight(env))
+    finally:
+        environment.close()
+    assert states >= 50 and things > 20
+
+
+@pytest.mark.parametrize("task", MINIGRIDS[:2])
+def test_the_whole_grid_is_told_from_where_the_agent_stands(task: str) -> None:
+    from minigrid.wrappers import FullyObsWrapper
+
+    environment = envs.make(task)
+    env, describer = environment.env, environment.describer("agent_0")
+    whole = FullyObsWrapper(env)
+    try:
+        for seen in walk(environment, 3, 30):
+            if not environment.adapter.get_current_agents():
+                continue
+            text = describer.text("agent_0", whole.observation(seen["agent_0"]))
+            expected: Counter[tuple[str, int, int]] = Counter()
+            ahead, right = env.dir_vec, env.right_vec
+            for x in range(env.width):
+                for y in range(env.height):
+                    thing, away = env.grid.get(x, y), np.array([x, y]) - env.agent_pos
+                    if thing is not None and thing.type != "wall" and away.any():
+                        expected[name_of(thing), int(away @ ahead), int(away @ right)] += 1
+            assert told(text) == expected, text
+            assert "carry" not in text
+    finally:
+        environment.close()
+
+
+def test_ways_end_where_one_cannot_go_on() -> None:
+    cells = np.ones((5, 5, 3), np.int64)
+    cells[2, 4] = (1, 0, 0)
+    cells[2, 1] = (4, 0, 1)  # a closed red door, three ahead
+    cells[0, 4] = (9, 0, 0)  # lava, two to the left
+    cells[3, 4] = (4, 2, 0)  # an open blue door beside it, to the right
+    cells[4, 4] = (0, 0, 0)
+    view = GridView(cells)
+    assert view.way(1, 0) == "2 free cells, then closed red door"
+    assert view.way(0, -1) == "1 free cell, then lava"
+    assert view.way(0, 1) == "1 free cell, then out of sight"
+
+
+def test_every_minigrid_has_a_briefing_and_words() -> None:
+    for spec in envs.list_specs("minigrid")[::9]:
+        if "WFC" in spec.id or "wfc" in str(spec.entry_point):
+            continue  # needs packages of its own
+        environment = envs.make(spec.id)
+        try:
+            seen = environment.adapter.reset(seed=1)["agent_0"]
+            describer = environment.describer("agent_0")
+            assert "- pickup: take what lies" in describer.briefing("agent_0"), spec.id
+            assert "Ahead:" in describer.text("agent_0", seen), spec.id
+            assert describer.frame("agent_0") is not None
+        finally:
+            environment.close()
+
+
+def seen_by(env: Any, agent: Any) -> set[tuple[int, int]]:
+    """Cells (ahead, right) that an agent of MultiGrid can see, by the package's own mask."""
+    from mosaic_multigrid.utils.obs import gen_obs_grid_vis_mask
+
+    mask = gen_obs_grid_vis_mask(env.grid.state, env.agent_states, agent.view_size)[agent.index]
+    size = agent.view_size
+    return {(size - 1 - y, x - size // 2) for x in range(size) for y in range(size) if mask[x, y]}
+
+
+def crowded(env: Any, rng: np.random.Generator) -> dict[int, Any]:
+    """All agents anew on a few cells, looking anywhere, some with a ball; what they see."""
+    from mosaic_multigrid.core.world_object import Ball
+
+    corner = np.array([rng.integers(1, env.width - 4), rng.integers(1, env.height - 4)])
+    cells = rng.permutation(12)
+    for agent, cell in zip(env.agents, cells, strict=False):
+        agent.state.pos = tuple(int(n) for n in corner + divmod(int(cell), 3))
+        agent.state.dir = int(rng.integers(4))
+        agent.state.carrying = Ball(color="red", index=0) if rng.random() < 0.3 else None
+    return env.gen_obs()
+
+
+@pytest.mark.parametrize("sport", SPORTS)
+def test_team_mates_are_named_where_they_are_in_sight_and_nowhere_else(sport: str) -> None:
+    environment = envs.make(f"MosaicMultiGrid-{sport}-IndAgObs-v1")
+    env, rng, found = environment.env, np.random.default_rng(1), 0
+    names = slot_names(env)
+    try:
+        environment.adapter.reset(seed=1)
+        for _ in range(120):
+            seen = crowded(env, rng)
+            for agent in env.agents:
+                name, view = names[agent.index], seen[agent.index]
+                describer = environment.describer(name)
+                together = describer.text(name, view, "visible_teammates")
+                expected = {
+                    f"- {names[mate.index]}, your team-mate, looking {COMPASS[mate.state.dir]}"
+                    f"{' with a red ball' if mate.state.carrying else ''}: {place(*away)}"
+                    for mate in env.agents
+                    if mate is not agent
+                    and mate.team_index == agent.team_index
+                    and (away := away_from(agent, mate)) in seen_by(env, agent)
+                }
+                assert {line for line in together.splitlines() if "your team-mate" in line} == expected, (
+                    together
+                )
+                assert "team-mate" not in describer.text(name, view)
+                found += len(expected)
+    finally:
+        environment.close()
+    assert found > 100
+
+
+def away_from(agent: Any, other: Any) -> tuple[int, int]:
+    """Cells ahead and to the right."""
+    ahead = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)][agent.state.dir])
+    away = np.array(other.state.pos) - np.array(agent.state.pos)
+    return int(away @ ahead), int(away @ np.array([-ahead[1], ahead[0]]))
+
+
+def test_a_player_is_told_where_to_score_and_with_whom() -> None:
+    environment = envs.make("MosaicMultiGrid-S-2v2-IndAgObs-v1")
+    try:
+        briefing = environment.describer("blue_1").briefing("blue_1", "visible_teammates")
+        assert "You are blue_1, of team blue. With you plays blue_0 against green_0, green_1." in briefing
+        goals = dict(zip(environment.env.goal_index, environment.env.goal_pos, strict=False))
+        west = goals[1][0] < environment.env.width / 2  # the goal of team 1, which is green
+        assert f"the green goal at the {'west' if west else 'east'} end" in briefing
+        assert "Team-mates in view are named." in briefing
+    finally:
+        environment.close()
