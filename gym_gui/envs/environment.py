@@ -144,7 +144,7 @@ class Environment:
         describer = self.describer(agent)
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
-            choices: tuple[Choice, ...] = describer.choices(agent, mask)
+            choices: tuple[Choice, ...] = describer.choices(agent, observation, mask)
             image = self._drawn(describer, agent, view) if view.image else b""
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(

@@ -68,7 +68,7 @@ class Describer(ABC):
         """
         return [ActionWord(word) for word in self.environment.action_meanings(agent)]
 
-    def choices(self, agent: AgentID, mask: Mask | None) -> tuple[Choice, ...]:
+    def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         """The legal actions of this moment in words, where the words depend on the position."""
         return ()
 

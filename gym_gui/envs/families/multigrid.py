@@ -30,6 +30,9 @@ _AIMS = {
     "AF": "Carry the ball into the other side's end zone.",
     "C": "Collect more balls than the others.",
 }
+_GREEN_BLUE = ("green", "blue")
+_SIDES = {"AF": ("red", "green")}
+"""Colours of the two sides; football numbers its teams from 0."""
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
 _WARM_TASK = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 
@@ -131,10 +134,11 @@ class MultiGridFamily(IndexedFamily):
         sizes = next((match for word in rest if (match := _FORMAT.match(word))), None)
         if not aim or sizes is None:
             return aim
-        green, blue = int(sizes[1]), int(sizes[2])
-        if not green or not blue:
-            return f"{aim} {_people(green or blue, 'green' if green else 'blue')} alone, to practise."
-        return f"{aim} {_people(green, 'green')} against {_people(blue, 'blue')}."
+        sides = [
+            (int(n), colour) for n, colour in zip(sizes.groups(), _SIDES.get(sport, _GREEN_BLUE), strict=True)
+        ]
+        people = [_people(n, colour) for n, colour in sides if n]
+        return f"{aim} {' against '.join(people)}{'' if len(people) > 1 else ' alone, to practise'}."
 
     def documentation(self, spec: EnvSpec) -> str:
         """That of the class and of the sports it is built on; each says what it adds."""

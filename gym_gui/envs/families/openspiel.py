@@ -16,6 +16,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _HEAD = "open_spiel/"
@@ -111,6 +112,13 @@ class OpenSpielFamily(Family):
         if environment.spec.id == f"{_HEAD}tic_tac_toe":
             return replace(scheme, bindings={key: i for i, key in enumerate(LAYOUTS[player].square)})
         return scheme
+
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.boards import BoardDescriber
+        from gym_gui.envs.describers.openspiel import OpenSpielDescriber
+
+        name = environment.spec.id.removeprefix(_HEAD)
+        return BoardDescriber(environment, name) if name in READERS else OpenSpielDescriber(environment)
 
     def has_board(self, spec: EnvSpec) -> bool:
         return spec.id.removeprefix(_HEAD) in READERS

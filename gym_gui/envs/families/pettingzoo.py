@@ -21,6 +21,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
@@ -176,6 +177,16 @@ class PettingZooFamily(Family):
 
     def board(self, environment: Environment) -> Board | None:
         return READERS[_game(environment.spec)](environment) if self.has_board(environment.spec) else None
+
+    def describer(self, environment: Environment) -> Describer:
+        if not self.has_board(environment.spec):
+            return super().describer(environment)
+        from gym_gui.envs.describers.boards import BoardDescriber
+        from gym_gui.envs.describers.chess_words import ChessDescriber
+
+        game = _game(environment.spec)
+        kind = "tic_tac_toe" if game == "tictactoe" else game
+        return (ChessDescriber if kind == "chess" else BoardDescriber)(environment, kind)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         spec = environment.spec

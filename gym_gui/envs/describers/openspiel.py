@@ -1,0 +1,49 @@
+"""OpenSpiel's games in the words of their own states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.boards import FROM_CHOICES
+from gym_gui.envs.describers.generic import SpaceDescriber
+
+
+class OpenSpielDescriber(SpaceDescriber):
+    """What a state shows one player, and its actions by the game's own names.
+
+    Of a game with hidden cards a state prints for each player what that one may know.
+    """
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        state: Any = self.environment.env.game_state
+        player, kind = self._player(agent), state.get_game().get_type()
+        if kind.provides_observation_string:
+            words = str(state.observation_string(player)).rstrip()
+        elif kind.provides_information_state_string:
+            words = str(state.information_state_string(player)).rstrip()
+        else:
+            return super().text(agent, observation, mode)
+        return words or super().text(agent, observation, mode)
+
+    def game(self, agent: AgentID) -> str:
+        others = [each for each in self.environment.adapter.possible_agents if each != agent]
+        company = f" You play {agent}{' with ' if others else ''}{', '.join(others)}."
+        return f"{super().game(agent)}{company}"
+
+    def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
+        if self.environment.action_meanings(agent) or mask is None:
+            return ()
+        state: Any = self.environment.env.game_state
+        player = self._player(agent)
+        legal = (int(action) for action in np.flatnonzero(mask))
+        return tuple(Choice(action, str(state.action_to_string(player, action))) for action in legal)
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        return super()._how_to_act(agent) if self.actions(agent) else FROM_CHOICES
+
+    def _player(self, agent: AgentID) -> int:
+        return self.environment.adapter.possible_agents.index(agent)
