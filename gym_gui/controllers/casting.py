@@ -214,14 +214,11 @@ class Casting:
         """What a worker that reads is told of the game before it begins."""
         environment = self.make_environment()
         try:
-            briefing = environment.describer(agent).briefing(agent, view.mode)
-            teams = environment.teams
+            return Company(
+                environment.describer(agent).briefing(agent, view.mode), *environment.company(agent)
+            )
         finally:
             environment.close()
-        own = next((team for team, agents in teams.items() if agent in agents), "")
-        mates = [mate for mate in teams.get(own, ()) if mate != agent]
-        others = [each for team, agents in teams.items() if team != own for each in agents]
-        return Company(briefing, own, mates, others)
 
 
 def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:

@@ -260,11 +260,9 @@ class Episode:
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
         """What an agent said is in its team-mates' next question."""
-        for agents in self.environment.teams.values():
-            if agent in agents:
-                for mate in agents:
-                    if mate != agent and mate in self.seats:
-                        self._said.setdefault(mate, []).append(f"{agent}: {words}")
+        for mate in self.environment.company(agent)[1]:
+            if mate in self.seats:
+                self._said.setdefault(mate, []).append(f"{agent}: {words}")
 
     def outcomes(self) -> Iterator[StepOutcome]:
         """Results of earlier actions that have become complete: their agents act again."""

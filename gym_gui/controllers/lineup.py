@@ -84,6 +84,7 @@ class Lineup:
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
     """The agent slots of an environment."""
     adapter = environment.adapter
+    drawn = "rgb_array" in environment.family.render_modes(environment.spec)
     return {
         agent: SlotInfo(
             agent,
@@ -91,18 +92,18 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             adapter.action_space(agent),
             environment.noop_action(agent),
             environment.action_meanings(agent),
-            _offers(environment, agent),
+            _offers(environment, agent, drawn),
         )
         for agent in adapter.possible_agents
     }
 
 
-def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
+def _offers(environment: Environment, agent: AgentID, drawn: bool) -> tuple[str, ...]:
     """What an agent can be shown beside its observation."""
     offers = ["legal_actions", "messages"]
     if environment.describer(agent).can_say(agent):
         offers.append("text")
-    if "rgb_array" in environment.family.render_modes(environment.spec):
+    if drawn:
         offers.append("image")
     return tuple(offers)
 

@@ -114,6 +114,12 @@ class Environment:
     def _describer(self) -> Describer:
         return self.family.describer(self)
 
+    def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
+        """Name of the team of ``agent``, its team-mates, and everybody else; a manager has none."""
+        own = next((team for team, agents in self.teams.items() if agent in agents), "")
+        mates = [mate for mate in self.teams.get(own, ()) if mate != agent]
+        return own, mates, [each for team, agents in self.teams.items() if team != own for each in agents]
+
     def describer(self, agent: AgentID) -> Describer:
         """Who says in words what ``agent`` sees and may do."""
         adapter = self.adapter

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gym_gui.core.live import Board
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.core.view import Mode
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square
-from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 if TYPE_CHECKING:
@@ -82,9 +81,6 @@ class BoardDescriber(SpaceDescriber):
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return f"The board is drawn from above with {_FREE} for free. {_LETTERS.get(self._kind, '')}".strip()
-
-    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        return [ActionWord(word) for word in self.environment.action_meanings(agent)]
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         if self.environment.action_meanings(agent):

@@ -48,11 +48,10 @@ class MultiGridDescriber(SpaceDescriber):
         Only what the view shows is said of them: a place where the view has no agent is not told.
         """
         own = self._agents[agent]
-        team = next((names for names in self.environment.teams.values() if agent in names), ())
         mates: dict[tuple[int, int], str] = {}
-        for name in team:
+        for name in self.environment.company(agent)[1]:
             other = self._agents.get(name)
-            if name == agent or other is None or other.state.terminated:
+            if other is None or other.state.terminated:
                 continue
             carries = other.state.carrying
             ball = "" if carries is None else f" with a {carries.color.value} {carries.type.value}"
@@ -81,10 +80,7 @@ class MultiGridDescriber(SpaceDescriber):
 
     def _company(self, agent: AgentID) -> str:
         """Who else plays."""
-        teams = self.environment.teams
-        own = next((team for team, names in teams.items() if agent in names), "")
-        mates = [name for name in teams.get(own, ()) if name != agent]
-        others = [name for team, names in teams.items() if team != own for name in names]
+        _, mates, others = self.environment.company(agent)
         with_whom = f"With you {'plays' if len(mates) == 1 else 'play'} {', '.join(mates)}" if mates else ""
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
         return f"{' '.join(filter(None, (with_whom, against))) or 'You play alone'}."
