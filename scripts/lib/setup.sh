@@ -133,8 +133,8 @@ _LIBRARIES="libEGL.so.1:libegl1 libGL.so.1:libgl1 libxkbcommon.so.0:libxkbcommon
     libxcb-randr.so.0:libxcb-randr0 libxcb-render-util.so.0:libxcb-render-util0 libxcb-shape.so.0:libxcb-shape0
     libxcb-xinerama.so.0:libxcb-xinerama0 libxcb-xkb.so.1:libxcb-xkb1"
 _FONTS="/usr/share/fonts:fonts-inter"
-# What the tests of the real window use beside them.
-_TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox"
+# What the tests of the real window use beside them, and the chess engine.
+_TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox stockfish:stockfish"
 
 # install_system_libraries PROFILE
 install_system_libraries() {
@@ -147,7 +147,8 @@ install_system_libraries() {
     [[ -n $(find "${_FONTS%%:*}" -name '*.[ot]tf' -print -quit 2>/dev/null) ]] || missing+=("${_FONTS##*:}")
     if [[ $1 == dev ]]; then
         for pair in $_TEST_PROGRAMS; do
-            command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
+            # Debian puts chess engines where root's PATH does not look.
+            PATH="$PATH:/usr/games" command -v "${pair%%:*}" >/dev/null || missing+=("${pair##*:}")
         done
     fi
     ((${#missing[@]})) || return 0
