@@ -165,6 +165,10 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "system": Key(_TEXTS, "Programs on the path, as `command` or `command:debian-package`."),
         "extra": Key(text, "Extra of `mosaic-gym-gui` that installs what it needs."),
         "requirements": Key(text, "Requirements file, relative to the folder."),
+        "workers": Key(
+            listing(_ID, "names of workers"),
+            "Workers whose packages it imports; they lie beside it or come with MOSAIC.",
+        ),
     },
     "inputs": {
         "text": Key(need, "The observation in words."),
@@ -214,6 +218,12 @@ SETTING: Mapping[str, Key] = {
     "required": Key(flag, "The worker cannot play without it."),
     "policies": Key(flag, "Each option of this choice is listed as a policy of its own."),
     "environments": _ENVIRONMENTS,
+    "advanced": Key(flag, "Shown in forms on request only."),
+    "module": Key(
+        matching(MODULE_PATTERN, '"package.module"'),
+        "Module run with `python -m` to try a `server`, to list its `model`s, or to preview `prompts`.",
+    ),
+    "provider": Key(text, "The choice that says whose key a `secret` is."),
 }
 """Keys of a ``[settings.NAME]`` table."""
 

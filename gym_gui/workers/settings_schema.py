@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast, get_args
@@ -16,7 +17,20 @@ from typing import Any, Final, Literal, cast, get_args
 from gym_gui.core.errors import UsageError
 from gym_gui.core.secret_refs import parse_reference
 
-SettingType = Literal["text", "choice", "whole", "number", "flag", "policy", "file", "secret", "list"]
+SettingType = Literal[
+    "text",
+    "choice",
+    "whole",
+    "number",
+    "flag",
+    "policy",
+    "file",
+    "secret",
+    "list",
+    "server",
+    "model",
+    "prompts",
+]
 TYPES: Final[tuple[str, ...]] = get_args(SettingType)
 _WORDS: Final = {
     "text": "text",
@@ -28,7 +42,13 @@ _WORDS: Final = {
     "file": "the path of a file",
     "secret": "env:NAME or keyring:NAME",
     "list": "a list",
+    "server": "an address such as http://localhost:8000/v1",
+    "model": "the name of a model",
+    "prompts": "the path of a folder",
 }
+_ADDRESS: Final = re.compile(r"https?://[^\s/?#]+\S*")
+ASKING: Final = ("server", "model", "prompts")
+"""Types whose ``module`` is run for whoever fills in the form."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +104,10 @@ class Setting:
         required: Whether the worker cannot play without.
         policies: Whether each option of this choice is a policy of its own to people.
         environments: Patterns of the environments it is for; empty: all.
+        advanced: Whether a form shows it on request only.
+        module: Run with ``python -m`` in the worker's environment for whoever fills in the form:
+            it tries a ``server``, lists its models, or shows what ``prompts`` make of a decision.
+        provider: The choice that says whose key a ``secret`` is.
     """
 
     name: str
@@ -97,6 +121,9 @@ class Setting:
     required: bool = False
     policies: bool = False
     environments: tuple[str, ...] = ()
+    advanced: bool = False
+    module: str = ""
+    provider: str = ""
 
     def concerns(self, env_id: str) -> bool:
         """Whether it means anything in this environment; where it is not known yet, all do."""
@@ -133,7 +160,11 @@ class Setting:
             low = -math.inf if self.minimum is None else self.minimum
             high = math.inf if self.maximum is None else self.maximum
             return low <= value <= high
-        return isinstance(value, str) and (self.type != "secret" or parse_reference(value) is not None)
+        if not isinstance(value, str):
+            return False
+        if self.type == "server":
+            return _ADDRESS.fullmatch(value) is not None
+        return self.type != "secret" or parse_reference(value) is not None
 
     def _wanted(self) -> str:
         if self.type == "choice":
@@ -163,7 +194,15 @@ def read_settings(table: Mapping[str, Any]) -> tuple[Setting, ...]:
         UsageError: A choice without options, a default that its own setting refuses, limits
             that contradict each other.
     """
-    return tuple(_read(name, entry) for name, entry in table.items())
+    settings = tuple(_read(name, entry) for name, entry in table.items())
+    choices = {setting.name for setting in settings if setting.type == "choice"}
+    for setting in settings:
+        if setting.provider and setting.provider not in choices:
+            raise UsageError(
+                f"settings.{setting.name}.provider is {setting.provider!r}, which is no choice of this worker",
+                fix=f"Name one: {_or(sorted(choices))}" if choices else "Leave it out",
+            )
+    return settings
 
 
 def _read(name: str, entry: Mapping[str, Any]) -> Setting:
@@ -177,6 +216,14 @@ def _read(name: str, entry: Mapping[str, Any]) -> Setting:
         raise UsageError(f"{where} {missing}", fix='Give options = [{value = "…"}] to a choice, to it alone')
     if len({option.value for option in options}) < len(options):
         raise UsageError(f"{where} has an option twice", fix="Give every value once")
+    if setting.module and setting.type not in ASKING:
+        raise UsageError(
+            f"{where} has a module, but is of type {setting.type}", fix=f"Give module to {_or(ASKING)}"
+        )
+    if setting.provider and setting.type != "secret":
+        raise UsageError(
+            f"{where} has a provider, but is of type {setting.type}", fix="Give provider to a secret"
+        )
     low, high = setting.minimum, setting.maximum
     if low is not None and high is not None and low > high:
         raise UsageError(f"{where}: the minimum {low:g} is above the maximum {high:g}", fix="Swap the two")
