@@ -85,7 +85,11 @@ class OperatorRun:
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Paid calls, in the order in which they were made."""
-        return (line.value for line in read_lines(self.path / "calls.jsonl"))
+        return (line.value for line in self.call_lines())
+
+    def call_lines(self) -> Iterator[Line]:
+        """The same, each with the line it stands on."""
+        return read_lines(self.path / "calls.jsonl")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,356 @@
+"""What language models were asked and what they answered, call by call, beside what was played.
+
+``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them. Both may have gigabytes: only the
+place of each call is kept, and an episode's turns are read when they are wanted.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from gym_gui.analysis.jsonl import Line
+from gym_gui.analysis.reader import OperatorRun
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_fields import count, items, mapping, number, text
+
+CHAT, DRY = "chat", "dry"
+"""Kinds of call: one that was answered (or failed), and one that a dry run did not send."""
+FALLBACKS = frozenset({"noop", "random_legal"})
+"""Sources of an action that the engine put in the place of an unusable answer."""
+
+
+class Message(NamedTuple):
+    """One message of a prompt.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant`` or ``tool``.
+        text: Its words; a picture or a call of a tool stands in it in brackets.
+    """
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One call to a model, and what became of it.
+
+    Attributes:
+        agent: The slot that asked.
+        episode: Its episode.
+        step: Environment step of the decision.
+        attempt: 0 for the first ask, k for the k-th retry.
+        turn: Number of the call within its decision, from 0.
+        ref: Its name in ``calls.jsonl``; step rows refer to it.
+        kind: ``chat``, or ``dry`` where nothing was sent.
+        provider: Whose server.
+        model: The model asked for.
+        model_reported: The model that the server says has answered; empty where it says nothing.
+        messages: The prompt.
+        reply: The model's words, as they came.
+        thinking: What it has thought aloud, where the server hands it out.
+        tools: Calls of tools in its reply, in words.
+        finish: Why it stopped, in the server's word.
+        input_tokens: Tokens read.
+        output_tokens: Tokens written.
+        usd: Its price in US dollars; ``None``: not known.
+        latency_ms: Milliseconds until the reply was there, ``None`` where nothing came.
+        error: Why there is no reply; empty where there is one.
+        retries: How often the server was asked again before.
+        replayed: The reply comes from a cassette; nothing was sent.
+        action: The action that was played; meaningful where ``source`` says who chose it.
+        source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty: the row is missing.
+        said: What the agent said to its team.
+        refused: The reply could not be played: it was asked again, or something else was played.
+    """
+
+    agent: str
+    episode: int
+    step: int
+    attempt: int = 0
+    turn: int = 0
+    ref: str = ""
+    kind: str = CHAT
+    provider: str = ""
+    model: str = ""
+    model_reported: str = ""
+    messages: tuple[Message, ...] = ()
+    reply: str = ""
+    thinking: str = ""
+    tools: tuple[str, ...] = ()
+    finish: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    latency_ms: float | None = None
+    error: str = ""
+    retries: int = 0
+    replayed: bool = False
+    action: Any = None
+    source: str = ""
+    said: str = ""
+    refused: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether there was no reply, or none that could be played."""
+        return bool(self.error) or self.refused
+
+    def contains(self, wanted: str) -> bool:
+        """Whether these words stand anywhere in it, in capitals or not."""
+        words = wanted.casefold()
+        places = (
+            self.reply,
+            self.thinking,
+            self.error,
+            self.said,
+            *self.tools,
+            *(m.text for m in self.messages),
+        )
+        return any(words in place.casefold() for place in places)
+
+
+def turn_of(call: Mapping[str, Any]) -> Turn:
+    """A row of ``calls.jsonl`` (or the same row as it is told live) as a turn.
+
+    Whatever is missing or of another type is left empty: rows are written by workers of anybody.
+    """
+    tokens = mapping(call.get("tokens")) or {}
+    return Turn(
+        agent=text(call.get("agent")) or "",
+        episode=count(call.get("episode")) or 0,
+        step=count(call.get("step")) or 0,
+        attempt=count(call.get("attempt")) or 0,
+        turn=count(call.get("turn")) or 0,
+        ref=text(call.get("ref")) or "",
+        kind=text(call.get("kind")) or CHAT,
+        provider=text(call.get("provider")) or "",
+        model=text(call.get("model")) or "",
+        model_reported=text(call.get("model_reported")) or "",
+        messages=tuple(_messages(call.get("messages"))),
+        reply=text(call.get("reply")) or "",
+        thinking=text(call.get("thinking")) or "",
+        tools=tuple(_tools(call.get("tool_calls"))),
+        finish=text(call.get("finish")) or "",
+        input_tokens=count(tokens.get("input")) or 0,
+        output_tokens=count(tokens.get("output")) or 0,
+        usd=number(call.get("usd")),
+        latency_ms=number(call.get("latency_ms")),
+        error=text(call.get("error")) or "",
+        retries=count(call.get("retries")) or 0,
+        replayed=call.get("replayed") is True,
+    )
+
+
+def with_row(turn: Turn, row: Mapping[str, Any], *, last: bool = True) -> Turn:
+    """The turn with what was played in its step.
+
+    Args:
+        turn: The turn.
+        row: The row of ``steps.jsonl`` of the same agent, episode and step.
+        last: It is the call whose reply was the answer: no other follows at this decision.
+    """
+    source = text(row.get("action_source")) or ""
+    return replace(
+        turn,
+        action=row.get("action"),
+        source=source,
+        said=(text(row.get("said")) or "") if last else "",
+        refused=last and source in FALLBACKS,
+    )
+
+
+def _messages(given: Any) -> Iterator[Message]:
+    for entry in items(given) or ():
+        message = mapping(entry) or {}
+        words = _words(message.get("content"))
+        called = "\n".join(_tools(message.get("tool_calls")))
+        yield Message(text(message.get("role")) or "", "\n".join(part for part in (words, called) if part))
+
+
+def _words(content: Any) -> str:
+    """A message's content: text, or parts of text and pictures."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(filter(None, (_part(mapping(part) or {}) for part in items(content) or ())))
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    words = text(part.get("text"))
+    if words is not None:
+        return words
+    picture = mapping(part.get("image"))
+    if picture is None:
+        return "[picture]" if "image_url" in part else ""
+    size = f"{picture.get('width', '?')} x {picture.get('height', '?')}"
+    return f"[picture, {size}, sha256 {str(picture.get('sha256', ''))[:12]}]"
+
+
+def _tools(given: Any) -> Iterator[str]:
+    """``[make_move {"move": "e4"}]``, whichever of the two forms the call is in."""
+    for entry in items(given) or ():
+        call = mapping(entry) or {}
+        inner = mapping(call.get("function")) or call
+        arguments = inner.get("arguments", inner.get("arguments_json", ""))
+        words = arguments if isinstance(arguments, str) else orjson.dumps(arguments, default=str).decode()
+        yield f"[{inner.get('name', '?')} {words}]".replace(" ]", "]")
+
+
+class _Index(NamedTuple):
+    """Where the calls of an operator stand, and what can be asked for."""
+
+    episodes: dict[int, array[int]]
+    agents: dict[str, int]
+    failed: int
+    total: int
+
+
+class Transcript:
+    """The calls of one operator of a run, also while the run is on (as it was when first asked).
+
+    Args:
+        operator: Its part of the run folder.
+    """
+
+    def __init__(self, operator: OperatorRun) -> None:
+        self.operator = operator
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Slots that made calls."""
+        return tuple(self._index.agents)
+
+    @property
+    def episodes(self) -> tuple[int, ...]:
+        """Episodes with calls, in ascending order."""
+        return tuple(sorted(self._index.episodes))
+
+    def __len__(self) -> int:
+        """Calls in all."""
+        return self._index.total
+
+    def turns(
+        self, episode: int | None = None, agent: str = "", *, failed: bool = False, words: str = ""
+    ) -> Iterator[Turn]:
+        """Turns by episode, step, agent and attempt; read one episode at a time.
+
+        Args:
+            episode: Only those of this episode.
+            agent: Only those of this slot.
+            failed: Only those without a usable reply.
+            words: Only those in whose prompt, reply or other words this stands.
+
+        Raises:
+            RunFormatError: A row is damaged.
+        """
+        for index in self.episodes if episode is None else (episode,):
+            for turn in self._episode(index):
+                if agent and turn.agent != agent:
+                    continue
+                if (failed and not turn.failed) or (words and not turn.contains(words)):
+                    continue
+                yield turn
+
+    def _episode(self, index: int) -> list[Turn]:
+        order = {agent: i for i, agent in enumerate(self._index.agents)}
+        offsets = self._index.episodes.get(index, ())
+        turns = [turn_of(row) for row in _rows_at(self.operator.path / "calls.jsonl", offsets)]
+        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt, t.turn))
+        rows = self._played(index)
+        attempts: dict[tuple[int, str], int] = {}
+        ends: dict[tuple[int, str, int], int] = {}
+        for t in turns:
+            attempts[t.step, t.agent] = t.attempt
+            ends[t.step, t.agent, t.attempt] = t.turn
+        found: list[Turn] = []
+        for t in turns:
+            last = t.attempt == attempts[t.step, t.agent]
+            # All calls of a dialogue but the last only lead to the answer: none of them is refused.
+            answers = t.turn == ends[t.step, t.agent, t.attempt]
+            row = rows.get((t.step, t.agent))
+            joined = t if row is None else with_row(t, row, last=last and answers)
+            found.append(replace(joined, refused=answers and (joined.refused or not last)))
+        return found
+
+    def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
+        """Rows of an episode's decisions by step and slot."""
+        seats = self._seats.get(index, {})
+        found: dict[tuple[int, str], dict[str, Any]] = {}
+        for row in _rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ())):
+            seat = str(row.get("agent_id"))
+            found[count(row.get("step_index")) or 0, seats.get(seat, seat)] = row
+        return found
+
+    @cached_property
+    def _index(self) -> _Index:
+        episodes: dict[int, array[int]] = {}
+        agents: dict[str, int] = {}
+        failed = total = 0
+        for line in self.operator.call_lines():
+            if line.value.get("kind", CHAT) not in (CHAT, DRY):
+                continue
+            index = _episode_of(line, "episode")
+            episodes.setdefault(index, array("q")).append(line.start)
+            agent = text(line.value.get("agent")) or ""
+            agents[agent] = agents.get(agent, 0) + 1
+            failed += bool(line.value.get("error"))
+            total += 1
+        return _Index(episodes, agents, failed, total)
+
+    @cached_property
+    def _steps(self) -> dict[int, array[int]]:
+        """Where the rows of agents that made calls stand, by episode."""
+        found: dict[int, array[int]] = {}
+        agents, seats = self._index.agents, self._seats
+        for line in self.operator.step_lines():
+            index = _episode_of(line, "episode_index")
+            seat = str(line.value.get("agent_id"))
+            if seats.get(index, {}).get(seat, seat) in agents:
+                found.setdefault(index, array("q")).append(line.start)
+        return found
+
+    @cached_property
+    def _seats(self) -> dict[int, dict[str, str]]:
+        """Slot by seat, of episodes in which they are not the same."""
+        found: dict[int, dict[str, str]] = {}
+        for episode in self.operator.episodes():
+            slots = {seat: agent.slot for seat, agent in episode.agents.items()}
+            if any(seat != slot for seat, slot in slots.items()):
+                found[episode.episode_index] = slots
+        return found
+
+
+def _episode_of(line: Line, key: str) -> int:
+    index = count(line.value.get(key))
+    if index is None:
+        raise RunFormatError(line.where, f"{key!r} is missing or no whole number from 0")
+    return index
+
+
+def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:
+    if not offsets:
+        return
+    with path.open("rb") as file:
+        for offset in offsets:
+            if file.tell() != offset:
+                file.seek(offset)
+            yield cast("dict[str, Any]", orjson.loads(file.readline()))
+
+
+def repeated(turn: Turn, before: Turn | None) -> int:
+    """How many messages at the head of a prompt stood in the same agent's prompt before as well."""
+    if before is None:
+        return 0
+    same = 0
+    for mine, theirs in zip(turn.messages, before.messages, strict=False):
+        if mine != theirs:
+            break
+        same += 1
+    return same
