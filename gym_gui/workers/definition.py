@@ -120,6 +120,7 @@ class WorkerTypeDefinition:
         config_schema: Pydantic model that checks its settings, if it has one.
         pip_dependencies: Requirement strings.
         system_dependencies: ``command`` or ``command:debian-package``.
+        required_workers: Workers whose packages it imports.
         kind: The badge it wears.
         version: Its own version.
         aliases: Other names that are accepted.
@@ -146,6 +147,7 @@ class WorkerTypeDefinition:
     config_schema: type | None = None
     pip_dependencies: Sequence[str] = ()
     system_dependencies: Sequence[str] = ()
+    required_workers: Sequence[str] = ()
     kind: WorkerKind = WorkerKind.BASELINE
     version: str = "0"
     aliases: Sequence[str] = ()
@@ -163,7 +165,7 @@ class WorkerTypeDefinition:
     settings: tuple[Setting, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("pip_dependencies", "system_dependencies", "aliases"):
+        for name in ("pip_dependencies", "system_dependencies", "required_workers", "aliases"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @property

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-import gym_gui
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import user_workers_dir
-from gym_gui.workers.manifest import MANIFEST, read_manifest
+from gym_gui.workers.bundled import MANIFEST, bundled_folders
+from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import Source, WorkerTypeDefinition, WorkerTypeRegistry
 
 _log = logging.getLogger(__name__)
@@ -64,14 +64,6 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
                 registry.mark_broken(entry.name, entry.problem)
         found.append(entry)
     return found
-
-
-def bundled_folders() -> tuple[Path, ...]:
-    """Folders whose sub-folders are the workers that come with MOSAIC."""
-    package = Path(gym_gui.__file__).resolve().parent
-    # In a wheel they lie inside the package, in a checkout beside it.
-    inside, beside = package / "bundled", package.parent / "3rd_party"
-    return (inside,) if inside.is_dir() else (beside,)
 
 
 def _entries() -> Iterator[Found]:

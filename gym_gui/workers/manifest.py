@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
+from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP, Key
 from gym_gui.workers.registry import (
@@ -23,7 +24,6 @@ from gym_gui.workers.registry import (
 )
 from gym_gui.workers.settings_schema import Setting, read_settings
 
-MANIFEST = "worker.toml"
 _SETTINGS = "settings"
 _MAX_BYTES = 256 * 1024
 
@@ -165,6 +165,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
     entry: str = data["launch"].get("entry", "")
     package = entry.partition(":")[0].partition(".")[0]
     requirements: str | None = requires.get("requirements")
+    workers = tuple[str, ...](requires.get("workers", ()))
     return WorkerTypeDefinition(
         type_id=data["id"],
         display_name=data.get("name", data["id"]),
@@ -174,10 +175,11 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         entry_point=entry,
         pip_dependencies=tuple(requires.get("pip", ())),
         system_dependencies=tuple(requires.get("system", ())),
+        required_workers=workers,
         kind=WorkerKind(data["kind"]),
         version=data.get("version", "0"),
         aliases=tuple(data.get("aliases", ())),
-        launch=_launch(data["launch"], folder, package),
+        launch=_launch(data["launch"], folder, package, workers),
         train=_train(data.get("train"), folder, path),
         imports=_imports(data.get("import"), path),
         inputs=_inputs(data.get("inputs", {})),
@@ -192,15 +194,17 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
     )
 
 
-def _launch(launch: dict[str, Any], folder: Path, package: str) -> LaunchSpec:
+def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[str, ...]) -> LaunchSpec:
     python: str | None = launch.get("python")
+    others = [(there, name) for name in workers if (there := worker_folder(name, folder)) is not None]
+    packages = [(folder, package), *others]
     return LaunchSpec(
         command=tuple(launch.get("command", ())),
         carrier=launch.get("carrier", "socket" if package else "jsonl"),
         python=_interpreter(folder / Path(python).expanduser()) if python else None,
         env=launch.get("env", {}),
         heartbeat_s=launch.get("heartbeat_s"),
-        python_path=_python_path(folder, package),
+        python_path=tuple(dict.fromkeys(path for each in packages for path in _python_path(*each))),
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
+from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.discovery import Found
 from gym_gui.workers.registry import WorkerTypeDefinition
 
@@ -81,6 +82,10 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     of a requirement (``ray[rllib]``) are not followed.
     """
     worker_id = definition.type_id
+    if absent := _absent_workers(definition):
+        # Nothing that an installer could bring: a package of that name would be somebody else's.
+        reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
+        return WorkerStatus(worker_id, "broken", reason, "", absent)
     python = definition.launch.python
     if python is not None and not os.access(python, os.X_OK):
         reason = f"its interpreter {python} does not exist"
@@ -106,6 +111,13 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         reason = f"the program {program!r} of its command is not on the path"
         return WorkerStatus(worker_id, "missing", reason, "", (program,))
     return WorkerStatus(worker_id, "installed", "", "", ())
+
+
+def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:
+    folder = definition.folder
+    if folder is None:
+        return ()
+    return tuple(name for name in definition.required_workers if worker_folder(name, folder) is None)
 
 
 def _requirements(definition: WorkerTypeDefinition) -> list[str]:
@@ -143,8 +155,9 @@ def _probe(
     definition: WorkerTypeDefinition, names: Sequence[str]
 ) -> tuple[Mapping[str, str | None], bool, dict[str, str]]:
     """Versions by name, whether the worker's package can be imported, and marker variables."""
-    beside = bool(definition.launch.python_path)
-    package = "" if beside or definition.launch.command else definition.module_path
+    name = definition.module_path
+    beside = any((p / name).is_dir() or (p / f"{name}.py").is_file() for p in definition.launch.python_path)
+    package = "" if beside or definition.launch.command else name
     python = definition.launch.python
     if python is None or str(python) == sys.executable:
         return {name: _version(name) for name in names}, not package or _importable(package), {}

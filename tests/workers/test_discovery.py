@@ -69,6 +69,31 @@ def test_bundled_workers_are_all_readable():
     assert all(f.path.parent.parent in bundled_folders() for f in entries)
 
 
+def test_a_worker_that_builds_on_another_imports_it_from_beside_or_from_ours(drop: Drop):
+    dice = drop("dice_worker", '[requires]\nworkers = ["coin_worker", "operators_worker"]\n')
+    coin = drop("coin_worker")
+    discover()
+    definition = WorkerTypeRegistry.require("dice_worker")
+    ours = bundled_folders()[0] / "operators_worker"
+    assert definition.launch.python_path == (dice, coin, ours)
+    assert check_installed(definition).state == "installed"
+
+
+def test_a_worker_whose_foundation_is_not_there_says_so_and_is_not_sought_on_the_net(drop: Drop):
+    drop("dice_worker", '[requires]\nworkers = ["coin_worker"]\n')
+    status = status_of(only(discover(), "dice_worker"))
+    assert (status.state, status.missing, status.install) == ("broken", ("coin_worker",), "")
+    assert "it builds on coin_worker, found neither beside it" in status.reason
+
+
+def test_a_foundation_that_is_there_does_not_stand_for_the_workers_own_package(drop: Drop):
+    folder = drop("dice_worker", '[requires]\nworkers = ["operators_worker"]\n')
+    (folder / "dice_worker/__init__.py").unlink()
+    (folder / "dice_worker").rmdir()
+    status = status_of(only(discover(), "dice_worker"))
+    assert (status.state, status.missing) == ("broken", ("dice_worker",))
+
+
 def test_broken_manifest_hides_no_other_and_says_why(drop: Drop, caplog: pytest.LogCaptureFixture):
     drop("broken_worker", manifest="[[[")
     drop("dice_worker")

@@ -42,6 +42,7 @@ pip = ["numpy>=1.22"]
 system = ["stockfish"]
 extra = "dice"
 requirements = "requirements.txt"
+workers = ["coin_worker"]
 [inputs]
 text = true
 image = "optional"
@@ -94,6 +95,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")
     assert (d.pip_dependencies, d.system_dependencies) == (("numpy>=1.22",), ("stockfish",))
     assert (d.extra, d.requirements) == ("dice", tmp_path / "requirements.txt")
+    assert d.required_workers == ("coin_worker",)
     assert d.inputs.required == ("text",)
     assert d.inputs.wanted == ("text", "image")
     assert d.capabilities.paradigm is SteppingParadigm.SEQUENTIAL
