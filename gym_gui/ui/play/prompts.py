@@ -60,7 +60,8 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.refusal:
         return "warning", p.refusal
     if not p.people:
-        return "ok", "Policies play; you watch."
+        # Somebody is asked already, but the page has not yet read who sits at the keys.
+        return ("muted", "Starting…") if p.asked else ("ok", "Policies play; you watch.")
     if p.realtime:
         return ("ok", "Running.") if p.listening else ("muted", "Click the picture: then your keys count.")
     return _turn_based(p)

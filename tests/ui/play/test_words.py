@@ -41,6 +41,7 @@ LINE: dict[str, Any] = {
         (Prompt(State.RUNNING, realtime=True), "Running."),
         (Prompt(State.THINKING, turn=("blue_0",)), "blue_0 thinking…"),
         (Prompt(State.RUNNING, people=0), "you watch"),
+        (Prompt(State.YOUR_MOVE, people=0, asked=("white",)), "Starting"),
         (Prompt(State.BROKEN), ""),
     ],
 )
