@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.page_style import KINDS
 from gym_gui.analysis.plots import (
     WIDTH,
@@ -28,6 +29,7 @@ from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Share, Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.records import EpisodeRecord
 
 Row = Mapping[str, Any]
 
@@ -78,6 +80,10 @@ def operator_rows(summary: Summary) -> list[Row]:
             "decision_p95_ms": o.decisions.latency_p95_ms if o.decisions else None,
             "input_tokens": sum(slot.input_tokens for slot in o.slots),
             "output_tokens": sum(slot.output_tokens for slot in o.slots),
+            "calls": o.calls.total if o.calls else 0,
+            "failed_calls": o.calls.failed if o.calls else 0,
+            "usd": o.calls.usd if o.calls else None,
+            "unpriced_calls": o.calls.unpriced if o.calls else 0,
         }
         for o in summary.operators
     ]
@@ -90,6 +96,9 @@ def episode_rows(run: Run) -> Iterable[Row]:
         RunFormatError: A row is damaged.
     """
     for operator in run.operators.values():
+        calls: dict[int, dict[str, CallTally]] = {}
+        for (index, slot), tally in collect_calls(operator).items():
+            calls.setdefault(index, {})[slot] = tally
         for e in sorted(operator.episodes(), key=lambda e: e.episode_index):
             yield {
                 "run_id": run.run_id,
@@ -108,11 +117,27 @@ def episode_rows(run: Run) -> Iterable[Row]:
                 "error": e.error,
                 "started_at": e.started_at,
                 "wall_s": e.wall_s,
+                **_tokens_of(e, calls.get(e.episode_index, {})),
                 **{f"return.{agent}": value for agent, value in e.returns.items()},
                 **{f"played_by.{agent}": a.policy or a.worker_id for agent, a in e.agents.items()},
                 **{f"score.{team}": t.score for team, t in e.teams.items() if t.score is not None},
                 **{f"outcome.{team}": str(o) for team, o in (e.outcome or {}).items()},
             }
+
+
+def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
+    """Tokens and price of an episode, and of each slot of it that made calls."""
+    whole, tokens = summed(calls.values()), episode.tokens.values()
+    made = whole.frozen()
+    return {
+        "input_tokens": whole.input_tokens or sum(t.input for t in tokens),
+        "output_tokens": whole.output_tokens or sum(t.output for t in tokens),
+        "calls": whole.total,
+        "usd": made.usd if made else None,
+        "unpriced_calls": whole.unpriced,
+        **{f"tokens.{slot}": t.input_tokens + t.output_tokens for slot, t in calls.items()},
+        **{f"usd.{slot}": c.usd for slot, t in calls.items() if (c := t.frozen())},
+    }
 
 
 def write_table(rows: Iterable[Row], path: Path) -> int:

@@ -172,6 +172,8 @@ def _operator_table(operators: Sequence[OperatorSummary]) -> str:
     successes = any(o.success for o in operators)
     headings += ["Success", "Length"] if successes else ["Length"]
     headings += ["Unusable", "Fallbacks", "Decision p50"]
+    called = any(o.calls for o in operators)
+    headings += ["Tokens in + out", "Cost"] if called else []
 
     def row(o: OperatorSummary) -> list[str]:
         competing = len(o.teams) > 1
@@ -191,6 +193,7 @@ def _operator_table(operators: Sequence[OperatorSummary]) -> str:
             safe(unusable_in_words(o)),
             f"{o.decisions.fallbacks:,}" if o.decisions else "-",
             safe(wording.milliseconds(o.decisions.latency_p50_ms) if o.decisions else "-"),
+            *([safe(wording.tokens(o.calls)), safe(wording.price(o.calls))] if called else ()),
         ]
 
     return _table(headings, (row(o) for o in operators), ("Operator", "Kind"))

@@ -100,6 +100,29 @@ class TeamSummary:
 
 
 @dataclass(frozen=True)
+class Calls:
+    """Calls to models, of all episodes, also of those that were lost or stopped.
+
+    Attributes:
+        total: Calls.
+        failed: Those that brought no reply.
+        replayed: Those answered by a cassette; they cost nothing.
+        input_tokens: Tokens read.
+        output_tokens: Tokens written.
+        usd: What they cost in US dollars, as far as prices are known; ``None``: none is.
+        unpriced: Answered calls whose price is not known; they are not in ``usd``.
+    """
+
+    total: int
+    failed: int
+    replayed: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    unpriced: int
+
+
+@dataclass(frozen=True)
 class SlotSummary:
     """One configured slot: who played it, with what result.
 
@@ -110,8 +133,9 @@ class SlotSummary:
         policy: Its policy's name, or ``None``.
         mean: Mean return of the slot.
         invalid_actions: Unusable answers in all recorded episodes.
-        input_tokens: Tokens read.
+        input_tokens: Tokens read; of every call where calls are recorded, else of played decisions.
         output_tokens: Tokens written.
+        calls: Its calls to a model, ``None`` where it made none.
     """
 
     slot: str
@@ -122,6 +146,7 @@ class SlotSummary:
     invalid_actions: int
     input_tokens: int
     output_tokens: int
+    calls: Calls | None = None
 
 
 @dataclass(frozen=True)
@@ -171,6 +196,7 @@ class OperatorSummary:
         teams: By squad; one team in cooperative and single-agent environments.
         slots: By configured slot.
         notes: What a reader must know.
+        calls: Calls to models of all its slots, ``None`` where there were none.
     """
 
     key: str
@@ -193,6 +219,7 @@ class OperatorSummary:
     teams: tuple[TeamSummary, ...]
     slots: tuple[SlotSummary, ...]
     notes: tuple[str, ...] = ()
+    calls: Calls | None = None
 
 
 @dataclass(frozen=True)

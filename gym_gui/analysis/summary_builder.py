@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.pairing import (
@@ -104,6 +105,7 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
     seeds = [e.seed for e in usable]
     judged = [e.success for e in data.played if e.success is not None]
     statuses = Counter(e.status for e in data.unfinished)
+    calls = collect_calls(entry.operator)
     return OperatorSummary(
         key=entry.key,
         run_id=entry.run.run_id,
@@ -123,8 +125,12 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
         invalid_actions=data.invalid.total(),
         decisions=collect_decisions(entry.operator, data.indices) if steps else None,
         teams=teams,
-        slots=tuple(_slot(data, slot) for slot in data.agents),
+        slots=tuple(
+            _slot(data, slot, summed(t for (_, agent), t in calls.items() if agent == slot))
+            for slot in data.agents
+        ),
         notes=tuple(_operator_notes(data, teams)),
+        calls=summed(calls.values()).frozen(),
     )
 
 
@@ -163,7 +169,7 @@ def _by_seats(results: Sequence[tuple[int | None, SquadResult]]) -> dict[str, Es
     return {seats: estimate([v for _, v in rows], [s for s, _ in rows]) for seats, rows in found.items()}
 
 
-def _slot(data: OperatorData, slot: str) -> SlotSummary:
+def _slot(data: OperatorData, slot: str, calls: CallTally) -> SlotSummary:
     agent = data.agents[slot]
     results = [(e.seed, e.returns.get(slot)) for e in data.played]
     usable = [(seed, value) for seed, value in results if value is not None]
@@ -174,8 +180,10 @@ def _slot(data: OperatorData, slot: str) -> SlotSummary:
         policy=agent.policy,
         mean=estimate([value for _, value in usable], [seed for seed, _ in usable]),
         invalid_actions=data.invalid[slot],
-        input_tokens=data.input_tokens[slot],
-        output_tokens=data.output_tokens[slot],
+        # An answer that was refused has no row: what it took stands in its call alone.
+        input_tokens=calls.input_tokens or data.input_tokens[slot],
+        output_tokens=calls.output_tokens or data.output_tokens[slot],
+        calls=calls.frozen(),
     )
 
 

@@ -151,6 +151,10 @@ def _print_operators(console: Console, task: str, operators: Sequence[OperatorSu
         )
     columns.append(("Length", [wording.number(o.length.value, 0) for o in operators]))
     columns.append(("Unusable", [unusable_in_words(o) for o in operators]))
+    if any(o.calls for o in operators):
+        if wide:
+            columns.append(("Tokens in + out", [wording.tokens(o.calls) for o in operators]))
+        columns.append(("Cost", [wording.price(o.calls) for o in operators]))
     latencies = [o.decisions.latency_p50_ms if o.decisions else None for o in operators]
     if wide and any(ms is not None for ms in latencies):
         columns.append(("Decision", [wording.milliseconds(ms) for ms in latencies]))
@@ -200,3 +204,5 @@ def all_notes(summary: Summary) -> Iterable[str]:
             yield f"{operator.name}: {note}"
         if words := wording.fallbacks(operator.decisions):
             yield f"{operator.name}: not the policy's own first choice: {words}."
+        if words := wording.calls(operator.calls):
+            yield f"{operator.name}: {words}."

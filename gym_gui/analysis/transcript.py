@@ -65,8 +65,9 @@ class Turn:
         error: Why there is no reply; empty where there is one.
         retries: How often the server was asked again before.
         replayed: The reply comes from a cassette; nothing was sent.
-        action: The action that was played; meaningful where ``source`` says who chose it.
-        source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty: the row is missing.
+        action: The action that was played after it; meaningful where ``source`` says who chose it.
+        source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty where another call
+            followed at the same decision, or the row is missing.
         said: What the agent said to its team.
         refused: The reply could not be played: it was asked again, or something else was played.
     """
@@ -149,22 +150,16 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
     )
 
 
-def with_row(turn: Turn, row: Mapping[str, Any], *, last: bool = True) -> Turn:
-    """The turn with what was played in its step.
+def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
+    """The turn whose reply was the answer, with what was played.
 
     Args:
-        turn: The turn.
+        turn: The last call of the last attempt at a decision.
         row: The row of ``steps.jsonl`` of the same agent, episode and step.
-        last: It is the call whose reply was the answer: no other follows at this decision.
     """
     source = text(row.get("action_source")) or ""
-    return replace(
-        turn,
-        action=row.get("action"),
-        source=source,
-        said=(text(row.get("said")) or "") if last else "",
-        refused=last and source in FALLBACKS,
-    )
+    said = text(row.get("said")) or ""
+    return replace(turn, action=row.get("action"), source=source, said=said, refused=source in FALLBACKS)
 
 
 def _messages(given: Any) -> Iterator[Message]:
@@ -275,8 +270,10 @@ class Transcript:
             # All calls of a dialogue but the last only lead to the answer: none of them is refused.
             answers = t.turn == ends[t.step, t.agent, t.attempt]
             row = rows.get((t.step, t.agent))
-            joined = t if row is None else with_row(t, row, last=last and answers)
-            found.append(replace(joined, refused=answers and (joined.refused or not last)))
+            if row is not None and last and answers:
+                found.append(with_row(t, row))
+            else:
+                found.append(replace(t, refused=answers and not last))
         return found
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:

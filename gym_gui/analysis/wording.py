@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.analysis.summary import Decisions, Estimate, Share
+from gym_gui.analysis.summary import Calls, Decisions, Estimate, Share
 
 
 def decimals(*values: float | None) -> int:
@@ -71,6 +71,44 @@ def milliseconds(ms: float | None) -> str:
     if ms >= 1000:
         return f"{ms / 1000:.1f} s"
     return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms" if ms >= 0.1 else f"{ms * 1000:.0f} us"
+
+
+def dollars(usd: float | None) -> str:
+    """A price; never $0.00 unless it is nothing."""
+    if usd is None:
+        return "unknown"
+    if usd == 0:
+        return "$0"
+    if usd < 0.0001:
+        return "<$0.0001"
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def price(calls: Calls | None) -> str:
+    """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
+    if calls is None:
+        return "-"
+    return (
+        f"at least {dollars(calls.usd)}" if calls.unpriced and calls.usd is not None else dollars(calls.usd)
+    )
+
+
+def calls(c: Calls | None) -> str:
+    """What is to be known of calls that were not simply answered and paid; empty where all were."""
+    if c is None:
+        return ""
+    parts = [
+        f"{count(c.failed, 'call')} without a reply" if c.failed else "",
+        f"{count(c.replayed, 'call')} replayed from a cassette, at no cost" if c.replayed else "",
+        f"{count(c.unpriced, 'call')} at a price that is not known" if c.unpriced else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f"of {count(c.total, 'call')}: {told}" if told else ""
+
+
+def tokens(calls: Calls | None) -> str:
+    """``12,345 + 678``: read and written."""
+    return "-" if calls is None else f"{calls.input_tokens:,} + {calls.output_tokens:,}"
 
 
 def count(n: int, what: str) -> str:

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gym_gui.analysis.calls import collect_calls, summed
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.record_fields import number
 from gym_gui.services.apart import USAGE, ApartError, run_apart
 
 
@@ -83,13 +83,9 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
 
 
 def costs_of(run: Run) -> dict[str, float]:
-    """Sum of ``usd`` over an operator's paid calls, for those that have any."""
-    found: dict[str, float] = {}
-    for key, operator in run.operators.items():
-        prices = [price for call in operator.calls() if (price := number(call.get("usd"))) is not None]
-        if prices:
-            found[key] = sum(prices)
-    return found
+    """What an operator's calls cost as far as prices are known, for those that have any."""
+    made = {key: summed(collect_calls(operator).values()).frozen() for key, operator in run.operators.items()}
+    return {key: calls.usd for key, calls in made.items() if calls is not None and calls.usd is not None}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
