@@ -86,13 +86,10 @@ class Casting:
     def views(self) -> dict[AgentID, View]:
         """What slots are shown beside their observations, by slot that wants it."""
         wanted = {
-            agent: View.of(definition.inputs.wanted, self._settings_of(agent))
+            agent: View.of(definition.inputs.wanted, settings_of(self.assignments[agent], definition))
             for agent, definition in self.workers.items()
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
-
-    def _settings_of(self, agent: AgentID) -> dict[str, Any]:
-        return {**self.workers[agent].default_settings, **self.assignments[agent].settings}
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""
@@ -188,7 +185,7 @@ class Casting:
         self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
     ) -> SlotRequest:
         slot, assignment, pipeline = self.slots[agent], self.assignments[agent], self.pipelines.get(agent)
-        settings = self._settings_of(agent)
+        settings = settings_of(assignment, definition)
         if assignment.checkpoint_agent is not None:
             settings["checkpoint_agent"] = assignment.checkpoint_agent
         deadline = assignment.deadline_s
@@ -219,6 +216,11 @@ class Casting:
             )
         finally:
             environment.close()
+
+
+def settings_of(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> dict[str, Any]:
+    """What a slot's worker is set to: the slot's own settings over the worker's defaults."""
+    return {**definition.default_settings, **assignment.settings}
 
 
 def make_environment(config: OperatorConfig, render_mode: str | None = None) -> Environment:
@@ -314,7 +316,7 @@ def _check_player(
     shown = slot.observation_space if pipeline is None else pipeline.input_space
     reasons = check_slot(definition, shown, slot.action_space, inputs=slot.offers)
     if not reasons:
-        View.of(definition.inputs.wanted, {**definition.default_settings, **assignment.settings})
+        View.of(definition.inputs.wanted, settings_of(assignment, definition))
     path = policy_path(assignment, definition)
     if path is not None and not path.exists() and "address" not in assignment.settings:
         raise ExperimentError(

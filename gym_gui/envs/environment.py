@@ -69,17 +69,22 @@ class Environment:
         """Whether the task was solved, in the environment's own word, or ``None``."""
         return self.family.success(self)
 
-    def action_meanings(self, agent: str) -> tuple[str, ...]:
-        """A word for each discrete action of ``agent``, or empty."""
+    def _managed_by(self, agent: AgentID) -> HierarchicalAdapter | None:
+        """The adapter that asks ``agent`` for options, where it is a manager's slot."""
         adapter = self.adapter
         if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
-            return tuple(option.name for option in adapter.options)
+            return adapter
+        return None
+
+    def action_meanings(self, agent: str) -> tuple[str, ...]:
+        """A word for each discrete action of ``agent``, or empty."""
+        if manages := self._managed_by(agent):
+            return tuple(option.name for option in manages.options)
         return self.family.action_meanings(self, agent)
 
     def noop_action(self, agent: str) -> Any | None:
         """The action with which ``agent`` does nothing, or ``None``."""
-        adapter = self.adapter
-        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
+        if self._managed_by(agent):
             return None
         return self.family.noop_action(self, agent)
 
@@ -122,10 +127,7 @@ class Environment:
 
     def describer(self, agent: AgentID) -> Describer:
         """Who says in words what ``agent`` sees and may do."""
-        adapter = self.adapter
-        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
-            return SpaceDescriber(self)
-        return self._describer
+        return SpaceDescriber(self) if self._managed_by(agent) else self._describer
 
     def show(
         self,
@@ -150,7 +152,7 @@ class Environment:
         describer = self.describer(agent)
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
-            choices: tuple[Choice, ...] = describer.choices(agent, observation, mask)
+            choices: tuple[Choice, ...] = describer.choices(agent, observation, mask) if view.text else ()
             image = self._drawn(describer, agent, view) if view.image else b""
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(
@@ -178,10 +180,8 @@ class Environment:
             agent: The agent.
             player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
         """
-        adapter = self.adapter
-        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
-            return by_space(self, agent, player)
-        return self.family.keys(self, agent, player)
+        keys = by_space if self._managed_by(agent) else self.family.keys
+        return keys(self, agent, player)
 
     def with_manager(
         self, options: Sequence[Option] | None = None, *, agents: Sequence[str] | None = None
