@@ -1,0 +1,313 @@
+"""One slot's calls to its model: paced, repeated where that helps, paid for, and written down."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mosaic_llm_worker.budget import Budget, BudgetSpent, Price, Spent, estimate_tokens, price_of
+from mosaic_llm_worker.cassette import Cassette, Mismatch, as_record, completion_of, kept_messages
+from mosaic_llm_worker.pace import Pace
+from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
+from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, open_server
+from mosaic_worker.rng import bits_of
+from mosaic_worker.worker import LoadError
+
+__all__ = ["BudgetSpent", "Caller", "DryRun", "Fatal", "Spent", "Unanswered"]
+
+_log = logging.getLogger(__name__)
+
+_FIRST_WAIT_S: Final = 0.5
+_LONGEST_WAIT_S: Final = 30.0
+_JITTER_STREAM: Final = 0x77616974  # "wait"
+_LONGEST_REPLY: Final = 100_000
+"""Characters; with a larger max_tokens, more."""
+_CHARACTERS_A_TOKEN: Final = 40
+_KEPT_OF_TOO_LONG: Final = 2_000
+
+
+class Unanswered(Exception):
+    """This call has no usable reply; another may. The message is a sentence."""
+
+
+class Fatal(Exception):
+    """No call of this slot can succeed; the message is a sentence."""
+
+
+class DryRun(Exception):
+    """The prompt was written down; no model is asked."""
+
+
+@dataclass(slots=True)
+class _Course:
+    """How a call went."""
+
+    retries: int = 0
+    latency_ms: float = 0.0
+    error: str = ""
+    fatal: bool = False
+    reply: Completion | None = None
+    usd: float | None = None
+
+
+class Caller:
+    """Asks the model of one slot.
+
+    Args:
+        settings: Server, model and limits.
+        secrets: Of the slot; ``api_key`` is used.
+        record: Writes a call's record: the host's ``record_call``.
+        server: Asked instead of the one that settings name.
+
+    Raises:
+        LoadError: With these settings no call could be made.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        secrets: Mapping[str, str],
+        record: Callable[[dict[str, Any]], None],
+        server: ChatServer | None = None,
+    ) -> None:
+        self._settings, self._record = settings, record
+        self._key = "" if not settings.asks_server else secrets.get("api_key", "")
+        self._price = price_of(settings.client_name, settings.model_id)
+        self._cassette = _cassette(settings)
+        if server is None:
+            _check(settings, self._key, self._price)
+        self._server = server
+        self._budget = Budget(settings.token_budget, settings.money_budget_usd, self._price)
+        self._pace = Pace(settings.requests_per_minute)
+        self._fatal = ""
+
+    def __repr__(self) -> str:
+        return f"Caller({self._settings.client_name}, {self._settings.model_id!r})"
+
+    @property
+    def spent(self) -> Spent:
+        """What the calls have cost so far; replayed ones cost nothing and are not counted."""
+        return self._budget.spent
+
+    async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+        """Ask the model once, as often as it takes.
+
+        Raises:
+            Unanswered: There is no usable reply in time.
+            BudgetSpent: The call could pass the budget.
+            Fatal: No call of this slot can succeed.
+            DryRun: No model is asked.
+        """
+        if self._settings.dry_run:
+            self._write_dry(place, messages, ask)
+            raise DryRun("dry run: no model was asked")
+        if self._cassette is not None:
+            return self._replay(self._cassette, place, messages)
+        if self._fatal:
+            raise Fatal(self._fatal)
+        most = estimate_tokens(messages, ask), self._settings.max_tokens
+        async with self._budget.room(*most, place.until) as there_is:
+            if not there_is:
+                raise Unanswered(
+                    _too_late("other calls might have used up the budget and were not over by then")
+                )
+            return await self._recorded(place, messages, ask)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._server is not None:
+            await self._server.aclose()
+
+    # -- asking ----------------------------------------------------------------------------
+
+    async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+        course = _Course(error="given up: the episode was over")
+        try:
+            try:
+                async with asyncio.timeout_at(place.until if place.until < math.inf else None):
+                    reply = await self._insist(place, messages, ask, course)
+            except TimeoutError:
+                raise Unanswered(_too_late(f"the server at {self._settings.url} is still at it")) from None
+            self._settle(course, reply)
+            reply = _of_sane_length(reply, self._settings.max_tokens)
+            course.error = ""
+            return reply
+        except (Unanswered, Fatal) as error:
+            course.error, course.fatal = str(error), isinstance(error, Fatal)
+            raise
+        finally:
+            self._write(place, messages, course)
+
+    async def _insist(
+        self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+    ) -> Completion:
+        """Send the request until it is answered or there is no hope or no time left."""
+        loop = asyncio.get_running_loop()
+        for number in itertools.count():
+            if not await self._pace.turn(place.until):
+                raise Unanswered(_too_late("the limit of requests a minute leaves no time before then"))
+            begun = loop.time()
+            try:
+                return await self._once(place, messages, ask)
+            except ServerError as error:
+                failed = error
+            finally:
+                course.latency_ms = round((loop.time() - begun) * 1000, 3)
+            if failed.fatal:
+                self._fatal = failed.reason
+                raise Fatal(failed.reason)
+            if not failed.may_retry:
+                raise Unanswered(failed.reason)
+            if number >= self._settings.retries:
+                raise Unanswered(_after(failed.reason, number))
+            wait = _wait(failed, number, ask.seed or 0, place)
+            if loop.time() + wait >= place.until:
+                raise Unanswered(_too_late(_after(failed.reason, number)))
+            if failed.retry_after is not None:
+                self._pace.rest(wait)  # the server is busy: others need not try before then either
+            course.retries += 1
+            _log.info("%s; asking again in %.1f s", failed.reason, wait)
+            await asyncio.sleep(wait)
+        raise AssertionError("count() does not end")
+
+    async def _once(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+        limit = self._settings.timeout_s
+        if self._server is None:
+            self._server = open_server(self._settings, self._key)
+        try:
+            async with asyncio.timeout(limit):
+                return await self._server.chat(messages, ask)
+        except TimeoutError:
+            reason = f"the server at {self._settings.url} did not answer within {limit:g} s"
+            raise ServerError(reason, may_retry=True) from None
+
+    def _settle(self, course: _Course, reply: Completion) -> None:
+        price = self._price or price_of(self._settings.client_name, reply.model)
+        usd = reply.usd
+        if usd is None and price is not None:
+            usd = price.of(reply.input_tokens, reply.output_tokens)
+        course.reply, course.usd = reply, usd
+        self._budget.settle(reply.input_tokens, reply.output_tokens, usd)
+
+    # -- records ---------------------------------------------------------------------------
+
+    def _replay(self, cassette: Cassette, place: Place, messages: Sequence[Message]) -> Completion:
+        try:
+            record = cassette.find(place, messages)
+        except Mismatch as error:
+            raise Fatal(str(error)) from None
+        # What a replay writes is what was recorded, so that it can be replayed in turn; nothing is paid.
+        self._record({**record, "usd": 0.0, "replayed": True})
+        error = str(record.get("error") or "")
+        if error:
+            raise Fatal(error) if record.get("fatal") else Unanswered(error)
+        return completion_of(record)
+
+    def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
+        tokens, most = estimate_tokens(messages, ask), self._settings.max_tokens
+        self._record(
+            {
+                **as_record(place, "dry"),
+                "model": self._settings.model_id,
+                "messages": kept_messages(messages),
+                "tokens": {"input": tokens, "output": most},
+                "usd": None if self._price is None else self._price.of(tokens, most),
+            }
+        )
+
+    def _write(self, place: Place, messages: Sequence[Message], course: _Course) -> None:
+        reply = course.reply or Completion("", "")
+        record = {
+            **as_record(place),
+            "provider": self._settings.client_name,
+            "model": self._settings.model_id or reply.model,
+            "model_reported": reply.model,
+        }
+        if self._settings.cassette != "off":
+            record |= _words(messages, reply, course.error)
+        record |= {
+            "finish": reply.finish,
+            "tokens": {"input": reply.input_tokens, "output": reply.output_tokens},
+            "usd": course.usd,
+            "latency_ms": course.latency_ms,
+            "error": course.error,
+            "retries": course.retries,
+            "replayed": False,
+        }
+        if course.fatal:
+            record["fatal"] = True
+        self._record(record)
+
+
+def _words(messages: Sequence[Message], reply: Completion, error: str) -> dict[str, Any]:
+    text = reply.text[:_KEPT_OF_TOO_LONG] if error else reply.text
+    words: dict[str, Any] = {"messages": kept_messages(messages), "reply": text}
+    if reply.thinking:
+        words["thinking"] = reply.thinking
+    if reply.tool_calls:
+        words["tool_calls"] = [
+            {"id": call.id, "name": call.name, "arguments_json": call.arguments_json}
+            for call in reply.tool_calls
+        ]
+    return words
+
+
+def _cassette(settings: ServerSettings) -> Cassette | None:
+    if settings.cassette != "replay" or settings.dry_run:
+        return None
+    try:
+        return Cassette(Path(settings.cassette_file))
+    except Mismatch as error:
+        raise LoadError(str(error)) from None
+
+
+def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
+    """Refuse what could only fail at the first call."""
+    if not settings.asks_server:
+        return
+    client = settings.client_name
+    if client in NEEDS_KEY and not key:
+        raise LoadError(
+            f"{client} needs a key and the slot has none: set api_key to 'keyring:{client}' or "
+            f"'env:{client.upper()}_API_KEY'"
+        )
+    if client in NEEDS_KEY and not settings.model_id:
+        raise LoadError(f"{client} has many models: set model_id to the name of one")
+    if settings.money_budget_usd and price is None:
+        raise LoadError(
+            f"money_budget_usd cannot be kept: prices.toml has no price for {client} model "
+            f"{settings.model_id!r}; add a line there or set token_budget instead"
+        )
+
+
+def _of_sane_length(reply: Completion, max_tokens: int) -> Completion:
+    most = max(_LONGEST_REPLY, _CHARACTERS_A_TOKEN * max_tokens)
+    size = len(reply.text) + len(reply.thinking) + sum(len(c.arguments_json) for c in reply.tool_calls)
+    if size > most:
+        raise Unanswered(
+            f"the reply has {size:,} characters, far more than max_tokens ({max_tokens:,}) allows"
+        )
+    return reply
+
+
+def _wait(failed: ServerError, number: int, seed: int, place: Place) -> float:
+    """Seconds before the next try: what the server says, or twice as long as before with some jitter."""
+    if failed.retry_after is not None:
+        return max(0.0, failed.retry_after)
+    whole = min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2**number)
+    draw = bits_of(seed, (place.step << 8) + number, _JITTER_STREAM) / 2**64
+    return whole * (0.5 + draw / 2)
+
+
+def _after(reason: str, retries: int) -> str:
+    return reason if not retries else f"{reason} (asked {retries + 1} times)"
+
+
+def _too_late(reason: str) -> str:
+    return f"no answer in time: {reason}"

@@ -1,0 +1,169 @@
+"""What is kept of calls, and how they are played again without a server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from mosaic_llm_worker.images import picture
+from mosaic_llm_worker.servers import Completion, Message, Place, ToolCall
+
+
+class Mismatch(Exception):
+    """The run asks something else than what was recorded; the message names the place."""
+
+
+def kept_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Messages as records hold them: of pictures the digest and the size, never the bytes."""
+    return [{**message, "content": _kept(message.get("content"))} for message in messages]
+
+
+def _kept(content: object) -> object:
+    if not isinstance(content, (list, tuple)):
+        return content
+    parts = cast("Sequence[Mapping[str, Any]]", content)
+    return [dict(part) if (seen := picture(part)) is None else {"image": seen._asdict()} for part in parts]
+
+
+def as_record(place: Place, kind: str = "chat") -> dict[str, Any]:
+    """The beginning of a call's record: which call it is."""
+    return {
+        "kind": kind,
+        "ref": place.ref,
+        "agent": place.agent,
+        "episode": place.episode,
+        "step": place.step,
+        "attempt": place.attempt,
+        "turn": place.turn,
+    }
+
+
+def completion_of(record: Mapping[str, Any]) -> Completion:
+    """The reply that a record holds."""
+    tokens: Mapping[str, Any] = record.get("tokens") or {}
+    calls: Sequence[Mapping[str, Any]] = record.get("tool_calls") or ()
+    return Completion(
+        text=str(record.get("reply") or ""),
+        finish=str(record.get("finish") or ""),
+        input_tokens=int(tokens.get("input") or 0),
+        output_tokens=int(tokens.get("output") or 0),
+        model=str(record.get("model_reported") or ""),
+        tool_calls=tuple(ToolCall(str(c["id"]), str(c["name"]), str(c["arguments_json"])) for c in calls),
+        thinking=str(record.get("thinking") or ""),
+    )
+
+
+class Cassette:
+    """The recorded calls of a run. The file stays on the disk; in memory is where each call is in it.
+
+    Args:
+        file: ``calls.jsonl`` of an operator.
+
+    Raises:
+        Mismatch: The file is not there or holds no call that could be played.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._where: dict[str, tuple[int, int]] = {}
+        self._without_words = False
+        try:
+            self._read()
+        except OSError as error:
+            raise Mismatch(f"the recorded calls {str(file)!r} cannot be read: {error.strerror}") from None
+        if not self._where:
+            why = (
+                "it was recorded with cassette 'off', which keeps no replies"
+                if self._without_words
+                else "give the calls.jsonl of an operator in a run folder"
+            )
+            raise Mismatch(f"{str(file)!r} holds no recorded call: {why}")
+
+    def _read(self) -> None:
+        at = 0
+        with self._file.open("rb") as lines:
+            for line in lines:
+                begin, at = at, at + len(line)
+                # A run that was killed may end within a line.
+                record = _read(line) if line.endswith(b"\n") else None
+                if record is None or record.get("kind") != "chat":
+                    continue
+                if "messages" not in record:
+                    self._without_words = True
+                    continue
+                # An episode that was begun again has its calls twice: the later ones are those of its steps.
+                self._where[str(record.get("ref"))] = begin, len(line)
+
+    def find(self, place: Place, messages: Sequence[Message]) -> Mapping[str, Any]:
+        """The record of a call.
+
+        Raises:
+            Mismatch: There is none, or it was asked something else.
+        """
+        where = self._where.get(place.ref)
+        if where is None:
+            raise Mismatch(
+                f"the recording has no call {place.ref} (agent/episode/step/attempt/turn): the run went "
+                "another way there, or ended before it"
+            )
+        with self._file.open("rb") as file:
+            file.seek(where[0])
+            record = _read(file.read(where[1]))
+        if record is None or record.get("ref") != place.ref:
+            raise Mismatch(f"the recording {str(self._file)!r} has changed while it was played")
+        difference = first_difference(record["messages"], kept_messages(messages))
+        if difference:
+            raise Mismatch(f"call {place.ref} asks something else than was recorded: {difference}")
+        return record
+
+
+def _read(line: bytes) -> dict[str, Any] | None:
+    try:
+        record: Any = json.loads(line)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", record) if isinstance(record, dict) else None
+
+
+def first_difference(recorded: Sequence[Message], asked: Sequence[Message]) -> str:
+    """Where two prompts differ first, with both lines; empty where they are the same."""
+    if digest(recorded) == digest(asked):
+        return ""
+    if len(recorded) != len(asked):
+        head = f"{len(recorded)} messages were recorded, {len(asked)} are asked"
+    else:
+        head = ""
+    for number, (was, now) in enumerate(zip(recorded, asked, strict=False), 1):
+        if was == now:
+            continue
+        before, after = _lines(was), _lines(now)
+        for line, (old, new) in enumerate(zip(before, after, strict=False), 1):
+            if old != new:
+                return f"message {number}, line {line} was {_short(old)}, is {_short(new)}"
+        return f"message {number} had {len(before)} lines, has {len(after)}"
+    return head
+
+
+def digest(messages: Sequence[Message]) -> str:
+    """SHA-256 of messages as records hold them."""
+    text = json.dumps(list(messages), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _lines(message: Message) -> list[str]:
+    """A message as lines to compare: the role, its words, then whatever else it has."""
+    content = message.get("content")
+    words = content.splitlines() if isinstance(content, str) else [json.dumps(part) for part in content or ()]
+    rest = {k: v for k, v in message.items() if k not in ("role", "content")}
+    return [
+        f"role {message.get('role')}",
+        *words,
+        *([json.dumps(rest, sort_keys=True)] if rest else []),
+    ]
+
+
+def _short(line: str) -> str:
+    return repr(line if len(line) <= 160 else line[:157] + "…")

@@ -1,0 +1,164 @@
+"""Which model is asked, where, and within which limits."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from mosaic_llm_worker.servers import Place
+from mosaic_worker.rng import bits_of
+
+ClientName = Literal[
+    "openai", "openrouter", "vllm", "ollama", "llamacpp", "transformers", "anthropic", "custom"
+]
+
+BASE_URLS: Final[dict[str, str]] = {
+    "openai": "https://api.openai.com/v1",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "vllm": "http://localhost:8000/v1",
+    "ollama": "http://localhost:11434/v1",
+    "llamacpp": "http://localhost:8080/v1",
+    "transformers": "http://localhost:8000/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+}
+"""Where each is found when nothing else is said."""
+
+NEEDS_KEY: Final = frozenset({"openai", "openrouter", "anthropic"})
+"""Services that refuse a request without a key."""
+
+_REFERENCE: Final = re.compile(r"(env|keyring):[A-Za-z_][A-Za-z0-9_.\-]{0,127}")
+_SEED_STREAM: Final = 0x6C6C6D  # "llm": other draws from the same (seed, step) are not these
+
+
+class ServerSettings(BaseModel):
+    """What every worker that asks a model can be told of its server."""
+
+    # A refused value is never repeated: it may be a key in the wrong place.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)
+
+    client_name: ClientName = Field("openai", title="Provider", description="Whose interface is spoken.")
+    model_id: str = Field(
+        "",
+        title="Model",
+        description="As the server calls it; empty: the only one that the server has.",
+        max_length=300,
+    )
+    base_url: str = Field(
+        "", title="Base URL", description="Where the server is; empty: where the provider's is by default."
+    )
+    api_key: str = Field(
+        "",
+        title="Key",
+        description="Where the key is kept (keyring:NAME or env:NAME); the key itself is never a setting.",
+    )
+    temperature: float | None = Field(
+        0.0, ge=0, le=2, title="Temperature", description="0: the likeliest words; none: the server's own."
+    )
+    seed: int | None = Field(
+        None,
+        ge=0,
+        lt=2**31,
+        title="Seed",
+        description="Sent with every request; none: drawn from the seed of the episode and the step.",
+    )
+    max_tokens: int = Field(
+        512, ge=1, le=1_000_000, title="Longest reply", description="Tokens that one reply may have."
+    )
+    timeout_s: float = Field(
+        60.0, gt=0, le=3600, title="Timeout", description="Seconds that one request may take."
+    )
+    requests_per_minute: int = Field(
+        0, ge=0, le=1_000_000, title="Requests a minute", description="Of this slot; 0: as many as there are."
+    )
+    retries: int = Field(
+        4,
+        ge=0,
+        le=20,
+        title="Retries",
+        description="How often a request is sent again when the server is busy or does not answer.",
+    )
+    token_budget: int = Field(
+        0, ge=0, title="Token budget", description="Tokens of this slot, in and out together; 0: no limit."
+    )
+    money_budget_usd: float = Field(
+        0.0, ge=0, title="Money budget", description="US dollars of this slot; 0: no limit."
+    )
+    cassette: Literal["record", "replay", "off"] = Field(
+        "record",
+        title="Recording",
+        description="record: prompts and replies are kept in calls.jsonl; replay: replies come from "
+        "cassette_file and no server is asked; off: only numbers are kept.",
+    )
+    cassette_file: str = Field(
+        "", title="Recorded calls", description="The calls.jsonl that is replayed.", max_length=4096
+    )
+    dry_run: bool = Field(
+        False, title="Dry run", description="Write down the prompt and its estimated price; ask no model."
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if not value:
+            return value
+        try:
+            parts = urlsplit(value)
+            _ = parts.port
+        except ValueError:
+            raise ValueError("is no address: write it as http://host:port/v1") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must begin with http:// or https:// and name a host")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError(
+                "must hold neither a name, a password nor anything behind '?': keys go to api_key"
+            )
+        return value.rstrip("/")
+
+    @field_validator("api_key")
+    @classmethod
+    def _only_a_reference(cls, value: str) -> str:
+        if value in ("", "EMPTY") or _REFERENCE.fullmatch(value):
+            return value
+        raise ValueError("must be a reference (keyring:NAME or env:NAME), never the key itself")
+
+    @model_validator(mode="after")
+    def _together(self) -> ServerSettings:
+        if self.client_name == "custom" and not self.base_url:
+            raise ValueError("client_name 'custom' needs base_url, such as http://localhost:8000/v1")
+        if self.cassette == "replay" and not self.cassette_file:
+            raise ValueError("cassette 'replay' needs cassette_file, the calls.jsonl of a run")
+        return self
+
+    @property
+    def url(self) -> str:
+        """Where requests go, without a slash at the end."""
+        return self.base_url or BASE_URLS[self.client_name]
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether the server is asked at all: not in a dry run, not in a replay."""
+        return not self.dry_run and self.cassette != "replay"
+
+
+def call_seed(settings: ServerSettings, decision_seed: int, place: Place) -> int:
+    """The seed of one request: the one that is set, or 31 bits from the decision's seed and the place."""
+    if settings.seed is not None:
+        return settings.seed
+    step = (place.step << 20) | ((place.attempt & 0x3FF) << 10) | (place.turn & 0x3FF)
+    return bits_of(decision_seed, step, _SEED_STREAM) >> 33
+
+
+def said(error: ValidationError) -> str:
+    """What is wrong with settings, in one sentence that never repeats a value."""
+    return "; ".join(_one(dict(problem)) for problem in error.errors(include_input=False, include_url=False))
+
+
+def _one(problem: dict[str, Any]) -> str:
+    place = ".".join(str(part) for part in problem["loc"])
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        return f"there is no setting {place!r}"
+    return f"{place}: {message}" if place else message
