@@ -143,7 +143,9 @@ class Setting:
         if value is None or value == "":
             return f"{self.label} is missing" if self.required and self.default is None else ""
         if not self._fits(value):
-            return f"{self.label} must be {self._wanted()}, not {_short(value)}"
+            # What was typed in the place of a key may be the key itself.
+            instead = "" if self.type == "secret" else f", not {_short(value)}"
+            return f"{self.label} must be {self._wanted()}{instead}"
         return ""
 
     def _fits(self, value: object) -> bool:
@@ -199,7 +201,7 @@ def read_settings(table: Mapping[str, Any]) -> tuple[Setting, ...]:
     for setting in settings:
         if setting.provider and setting.provider not in choices:
             raise UsageError(
-                f"settings.{setting.name}.provider is {setting.provider!r}, which is no choice of this worker",
+                f"settings.{setting.name}.provider is {setting.provider!r}, which is none of its choices",
                 fix=f"Name one: {_or(sorted(choices))}" if choices else "Leave it out",
             )
     return settings

@@ -16,6 +16,7 @@ from gym_gui.ui.agents.preview_panel import PreviewPanel
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, policy_items
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import Card, EmptyHint, KindBadge, PickerButton, label, muted_label
 
 _STARTS = (
@@ -101,7 +102,7 @@ class AdvancedConfigTab(QWidget):
         self.table = AgentConfigTable(self.model)
         self.actor = ActorCard(self.model)
         self.checks = ChecksPanel(self.model)
-        self.slot = SlotPanel(self.model)
+        self.slot = SlotPanel(self.model, desk=SettingsDesk(context))
         self.operator = OperatorPanel(self.model)
         self.preview = PreviewPanel(context, self.model)
         self.hint = EmptyHint(

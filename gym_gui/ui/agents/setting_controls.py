@@ -134,7 +134,8 @@ class PathControl(TextControl):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # A policy is a folder, or a single file (.pth of a joint training): its description
         # or the file itself is pointed at, and a description stands for its folder.
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        folder = self.setting.type == "prompts"
+        dialog.setFileMode(QFileDialog.FileMode.Directory if folder else QFileDialog.FileMode.ExistingFile)
         if self.setting.type == "policy":
             dialog.setNameFilters(["Policies (policy.json *.safetensors *.pt *.pth *.zip)", "All files (*)"])
         start = Path(self.line.text()).expanduser() if self.line.text() else Path.cwd()
@@ -289,6 +290,8 @@ class ChoiceControl(SettingControl):
 
 def control_for(setting: Setting, parent: QWidget | None = None) -> SettingControl:
     """The control that edits ``setting``."""
+    from gym_gui.ui.language.controls import ModelControl, PromptsControl, SecretControl, ServerControl
+
     kinds: dict[str, type[SettingControl]] = {
         "choice": ChoiceControl,
         "flag": FlagControl,
@@ -297,5 +300,9 @@ def control_for(setting: Setting, parent: QWidget | None = None) -> SettingContr
         "policy": PathControl,
         "file": PathControl,
         "list": ListControl,
+        "secret": SecretControl,
+        "server": ServerControl,
+        "model": ModelControl,
+        "prompts": PromptsControl,
     }
     return kinds.get(setting.type, TextControl)(setting, parent)

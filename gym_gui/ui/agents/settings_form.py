@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SettingControl, control_for
-from gym_gui.ui.widgets import muted_label
+from gym_gui.ui.language.controls import HelpedControl
+from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
+from gym_gui.ui.widgets import LinkButton, muted_label
 from gym_gui.workers.settings_schema import Setting, problems
+
+if TYPE_CHECKING:
+    from gym_gui.ui.api_keys import Provider
+    from gym_gui.ui.language.desk import ServerLook, ServerRequest, SettingsDesk
+    from gym_gui.workers.definition import WorkerTypeDefinition
 
 LABEL_WIDTH = 92
 """As in the inspector's other forms, so that controls stand in one line."""
@@ -20,6 +27,7 @@ LABEL_WIDTH = 92
 class SettingsForm(QWidget):
     """One row per setting: its label, its control, and below it what is wrong.
 
+    What is advanced is folded away until somebody asks for it, unless it was changed or is wrong.
     Settings that the schema does not know are kept as they are and given back by
     :meth:`values`, so that a form never loses what a file says.
 
@@ -29,6 +37,8 @@ class SettingsForm(QWidget):
         env_id: Environment of the slot; options made for others are disabled.
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
+        worker: Whose settings they are.
+        desk: Asks servers and keeps keys; without it fields are plain.
         parent: Owner.
     """
 
@@ -43,6 +53,8 @@ class SettingsForm(QWidget):
         env_id: str = "",
         agent: str = "",
         without: Collection[str] = (),
+        worker: WorkerTypeDefinition | None = None,
+        desk: SettingsDesk | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -50,6 +62,9 @@ class SettingsForm(QWidget):
         # In a column that is too short, the column scrolls: rows are not squeezed.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._schema = tuple(s for s in schema if s.name not in without and s.concerns(env_id))
+        self._worker, self._desk, self._agent = worker, desk, agent
+        self._unfolded = desk is not None and desk.unfolded
+        self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
@@ -61,7 +76,15 @@ class SettingsForm(QWidget):
         grid.setColumnStretch(1, 1)
         for row, setting in enumerate(self._schema):
             self._add_row(grid, 2 * row, setting, env_id, agent)
+        self.more = LinkButton("", name="settings_more")
+        self.more.clicked.connect(self.toggle_all)
+        self.more.setToolTip("Show every setting, or the main ones alone")
+        self.more.setVisible(any(setting.advanced for setting in self._schema))
+        grid.addWidget(self.more, 2 * len(self._schema), 0, 1, 2)
         self.set_values(values or {})
+        if worker is not None and desk is not None:
+            for helped in self._helped():
+                helped.attach(self)
 
     def _add_row(self, grid: QGridLayout, row: int, setting: Setting, env_id: str, agent: str) -> None:
         label = muted_label(setting.label, wrap=True, parent=self)
@@ -76,10 +99,16 @@ class SettingsForm(QWidget):
         note.setProperty("role", "error")
         note.setWordWrap(True)
         note.setVisible(False)
-        grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        # Beside a control that says something below its field, the label stays with the field.
+        top = isinstance(control, HelpedControl)
+        side = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
+        if top:
+            label.setMinimumHeight(control.sizeHint().height())
+        grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignLeft | side)
         grid.addWidget(control, row, 1)
         grid.addWidget(note, row + 1, 1)
         self._controls[setting.name], self._notes[setting.name] = control, note
+        self._labels[setting.name] = label
 
     @property
     def empty(self) -> bool:
@@ -121,8 +150,79 @@ class SettingsForm(QWidget):
             sentence = found.get(name, "")
             note.setText(sentence)
             note.setVisible(bool(sentence))
+        self._fold(found)
+
+    # -- all of them, or the main ones -------------------------------------------------
+
+    def toggle_all(self) -> None:
+        """All settings, or the main ones alone."""
+        self._unfolded = not self._unfolded
+        if self._desk is not None:
+            self._desk.unfolded = self._unfolded
+        self._fold({name: note.text() for name, note in self._notes.items() if note.text()})
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether what is advanced is shown too."""
+        return self._unfolded
+
+    def _fold(self, found: Mapping[str, str]) -> None:
+        """What is wrong, or was set, is shown also where it is folded away."""
+        told = self.values()
+        for setting in self._schema:
+            name = setting.name
+            shown = self._unfolded or not setting.advanced or name in found or name in told
+            self._controls[name].setVisible(shown)
+            self._labels[name].setVisible(shown)
+        self.more.set_text("Fewer settings" if self._unfolded else f"All {len(self._schema)} settings…")
+
+    # -- what controls ask (see FormAccess) --------------------------------------------
+
+    @property
+    def desk(self) -> SettingsDesk:
+        """The window's help."""
+        assert self._desk is not None
+        return self._desk
+
+    def server(self, module: str) -> ServerRequest:
+        """The server that the form describes now."""
+        assert self._worker is not None
+        return server_request(self._worker, self._schema, module, self.values())
+
+    def provider(self, setting: Setting) -> Provider:
+        """Whose key a secret is."""
+        return provider_of(setting, self._schema, self.values())
+
+    def prompts(self, setting: Setting) -> PromptsRequest:
+        """The prompts that the form names."""
+        assert self._worker is not None
+        settings = {s.name: s.default for s in self._schema if s.default is not None} | self.values()
+        return PromptsRequest(self._worker, setting, settings, self._agent, _Choose(self, setting.name))
+
+    def heard(self, look: ServerLook) -> None:
+        """A server was tried: whoever shows its models takes note."""
+        for helped in self._helped():
+            helped.on_heard(look)
+
+    def _helped(self) -> list[HelpedControl]:
+        return [control for control in self._controls.values() if isinstance(control, HelpedControl)]
 
     def _on_changed(self) -> None:
-        values = self.values()
+        values, source = self.values(), self.sender()
         self.show_problems(problems(self._schema, values))
+        for helped in self._helped():
+            if helped is not source and helped.access is not None:
+                helped.on_form_changed(values)
         self.values_changed.emit(values)
+
+
+class _Choose:
+    """Takes a value for one setting from elsewhere, as if it had been typed."""
+
+    def __init__(self, form: SettingsForm, name: str) -> None:
+        self._form, self._name = form, name
+
+    def __call__(self, value: str) -> None:
+        control = self._form.control(self._name)
+        control.set_value(value)
+        control.changed.emit()

@@ -18,6 +18,7 @@ from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
+from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import FormRows, QuietButton, label, muted_label, section_label
 
 _RULES = (
@@ -36,13 +37,17 @@ class SlotPanel(QWidget):
     Args:
         model: The configuration.
         parent: Qt owner.
+        desk: Asks servers and keeps keys for the form.
     """
 
     link_asked = pyqtSignal(str)
 
-    def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: ConfigurationModel, parent: QWidget | None = None, desk: SettingsDesk | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("slot_panel")
+        self.desk = desk
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.ROW)
@@ -111,7 +116,14 @@ class SlotPanel(QWidget):
         schema = worker.settings_schema if worker is not None else ()
         without = [s.name for s in schema if s.policies or (follows and s.type == "policy")]
         self.form = SettingsForm(
-            schema, {}, env_id=self._env_id(), agent=self._agent, without=without, parent=content
+            schema,
+            {},
+            env_id=self._env_id(),
+            agent=self._agent,
+            without=without,
+            worker=worker,
+            desk=self.desk,
+            parent=content,
         )
         self.form.values_changed.connect(self._on_values_changed)
         if not self.form.empty:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.configuration_draft import Draft
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.ui.language.desk import SettingsDesk
 
 
 class MultiAgentPanel(QWidget):
@@ -24,8 +25,11 @@ class MultiAgentPanel(QWidget):
     policy_chosen = pyqtSignal(str, str)
     list_opening = pyqtSignal()
 
-    def __init__(self, agents: tuple[str, ...], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, agents: tuple[str, ...], parent: QWidget | None = None, desk: SettingsDesk | None = None
+    ) -> None:
         super().__init__(parent)
+        self._desk = desk
         self.setObjectName("multi-agent-panel")
         self.agents, self._open = agents, ""
         self._shown: tuple[Draft, EnvironmentSheet, ConfigurationChecks] | None = None
@@ -94,7 +98,7 @@ class MultiAgentPanel(QWidget):
             return
         _, sheet, checks = self._shown
         self._heading.setText(f"SETTINGS OF {self._open.upper()}")
-        self._form = PlayerForm(self._open, player, checks, sheet.env_id, self)
+        self._form = PlayerForm(self._open, player, checks, sheet.env_id, self, self._desk)
         self._form.changed.connect(self.player_changed)
         self._column.addWidget(self._form)
 

@@ -10,6 +10,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.checks import ConfigError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import SettingsForm
@@ -17,6 +18,7 @@ from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem, muted_label
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.ui.language.desk import SettingsDesk
 
 _RULES = (
     ("error", "the episode fails"),
@@ -92,6 +94,7 @@ class PlayerForm(QWidget):
         checks: The workers there are.
         env_id: The slot's environment.
         parent: Qt owner.
+        desk: Asks servers and keeps keys for the form.
     """
 
     changed = pyqtSignal(str, object)
@@ -104,6 +107,7 @@ class PlayerForm(QWidget):
         checks: ConfigurationChecks,
         env_id: str,
         parent: QWidget | None = None,
+        desk: SettingsDesk | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName(f"player-form-{agent}")
@@ -119,7 +123,16 @@ class PlayerForm(QWidget):
             name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
         ]
         values = {**(worker.default_settings if worker is not None else {}), **player.settings}
-        self.form = SettingsForm(schema, values, env_id=env_id, agent=agent, without=without, parent=self)
+        self.form = SettingsForm(
+            schema,
+            values,
+            env_id=env_id,
+            agent=agent,
+            without=without,
+            worker=worker,
+            desk=desk,
+            parent=self,
+        )
         self.form.values_changed.connect(self._on_values_changed)
         self.form.setVisible(not self.form.empty)
         column.addWidget(self.form)
@@ -171,7 +184,14 @@ class PlayerForm(QWidget):
         return box
 
     def _on_values_changed(self, values: dict[str, object]) -> None:
-        self._change(replace(self._player, settings=values))
+        try:
+            changed = replace(self._player, settings=values)
+        except ConfigError as error:
+            # A key that is written out goes nowhere; what to do instead is said beside it.
+            name = error.where.removeprefix("settings.").split(".")[0]
+            self.form.show_problems({name: f"{error.problem}. {error.fix}"})
+            return
+        self._change(changed)
 
     def _on_rule(self, _index: int) -> None:
         value = self.rule.currentData()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.configuration_draft import Draft
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.ui.language.desk import SettingsDesk
 
 
 class SingleAgentPanel(QWidget):
@@ -24,8 +25,9 @@ class SingleAgentPanel(QWidget):
     policy_chosen = pyqtSignal(str, str)
     list_opening = pyqtSignal()
 
-    def __init__(self, agent: str, parent: QWidget | None = None) -> None:
+    def __init__(self, agent: str, parent: QWidget | None = None, desk: SettingsDesk | None = None) -> None:
         super().__init__(parent)
+        self._desk = desk
         self.setObjectName("single-agent-panel")
         self.agent = agent
         self._form: PlayerForm | None = None
@@ -49,7 +51,7 @@ class SingleAgentPanel(QWidget):
             self._form.deleteLater()
             self._form = None
         if player is not None:
-            self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self)
+            self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self, self._desk)
             self._form.changed.connect(self.player_changed)
             self._column.addWidget(self._form)
 

@@ -14,6 +14,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
@@ -55,6 +56,7 @@ class OperatorConfigWidget(QWidget):
         super().__init__(parent)
         self.setObjectName("operator-config")
         self._context, self._knowledge = context, knowledge
+        self.desk = SettingsDesk(context)
         self._operator: LiveOperator | None = None
         self._draft: Draft | None = None
         self._sheet: EnvironmentSheet | None = None
@@ -260,7 +262,12 @@ class OperatorConfigWidget(QWidget):
             )
             if not fits:
                 self._clear_panel()
-                self._panel = SingleAgentPanel(agents[0]) if len(agents) == 1 else MultiAgentPanel(agents)
+                alone = len(agents) == 1
+                self._panel = (
+                    SingleAgentPanel(agents[0], desk=self.desk)
+                    if alone
+                    else MultiAgentPanel(agents, desk=self.desk)
+                )
                 self._panel.policy_chosen.connect(self._on_policy)
                 self._panel.player_changed.connect(self._on_player)
                 self._panel.list_opening.connect(self._on_list_opening)
