@@ -35,7 +35,6 @@ pistonball and cooperative_pong then show them nothing but black."""
 _OWN_EXTRA = frozenset({"atari", "sisl"})
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
-    "rps": ("rock", "paper", "scissors"),
     "connect_four": tuple(f"column {i + 1}" for i in range(7)),
     "tictactoe": tuple(f"column {i // 3 + 1} row {i % 3 + 1}" for i in range(9)),
     "leduc_holdem": ("call", "raise", "fold", "check"),
@@ -179,19 +178,42 @@ class PettingZooFamily(Family):
         return READERS[_game(environment.spec)](environment) if self.has_board(environment.spec) else None
 
     def describer(self, environment: Environment) -> Describer:
+        game = _game(environment.spec)
         if not self.has_board(environment.spec):
-            return super().describer(environment)
+            return _describer(environment, game) or super().describer(environment)
         from gym_gui.envs.describers.boards import BoardDescriber
         from gym_gui.envs.describers.chess_words import ChessDescriber
 
-        game = _game(environment.spec)
         kind = "tic_tac_toe" if game == "tictactoe" else game
         return (ChessDescriber if kind == "chess" else BoardDescriber)(environment, kind)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words = FULL_ATARI if spec.id.startswith("atari/") else _MEANINGS.get(_game(spec), ())
+        if _game(spec) == "rps":  # can be made with more choices than three
+            words = tuple(str(move).lower() for move in environment.env._moves[:-1])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
+
+
+def _describer(environment: Environment, game: str) -> Describer | None:
+    """Who says what games without a board show."""
+    if game == "hanabi":
+        from gym_gui.envs.describers.hanabi_words import HanabiDescriber
+
+        return HanabiDescriber(environment)
+    if game == "knights_archers_zombies":
+        from gym_gui.envs.describers.zombies import ZombiesDescriber
+
+        return ZombiesDescriber(environment)
+    if game in ("pursuit", "multiwalker"):
+        from gym_gui.envs.describers.pursuit import PursuitDescriber, WalkerDescriber
+
+        return (PursuitDescriber if game == "pursuit" else WalkerDescriber)(environment)
+    if game == "rps" or game.startswith(("leduc", "texas")):
+        from gym_gui.envs.describers.cards import PokerDescriber, RockPaperScissorsDescriber
+
+        return RockPaperScissorsDescriber(environment) if game == "rps" else PokerDescriber(environment, game)
+    return None
 
 
 def _rivals(spec: EnvSpec) -> bool:

@@ -1,0 +1,20 @@
+"""Where things are on a field that is seen from above and that does not turn with who looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def away(right: int, down: int) -> str:
+    """``"2 left, 1 up"``; ``"here"`` for no distance at all."""
+    parts: list[str] = []
+    if right:
+        parts.append(f"{abs(right)} {'right' if right > 0 else 'left'}")
+    if down:
+        parts.append(f"{abs(down)} {'down' if down > 0 else 'up'}")
+    return ", ".join(parts) or "here"
+
+
+def nearest(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places (right, down), the nearest first; of equally near ones always in the same order."""
+    return sorted(places, key=lambda place: (abs(place[0]) + abs(place[1]), place))

@@ -1,0 +1,124 @@
+"""SISL's pursuit and multiwalker in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.directions import away, nearest
+from gym_gui.envs.describers.generic import SpaceDescriber
+
+Counts = Sequence[Sequence[float]]
+"""Of a view: columns from the left, cells from the top."""
+_WAYS = (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
+
+
+class PursuitDescriber(SpaceDescriber):
+    """Who is where around a pursuer; the observation is (row, column, walls/pursuers/evaders)."""
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0).tolist()
+        reach = len(walls) // 2
+        lines = [f"Evaders in view: {_places(evaders, reach)}"]
+        if mode == "visible_teammates":
+            names = self._names(agent, reach).items()
+            lines.append("Your team-mates in view:" if names else "Your team-mates in view: none")
+            lines += [f"- {name}: {away(*place)}" for name, place in names]
+        else:
+            lines.append(f"Other pursuers in view: {_places(pursuers, reach, own=True)}")
+        ways = ", ".join(f"{word} {n}" for word, n in _ways(walls, reach))
+        return "\n".join([*lines, f"Cells free of walls: {ways}"])
+
+    def _names(self, agent: AgentID, reach: int) -> dict[AgentID, tuple[int, int]]:
+        """Pursuers inside the view by their place, from the field itself."""
+        layer: Any = self.environment.env.env.pursuer_layer
+        everybody = self.environment.adapter.possible_agents
+        places = {name: layer.get_position(i) for i, name in enumerate(everybody)}
+        x, y = (int(n) for n in places[agent])
+        found = {name: (int(p[0]) - x, int(p[1]) - y) for name, p in places.items() if name != agent}
+        return {name: p for name, p in found.items() if max(abs(p[0]), abs(p[1])) <= reach}
+
+    def game(self, agent: AgentID) -> str:
+        env: Any = self.environment.env.env
+        others = len(self.environment.adapter.possible_agents) - 1
+        catch = (
+            "An evader is caught when pursuers stand on all the cells beside it (left, right, up, down) that "
+            "are no wall; several pursuers may stand on one cell."
+            if env.surround
+            else f"An evader is caught when {env.n_catch} pursuers stand on its cell."
+        )
+        return (
+            f"You are {agent}, a pursuer on a field of {env.x_size} by {env.y_size} cells with an obstacle "
+            f"in it. Together with {others} others you catch {env.n_evaders} evaders, which "
+            f"{'stand still' if env.freeze_evaders else 'move at random'}. {catch} A caught evader is "
+            f"worth {env.catch_reward:g} to those who caught it, an evader beside you {env.tag_reward:g} "
+            f"in each step. It ends when all are caught, or after {env.max_cycles} steps."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        reach = int(self.environment.adapter.observation_space(agent).shape[0]) // 2
+        return (
+            f"You see {reach} cells to each side, also aslant. Places are counted from where you stand: "
+            '"2 left, 1 up". The nearest come first.'
+        )
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        words = self.environment.action_meanings(agent)
+        return [
+            ActionWord(each, "stay where you are" if each == "noop" else f"go one cell {each}")
+            for each in words
+        ]
+
+
+def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
+    """Where there is somebody, with the number where there are several; ``own``: I am counted too."""
+    found = {
+        (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
+        for x, column in enumerate(counts)
+        for y, n in enumerate(column)
+        if n
+    }
+    said = [
+        f"{away(*place)} ({found[place]} of them)" if found[place] > 1 else away(*place)
+        for place in nearest(place for place, n in found.items() if n > 0)
+    ]
+    return "; ".join(said) or "none"
+
+
+def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
+    """How many cells one can go in each direction."""
+    for word, right, down in _WAYS:
+        free = 0
+        while free < reach and not walls[reach + right * (free + 1)][reach + down * (free + 1)]:
+            free += 1
+        yield word, f"{free} or more" if free == reach else str(free)
+
+
+_LEG = ("hip angle", "hip speed", "knee angle", "knee speed", "touches the ground")
+WALKER_SEES = (
+    *("hull angle", "hull angular speed", "speed to the right", "speed upward"),
+    *(f"{leg} {part}" for leg in ("first", "second") for part in _LEG),
+    *(f"distance to the ground, ray {i + 1} of 10 (from straight down to ahead)" for i in range(10)),
+    *("left neighbour, to the right", "left neighbour, up"),
+    *("right neighbour, to the right", "right neighbour, up"),
+    *("package, to the right", "package, up", "package angle"),
+)
+"""What a walker of multiwalker observes, in its order."""
+
+
+class WalkerDescriber(SpaceDescriber):
+    """A walker's vector by the names of its documentation."""
+
+    def names(self, agent: AgentID) -> Sequence[str]:
+        return WALKER_SEES
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            "Angles are in radians; places of the neighbours and the package are from where you are, in the "
+            "package's lengths."
+        )

@@ -1,0 +1,139 @@
+"""Knights, archers, zombies in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+
+WIDTH, HEIGHT = 1280, 720
+"""Of the field, to which the observation's places are relative; the package's documentation has them."""
+_KINDS = ("zombie", "archer", "knight", "sword", "arrow", "")
+"""Of rows that say what they are, in the order of their marks."""
+_ROW = 5
+"""Distance, place right and down, heading right and down."""
+_TURN, _STEP = 10, 25
+
+
+class Seen(NamedTuple):
+    """Something on the field, relative to the agent.
+
+    Attributes:
+        kind: ``"zombie"``, ``"sword"``, ``"arrow"``, or the name of an agent.
+        right: Pixels to the right.
+        down: Pixels down.
+    """
+
+    kind: str
+    right: float
+    down: float
+
+
+class ZombiesDescriber(SpaceDescriber):
+    """Zombies by distance, direction and how near to the lower edge they are."""
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        rows = np.asarray(observation)
+        if rows.ndim != 2 or rows.shape[1] not in (_ROW, _ROW + len(_KINDS)):
+            return super().text(agent, observation, mode)
+        own, *others = rows.tolist()
+        x, y, heading = own[-4] * WIDTH, own[-3] * HEIGHT, (own[-2], own[-1])
+        turned = round(math.degrees(math.atan2(heading[0], -heading[1])))
+        things = sorted(self._things(agent, others), key=lambda each: math.hypot(each.right, each.down))
+        zombies = [each for each in things if each.kind == "zombie"]
+        mates = [each for each in things if each.kind not in ("zombie", "sword", "arrow")]
+        arrows = sum(each.kind == "arrow" for each in things)
+        lines = [
+            f"You are {_whole(x)} from the left and {_whole(HEIGHT - y)} above the lower edge, looking "
+            f"{_from_up(turned)}."
+        ]
+        lines.append(f"Zombies: {len(zombies) or 'none'}")
+        lines += [
+            f"- {_where(each, heading)}, {_whole(HEIGHT - y - each.down)} above the lower edge"
+            for each in zombies
+        ]
+        lines += [f"{each.kind}: {_where(each, heading)}" for each in mates]
+        return "\n".join([*lines, f"Arrows in flight: {arrows}"] if arrows else lines)
+
+    def _things(self, agent: AgentID, rows: Sequence[Sequence[float]]) -> Iterator[Seen]:
+        """Everything but the agent itself."""
+        marked = bool(rows) and len(rows[0]) > _ROW
+        kinds = () if marked else self._order(len(rows))
+        for i, row in enumerate(rows):
+            if not any(row):
+                continue
+            kind = _KINDS[row.index(1.0)] if marked else kinds[i]
+            if kind != agent and not (kind in ("archer", "knight") and not row[-_ROW]):
+                yield Seen(kind, row[-4] * WIDTH, row[-3] * HEIGHT)
+
+    def _order(self, count: int) -> list[str]:
+        """What the rows are, where they say it by their order alone."""
+        env: Any = self.environment.env
+        everybody = self.environment.adapter.possible_agents
+        agents = [name for kind in ("archer", "knight") for name in everybody if name.startswith(kind)]
+        kinds = [*agents, *["sword"] * env.num_knights, *["arrow"] * env.max_arrows]
+        return [*kinds, *["zombie"] * (count - len(kinds))]
+
+    def game(self, agent: AgentID) -> str:
+        others = [each for each in self.environment.adapter.possible_agents if each != agent]
+        archer = agent.startswith("archer")
+        weapon = (
+            "You are an archer: attack shoots an arrow straight ahead, every few steps."
+            if archer
+            else "You are a knight: attack swings a mace in an arc before you, which takes some steps."
+        )
+        return (
+            f"The game is Knights, archers, zombies. You are {agent}, with {', '.join(others)}. {weapon} "
+            f"Zombies walk from the upper edge of a field of {WIDTH} by {HEIGHT} pixels to the lower one, "
+            "swerving left and right. Each zombie that you hit is worth 1 point. A zombie that touches "
+            "you takes you out; the game is over when one reaches the lower edge or all of you are out."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            "Distances are in pixels, directions in degrees from the way you look: a zombie at 0 degrees is "
+            f"straight ahead. A step is {_STEP} pixels, a turn {_TURN} degrees. The nearest comes first."
+        )
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        meanings = {
+            "forward": "go a step ahead",
+            "backward": "go a step back",
+            "turn left": f"turn {_TURN} degrees to the left",
+            "turn right": f"turn {_TURN} degrees to the right",
+            "attack": "shoot an arrow" if agent.startswith("archer") else "swing the mace",
+            "noop": "do nothing",
+        }
+        return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
+
+
+def _whole(value: float) -> int:
+    return round(value)
+
+
+def _from_up(degrees: int) -> str:
+    if degrees == 0:
+        return "straight up"
+    if abs(degrees) == 180:
+        return "straight down"
+    return f"{abs(degrees)} degrees {'right' if degrees > 0 else 'left'} of up"
+
+
+def _where(thing: Seen, heading: tuple[float, float]) -> str:
+    """``"210 away, 35 degrees to the right"``."""
+    ahead = thing.right * heading[0] + thing.down * heading[1]
+    aside = heading[0] * thing.down - heading[1] * thing.right
+    degrees = round(math.degrees(math.atan2(aside, ahead)))
+    side = (
+        "straight ahead"
+        if not degrees
+        else f"{abs(degrees)} degrees to the {'right' if degrees > 0 else 'left'}"
+    )
+    return f"{_whole(math.hypot(thing.right, thing.down))} away, {side}"
