@@ -1,0 +1,70 @@
+"""The names of chess moves: people and models write ``Nf3`` where a program writes ``g1f3``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+_UCI: Final = re.compile(r"([a-h][1-8])([a-h][1-8])([qrbn]?)")
+_FEN: Final = re.compile(r"FEN:\s*((?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8})\s")
+_NAMES: Final = {"N": "knight", "B": "bishop", "R": "rook", "Q": "queen", "K": "king", "P": "pawn"}
+
+
+def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
+    """Other names of the legal moves of a chess position; nothing where it is no such position.
+
+    Args:
+        words: The legal moves by action, in UCI notation.
+        text: What the agent sees; the position is taken from its FEN.
+
+    Yields:
+        Pairs of a name and an action. Names that two moves share come twice.
+    """
+    moves = {action: _UCI.fullmatch(word) for action, word in words.items()}
+    found = _FEN.search(text)
+    if found is None or not all(moves.values()):
+        return
+    board = _pieces(found[1])
+    for action, move in moves.items():
+        if move is not None:
+            for name in dict.fromkeys(_names(board, move[1], move[2], move[3])):
+                yield name, action
+
+
+def _pieces(placement: str) -> dict[str, str]:
+    board: dict[str, str] = {}
+    for rank, row in zip("87654321", placement.split("/"), strict=True):
+        cells = "".join("." * int(c) if c.isdigit() else c for c in row)
+        board |= {f"{file}{rank}": piece for file, piece in zip("abcdefgh", cells, strict=False)}
+    return board
+
+
+def _names(board: Mapping[str, str], start: str, end: str, promoted: str) -> Iterator[str]:
+    piece = board.get(start, ".").upper()
+    takes = board.get(end, ".") != "." or (piece == "P" and start[0] != end[0])
+    yield from _in_words(piece, start, end, promoted, takes)
+    if piece == "K" and abs(ord(start[0]) - ord(end[0])) == 2:
+        short = end[0] == "g"
+        zeros = "0-0" if short else "0-0-0"
+        yield from (zeros, zeros.replace("0", "O"), zeros.replace("0", "o"))
+        yield from ("castle kingside", "castle short") if short else ("castle queenside", "castle long")
+        return
+    heads = [start[0], ""] if piece == "P" else [piece + which for which in ("", start[0], start[1], start)]
+    tails = [f"={promoted.upper()}", promoted.upper(), promoted, f"={promoted}"] if promoted else [""]
+    for head in heads:
+        if piece == "P" and takes == (head == ""):
+            continue
+        for cross in ("x", "") if takes else ("",):
+            for tail in tails:
+                name = f"{head}{cross}{end}{tail}" if takes or piece != "P" else f"{end}{tail}"
+                yield from (f"{name}{mark}" for mark in ("", "+", "#"))
+
+
+def _in_words(piece: str, start: str, end: str, promoted: str, takes: bool) -> Iterator[str]:
+    yield from (f"{start} {end}{promoted}", f"{start} to {end}{promoted}")
+    name = _NAMES.get(piece, "piece")
+    if not promoted:
+        joins = ("takes ", "takes on ", "captures ", "x", "to ", "") if takes else ("to ", "")
+        yield from (f"{name} {join}{end}" for join in joins)
+        yield from (f"{name} from {start} to {end}", f"{name} {start} to {end}", f"{name} {start} {end}")

@@ -1,0 +1,81 @@
+"""A reply without what is no answer: thinking, markdown, typography."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+_NAME = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
+_OPEN = re.compile(rf"<\s*{_NAME}\s*>|◁\s*think\s*▷|\[\s*think(?:ing)?\s*\]", re.IGNORECASE)
+_CLOSE = re.compile(rf"<\s*/\s*{_NAME}\s*>|◁\s*/\s*think\s*▷|\[\s*/\s*think(?:ing)?\s*\]", re.IGNORECASE)
+# gpt-oss writes channels; only the last one, "final", is meant for the reader.
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>", re.IGNORECASE)
+_SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]", re.IGNORECASE)
+_MARKUP = re.compile(r"(\*{1,3}|_{2,3}|`{1,3}|~~)")
+_HEADING = re.compile(r"^\s{0,3}(?:#{1,6}|>)+\s*", re.MULTILINE)
+_FENCE = re.compile(r"^\s*(?:```|~~~)\s*[\w+-]*\s*$", re.MULTILINE)
+_NO_WORD = re.compile(r"[\W_]+")
+_INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0xFE0E, 0x00AD])
+
+
+class Cleaned(NamedTuple):
+    """A reply without its thinking.
+
+    Attributes:
+        text: What is left.
+        thought: Whether there was any thinking.
+        open: Whether the reply ended inside it.
+    """
+
+    text: str
+    thought: bool = False
+    open: bool = False
+
+
+def without_thinking(reply: str) -> Cleaned:
+    """Take thinking out, closed or not.
+
+    Where only the closing tag is there (servers that cut off the opening one), all before it was
+    thinking; where only the opening one is, all behind it.
+    """
+    text = reply.translate(_INVISIBLE)
+    if channels := list(_CHANNEL.finditer(text)):
+        last = channels[-1]
+        if last[1].lower() != "final":
+            return Cleaned("", True, True)
+        return Cleaned(_SPECIAL.sub(" ", text[last.end() :]).strip(), True)
+    text = _SPECIAL.sub(" ", text)
+    thought = False
+    closings = list(_CLOSE.finditer(text))
+    if closings:
+        thought = True
+        first = _OPEN.search(text)
+        last = closings[-1].end()
+        # What stands before the first opening tag is no thinking, unless nothing is left behind it.
+        head = text[: first.start()] if first is not None and first.start() < closings[0].start() else ""
+        text = f"{head}\n{text[last:]}" if head.strip() else text[last:]
+    opening = _OPEN.search(text)
+    if opening is not None:
+        return Cleaned(text[: opening.start()].strip(), True, True)
+    return Cleaned(text.strip(), thought)
+
+
+def without_markup(text: str) -> str:
+    """Take markdown's marks off, and leave the words and lines."""
+    return _MARKUP.sub("", _HEADING.sub("", _FENCE.sub("", text)))
+
+
+def plain(text: str) -> str:
+    """For comparing: without case and width, every run of other signs a space.
+
+    ``"Pick_Up!"`` and ``"pick up"`` become the same; minus signs and digits are read elsewhere.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _NO_WORD.sub(" ", folded).strip()
+
+
+def short(text: str, most: int = 60) -> str:
+    """A quotation for a sentence: on one line, not long."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,121 @@
+"""Reads running text. An action counts only behind words that say it is meant to be done.
+
+"The ball is on my left" is no order to go left; "I will turn left" is; "I should not turn left" and
+"if the ball were there, I would turn left" are not. What is doubtful is left unread: the model is
+asked again, which is better than to play what it did not say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mosaic_llm_worker.parsing.cleaning import plain
+from mosaic_llm_worker.parsing.phrases import joined, leading
+from mosaic_llm_worker.parsing.synonyms import synonyms
+from mosaic_llm_worker.parsing.vocabulary import Vocabulary
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?;:。！？；])\s+|\n+|[。！？；]")
+_CLAUSE: Final = re.compile(r"[,，]\s*|\s+(?:but|however|although|aber|mais|pero|ma)\s+", re.IGNORECASE)
+_BEST: Final = re.compile(
+    r"^(.{1,60}?)\s+(?:is|seems|looks|would be|appears to be)\s+(?:clearly |probably |definitely )?(?:the |my )"
+    r"(?:best|right|correct|optimal|safest|only sensible|logical|next|final)\s+"
+    r"(?:action|move|choice|option|step|answer|decision)\b",
+    re.IGNORECASE,
+)
+_SCRIPTS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MOST: Final = 400
+"""Sentences that are looked at, the last ones."""
+
+
+def intended(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The actions that a text says will be done, each once."""
+    found: list[tuple[int, ...]] = []
+    for sentence in _SENTENCE.split(text)[-_MOST:]:
+        if not sentence.strip() or sentence.rstrip().endswith(("?", "？")):
+            continue
+        found += _of_sentence(sentence, vocabulary)
+    return joined(*found)
+
+
+def _of_sentence(sentence: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+    if _SCRIPTS.search(sentence):
+        return _of_unspaced(plain(sentence), vocabulary)
+    if _says_no(f" {plain(sentence)} "):
+        return []
+    found: list[tuple[int, ...]] = []
+    if (best := _BEST.match(sentence.strip())) is not None:
+        if named := vocabulary.find(
+            re.sub(r"^(?:going|moving|turning)\s+", "", best[1], flags=re.IGNORECASE)
+        ):
+            found.append(tuple(sorted(named)))
+        elif named := leading(best[1], vocabulary):
+            found.append(named)
+    for clause in _CLAUSE.split(sentence):
+        found += _of_clause(clause, vocabulary)
+    return found
+
+
+def _says_no(sentence: str) -> bool:
+    return any(f" {word} " in sentence for word in synonyms().against)
+
+
+def _of_clause(clause: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+    """What follows the words of intent, and what is joined to it by "and then"."""
+    words = clause.split()
+    start = _behind_intent([plain(word) for word in words])
+    if start is None:
+        return []
+    rest = words[start:]
+    while rest:
+        if named := leading(" ".join(rest), vocabulary):
+            return [named, *_joined(rest[1:], vocabulary)]
+        if plain(rest[0]) not in synonyms().fillers:
+            return []
+        rest = rest[1:]
+    return []
+
+
+def _behind_intent(words: list[str]) -> int | None:
+    """Where the first word stands behind the first words of intent."""
+    spoken: list[tuple[str, int]] = [(part, i) for i, word in enumerate(words) for part in word.split()]
+    line = "".join(f" {part}" for part, _ in spoken) + " "
+    found: tuple[int, int] | None = None
+    for intent in synonyms().intents:
+        at = line.find(f" {intent} ")
+        if at >= 0 and (found is None or (at, -len(intent)) < (found[0], -found[1])):
+            found = at, len(intent)
+    if found is None:
+        return None
+    until = len(line[: found[0] + 1 + found[1]].split())
+    return spoken[until - 1][1] + 1
+
+
+def _joined(rest: list[str], vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    spoken = [plain(word) for word in rest]
+    for i in range(len(rest)):
+        for join in synonyms().joins:
+            size = len(join.split())
+            if " ".join(spoken[i : i + size]) == join:
+                if named := leading(" ".join(rest[i + size :]), vocabulary):
+                    found.append(named)
+                break
+    return found
+
+
+def _of_unspaced(sentence: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
+    """Chinese, Japanese, Korean: words are not set apart."""
+    together = sentence.replace(" ", "")
+    if any(word.replace(" ", "") in together for word in synonyms().against if _SCRIPTS.search(word)):
+        return []
+    for intent in synonyms().intents:
+        close = intent.replace(" ", "")
+        if not _SCRIPTS.search(close) or close not in together:
+            continue
+        rest = together.partition(close)[2]
+        terms = sorted({term.replace(" ", "") for term in vocabulary.terms if _SCRIPTS.search(term)}, key=len)
+        for term in reversed(terms):
+            if rest.startswith(term):
+                return [tuple(sorted(vocabulary.find(term)))]
+    return []

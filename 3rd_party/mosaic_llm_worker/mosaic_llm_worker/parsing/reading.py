@@ -1,0 +1,268 @@
+"""Reads whole replies."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_llm_worker.parsing.cleaning import plain, short, without_markup, without_thinking
+from mosaic_llm_worker.parsing.delimited import Marked, marks
+from mosaic_llm_worker.parsing.phrases import Read, joined, not_understood, read_phrase, several
+from mosaic_llm_worker.parsing.prose import intended
+from mosaic_llm_worker.parsing.synonyms import synonyms
+from mosaic_llm_worker.parsing.values import NotAValue, data_of, lists_in, masked_out, readable, value_of
+from mosaic_llm_worker.parsing.vocabulary import Vocabulary
+from mosaic_worker.spaces import Space
+
+_LONGEST_LINE: Final = 200
+"""A longer line is prose."""
+
+
+class Reading(NamedTuple):
+    """What a reply says.
+
+    Attributes:
+        action: An action of the space, legal where it is known what is; ``None`` where ``problem`` is set.
+        problem: Why no action can be taken from it, a sentence without a full stop.
+        said: What it says to team-mates.
+    """
+
+    action: Any = None
+    problem: str = ""
+    said: str = ""
+
+
+class Reader:
+    """Reads the replies of one slot.
+
+    Args:
+        space: The action space.
+        words: A word for each action of a ``Discrete`` space, or none.
+        env_id: Some synonyms hold for some environments only.
+
+    Raises:
+        ValueError: No action of such a space can be written down.
+    """
+
+    def __init__(self, space: Space, words: Sequence[str] = (), env_id: str = "") -> None:
+        if not readable(space):
+            raise ValueError(f"an action of a {space.kind} space cannot be said in words")
+        self.space = space
+        self._vocabulary = Vocabulary.of(space.start, space.n, words, env_id)
+
+    def vocabulary(
+        self,
+        mask: NDArray[np.bool_] | None = None,
+        choices: Sequence[tuple[int, str]] = (),
+        text: str = "",
+    ) -> Vocabulary:
+        """The words of this moment (of a ``Discrete`` space).
+
+        Args:
+            mask: Legal actions, ``None`` where all are.
+            choices: Legal actions in words, where these depend on the position.
+            text: What the agent sees.
+        """
+        legal = None if mask is None else (np.flatnonzero(mask) + self.space.start).tolist()
+        return self._vocabulary.now(legal, choices, text)
+
+    def read(
+        self,
+        reply: str,
+        mask: NDArray[np.bool_] | None = None,
+        choices: Sequence[tuple[int, str]] = (),
+        text: str = "",
+        cut: bool = False,
+    ) -> Reading:
+        """Read one reply.
+
+        Args:
+            reply: As the model wrote it.
+            mask: Legal actions, ``None`` where all are.
+            choices: Legal actions in words, where these depend on the position.
+            text: What the agent sees.
+            cut: Whether the reply was cut off at its longest length.
+        """
+        cleaned = without_thinking(reply)
+        if not cleaned.text:
+            return Reading(problem=_nothing(reply, cleaned.thought, cut or cleaned.open))
+        marked = marks(cleaned.text)
+        if self.space.kind == "Discrete":
+            vocabulary = self.vocabulary(mask, choices, text)
+            action, problem = _discrete(marked.answers, marked.rest, marked.empty, vocabulary)
+        else:
+            action, problem = _written(self.space, marked.answers, marked.rest, mask)
+        if problem and cleaned.open:
+            problem = f"{problem}; the reply ends inside its thinking"
+        elif problem and cut:
+            problem = f"{problem}; the reply was cut off at its longest length"
+        return Reading(None if problem else action, problem, marked.said)
+
+
+def _nothing(reply: str, thought: bool, cut: bool) -> str:
+    if not reply.strip():
+        return "the reply is empty"
+    if thought and cut:
+        return "the reply ends inside its thinking, without an answer"
+    return "the reply has no answer behind its thinking" if thought else "the reply is empty"
+
+
+def _discrete(
+    answers: Sequence[Marked], rest: str, empty: bool, vocabulary: Vocabulary
+) -> tuple[int | None, str]:
+    if answers:
+        read = _of_marks(answers, vocabulary)
+    elif empty:
+        return None, "the reply repeats the form without an action in it"
+    else:
+        read = _unmarked(without_markup(rest), vocabulary)
+    if read.problem:
+        return None, read.problem
+    if len(read.actions) > 1:
+        return None, several(read.actions, vocabulary)
+    if not read.actions:
+        return None, _names_none(rest)
+    (action,) = read.actions
+    if not vocabulary.is_legal(action):
+        legal = vocabulary.names(vocabulary.everything)
+        return None, f"{vocabulary.name(action)} is not legal now; legal are: {legal}"
+    return action, ""
+
+
+def _of_marks(answers: Sequence[Marked], vocabulary: Vocabulary) -> Read:
+    found: list[tuple[int, ...]] = []
+    for mark in answers:
+        read = _of_value(mark.value, vocabulary)
+        if read.problem:
+            return read
+        found.append(read.actions)
+    return Read(joined(*found))
+
+
+def _of_value(value: Any, vocabulary: Vocabulary) -> Read:
+    if isinstance(value, bool):
+        return Read(problem=not_understood(json.dumps(value)))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, list | tuple):
+        parts = [_of_value(part, vocabulary) for part in cast("Sequence[Any]", value)]
+        if problem := next((part.problem for part in parts if part.problem), ""):
+            return Read(problem=problem)
+        return (
+            Read(joined(*(p.actions for p in parts)))
+            if parts
+            else Read(problem="its list of actions is empty")
+        )
+    text = value if isinstance(value, str) else str(value)
+    read = read_phrase(text, vocabulary)
+    if read == Read():
+        actions = intended(text, vocabulary)
+        return Read(actions) if actions else Read(problem=not_understood(text))
+    return read
+
+
+def _unmarked(text: str, vocabulary: Vocabulary) -> Read:
+    """A reply that marks nothing: it is an action, has lines that are one, or says what it means to do."""
+    whole = text.strip()
+    if whole[:1] in '["' and (data := _list_or_text(whole)) is not None:
+        return _of_value(data, vocabulary)
+    lines = [line for line in whole.splitlines() if line.strip()]
+    found: list[tuple[int, ...]] = []
+    problem = ""
+    for i, line in enumerate(lines):
+        if len(line) > _LONGEST_LINE and len(lines) > 1:
+            continue
+        read = read_phrase(line, vocabulary)
+        if read.actions and not (i and _rules_out(lines[i - 1])):
+            found.append(read.actions)
+        elif len(lines) == 1:
+            problem = read.problem
+    found.append(intended(text, vocabulary))
+    actions = joined(*found)
+    return Read(actions, "" if actions else problem)
+
+
+def _list_or_text(text: str) -> Any:
+    try:
+        data: Any = data_of(text)
+    except NotAValue:
+        return None
+    return data if isinstance(data, list | str) else None
+
+
+def _rules_out(line: str) -> bool:
+    """Whether a line announces what is not wanted, or everything there is."""
+    said = f" {plain(line)} "
+    if not line.rstrip().endswith((":", "：")):
+        return False
+    return any(f" {word} " in said for word in (*synonyms().against, "options", "actions", "possible"))
+
+
+def _names_none(rest: str) -> str:
+    said = f" {plain(rest)} "
+    for phrase in synonyms().refusals:
+        if f" {phrase} " in said or (not phrase.isascii() and phrase.replace(" ", "") in said):
+            return "the model declined to act"
+    if not rest.strip():
+        return "the reply has a message to team-mates and no action"
+    return f'the reply names no action: "{short(rest)}"'
+
+
+def _written(
+    space: Space, answers: Sequence[Marked], rest: str, mask: NDArray[np.bool_] | None
+) -> tuple[Any, str]:
+    """An action that is written down, not named."""
+    given = [mark.value for mark in answers]
+    if not given:
+        given = _unmarked_values(space, rest)
+    if not given:
+        return None, f'the reply has no action in it: "{short(rest)}"'
+    try:
+        values = [value_of(space, _data(space, value)) for value in given]
+    except NotAValue as exc:
+        return None, f"the action does not fit: {exc}"
+    except (OverflowError, RecursionError) as exc:
+        return None, f"the action does not fit: {type(exc).__name__}"
+    if any(not _same(values[0], value) for value in values[1:]):
+        return None, f"the reply has {len(values)} different actions; exactly one is wanted"
+    if mask is not None and (problem := masked_out(space, values[0], mask)):
+        return None, f"the action is not legal now: {problem}"
+    return values[0], ""
+
+
+def _data(space: Space, value: Any) -> Any:
+    if not isinstance(value, str) or space.kind == "Text":
+        return value
+    return data_of(value)
+
+
+def _unmarked_values(space: Space, rest: str) -> list[Any]:
+    text = without_markup(rest).strip()
+    if space.kind == "Text":
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return [lines[0].removeprefix(">").strip().strip("\"'`")] if len(lines) == 1 else []
+    try:
+        return [data_of(text)]
+    except NotAValue:
+        pass
+    if space.kind == "Dict":
+        found = re.search(r"\{.*\}", text, re.DOTALL)
+        try:
+            return [data_of(found[0])] if found else []
+        except NotAValue:
+            return []
+    return lists_in(text)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        a, b = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return all(_same(a[key], b[key]) for key in a)
+    if isinstance(one, tuple):
+        return all(_same(a, b) for a, b in zip(cast("Any", one), other, strict=True))
+    return bool(np.array_equal(one, other))

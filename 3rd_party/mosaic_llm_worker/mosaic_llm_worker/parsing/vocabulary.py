@@ -1,0 +1,185 @@
+"""The words of the actions: what a reply may call each, and which are legal now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from mosaic_llm_worker.parsing.chess_moves import spellings
+from mosaic_llm_worker.parsing.cleaning import plain
+from mosaic_llm_worker.parsing.synonyms import synonyms
+
+Actions = frozenset[int]
+_NUMERALS: Final = {
+    word: str(number)
+    for number, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
+    )
+}
+_SHOWN: Final = 40
+"""Legal actions that a reason names; of more it says how many."""
+_NONE: Final[Actions] = frozenset()
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words for the actions of a ``Discrete`` space.
+
+    Attributes:
+        words: The actions that have a word, as it is shown to the model.
+        first: The smallest action.
+        count: How many there are.
+        numbered: Whether a bare number is an action's own number; not where words have numbers in
+            them or change with the position.
+        legal: The legal actions, ``None`` where all are.
+    """
+
+    words: Mapping[int, str]
+    first: int
+    count: int
+    numbered: bool = True
+    legal: Actions | None = None
+    _exact: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+    _plain: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+    _other: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+
+    @classmethod
+    def of(cls, first: int, count: int, words: Sequence[str] = (), env_id: str = "") -> Vocabulary:
+        """The words of a whole environment.
+
+        Args:
+            first: The smallest action.
+            count: How many there are.
+            words: A word for each, in order; empty where they have none.
+            env_id: Synonyms may hold for some environments only.
+        """
+        named = {first + i: word for i, word in enumerate(words) if word.strip()}
+        return cls(
+            named,
+            first,
+            count,
+            numbered=not any(re.search(r"\d", word) for word in named.values()),
+            _exact=_grouped((word.strip(), action) for action, word in named.items()),
+            _plain=_grouped((plain(word), action) for action, word in named.items()),
+            _other=_grouped([*_synonyms(named, env_id), *_numerals(named)]),
+        )
+
+    def now(
+        self, legal: Iterable[int] | None, choices: Sequence[tuple[int, str]] = (), text: str = ""
+    ) -> Vocabulary:
+        """The words of one moment.
+
+        Args:
+            legal: The legal actions; ``None``: all.
+            choices: (action, word) of the legal ones, where words depend on the position.
+            text: What the agent sees; a chess position in it tells what moves are called.
+        """
+        if not choices:
+            return self if legal is None else replace(self, legal=frozenset(map(int, legal)))
+        words = {int(action): word for action, word in choices}
+        exact = [(word.strip(), action) for action, word in words.items()]
+        other: list[tuple[str, int]] = _numerals(words)
+        for name, action in spellings(words, text):
+            (exact if plain(name) != name else other).append((name, action))
+        return replace(
+            self,
+            words=words,
+            legal=frozenset(words) if legal is None else frozenset(map(int, legal)),
+            numbered=False,
+            _exact=_grouped(exact),
+            _plain=_grouped((plain(word), action) for action, word in words.items()),
+            _other=_grouped(other),
+        )
+
+    def find(self, phrase: str) -> Actions:
+        """The actions that a phrase names as a whole: none, one, or several that share the name."""
+        bare = phrase.strip()
+        if found := self._exact.get(bare):
+            return found
+        same = plain(bare)
+        if not same:
+            return self._other.get(bare, _NONE)
+        same = " ".join(_NUMERALS.get(word, word) for word in same.split())
+        return self._plain.get(same) or self._other.get(same) or _NONE
+
+    @property
+    def terms(self) -> Iterable[str]:
+        """All words by which actions go, in :func:`plain` form."""
+        return (*self._plain, *self._other)
+
+    def is_term(self, phrase: str) -> bool:
+        """Whether a phrase names anything."""
+        return bool(self.find(phrase))
+
+    def number(self, number: int) -> Actions:
+        """The action of a bare number."""
+        if self.numbered and self.first <= number < self.first + self.count:
+            return frozenset({number})
+        return self._plain.get(str(number)) or self._other.get(str(number)) or _NONE
+
+    def name(self, action: int) -> str:
+        """As the model is shown it."""
+        return self.words.get(action) or str(action)
+
+    def names(self, actions: Iterable[int]) -> str:
+        """Several of them, for a sentence; of many, how many there are more."""
+        listed = [self.name(action) for action in actions]
+        rest = len(listed) - _SHOWN
+        return ", ".join(listed[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+    @property
+    def everything(self) -> Sequence[int]:
+        """The legal actions, or all where nothing else is said."""
+        if self.legal is not None:
+            return sorted(self.legal)
+        return sorted(self.words) if self.words else range(self.first, self.first + self.count)
+
+    def is_legal(self, action: int) -> bool:
+        """Whether it may be played now."""
+        return self.legal is None or action in self.legal
+
+
+def _grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, Actions]:
+    found: dict[str, Actions] = {}
+    for name, action in pairs:
+        if name:
+            found[name] = found.get(name, _NONE) | {action}
+    return found
+
+
+def _synonyms(words: Mapping[int, str], env_id: str) -> list[tuple[str, int]]:
+    pairs: list[tuple[str, int]] = []
+    own = {plain(word) for word in words.values()}
+    for concept in synonyms().concepts:
+        if not concept.concerns(env_id):
+            continue
+        for action, word in words.items():
+            if plain(word) in concept.names:
+                # A word that the environment uses itself means that and nothing else.
+                pairs += [(name, action) for name in concept.said - own]
+                pairs += [(name, action) for name in concept.symbols]
+    return pairs
+
+
+def _numerals(words: Mapping[int, str]) -> list[tuple[str, int]]:
+    """``"3"`` means ``"column 3"``, where every word has one number and no two the same."""
+    numbers = {action: re.findall(r"\d+", word) for action, word in words.items()}
+    if not words or any(len(found) != 1 for found in numbers.values()):
+        return []
+    return [(found[0], action) for action, found in numbers.items()]
