@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.page_style import KINDS, STYLE
+from gym_gui.analysis.page_style import KINDS, PAGE_HEAD, STYLE
 from gym_gui.analysis.plots import (
     IntervalRow,
     interval_plot,
@@ -29,27 +29,25 @@ from gym_gui.analysis.text import (
 MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
 MOST_SEEDS = 100
-
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-"""
+TRANSCRIPT = "transcript.html"
+"""The page beside this one that has the calls, where there were any."""
 
 
-def render_html(summary: Summary) -> str:
+def render_html(summary: Summary, *, calls: int = 0) -> str:
     """The page.
 
     Self-contained: styles and plots are inline, there is no script, and nothing is
     fetched. All run data is escaped.
+
+    Args:
+        summary: What it says.
+        calls: Calls to models that the page beside it shows; 0: there is none.
     """
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
-    parts = [_HEAD, f"<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"]
-    parts.append(_header(summary))
+    parts = [PAGE_HEAD, f"<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"]
+    parts.append(_header(summary, calls))
     parts.append(_verdicts(summary))
     for task, operators in by_task(summary).items():
         parts += _task(summary, task, operators)
@@ -60,12 +58,14 @@ def render_html(summary: Summary) -> str:
     return "".join(parts) + "</main></body>\n</html>\n"
 
 
-def _header(summary: Summary) -> str:
+def _header(summary: Summary, calls: int) -> str:
     recorded = sum(o.recorded for o in summary.operators)
     facts = f"{wording.count(len(summary.operators), 'operator')}, {wording.count(recorded, 'episode')}"
     runs = ", ".join(f"run {run.run_id} ({run.status})" for run in summary.runs)
     line = f"{safe(facts)} \N{MIDDLE DOT} {safe(runs)}"
-    return f'<header><h1>Results</h1><span class="muted">{line}</span></header>'
+    words = f"Transcript of {wording.count(calls, 'call')} to models"
+    link = f'<a href="{TRANSCRIPT}">{safe(words)}</a>' if calls else ""
+    return f'<header><h1>Results</h1><span class="muted">{line}</span>{link}</header>'
 
 
 def _verdicts(summary: Summary) -> str:

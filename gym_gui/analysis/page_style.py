@@ -5,6 +5,15 @@ from __future__ import annotations
 KINDS = ("rl", "llm", "vlm", "human", "baseline", "bdi", "planner")
 """Kinds of worker that have a colour; others share that of the baseline."""
 
+PAGE_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+"""
+"""How every page begins: nothing is fetched, no script is run."""
+
 STYLE = """
 :root {
   color-scheme: light dark;
@@ -36,6 +45,7 @@ h3 {
   color: var(--muted); margin: 0 0 8px; overflow-wrap: anywhere;
 }
 .muted { color: var(--muted); }
+a { color: var(--accent); }
 .verdict { background: var(--wash); border-radius: 10px; padding: 12px 16px; font-size: 14px; }
 .verdict p { margin: 4px 0; overflow-wrap: anywhere; }
 .panel {

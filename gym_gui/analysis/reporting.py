@@ -1,4 +1,4 @@
-"""``mosaic report``: the table, ``summary.json`` and ``report.html``."""
+"""``mosaic report``: the table, ``summary.json``, ``report.html`` and ``transcript.html``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pathlib import Path
 import orjson
 from rich.console import Console
 
-from gym_gui.analysis.page import render_html
+from gym_gui.analysis.page import TRANSCRIPT, render_html
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
+from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.core.errors import UsageError
 
 PLAIN_WIDTH = 100
@@ -30,13 +32,14 @@ def report(
 ) -> Summary:
     """Print the comparison of one or several runs, and write it down.
 
-    One run's ``summary.json`` and ``report.html`` go into its own folder. Of several
-    runs, one summary is made; it is written only where ``out`` says.
+    One run's ``summary.json`` and ``report.html`` go into its own folder, and ``transcript.html``
+    where calls to models were recorded. Of several runs, one summary is made; it is written only
+    where ``out`` says.
 
     Args:
         paths: Run folders.
         as_json: Print the summary as JSON in place of the table.
-        out: Folder for the two files instead.
+        out: Folder for the files instead.
         console: Where to print; standard output by default.
 
     Returns:
@@ -60,7 +63,7 @@ def report(
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
     if folder is not None:
         write_summary(summary, folder)
-        page = write_html(summary, folder)
+        page = write_html(summary, folder, runs)
         if not as_json:
             console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
     return summary
@@ -87,14 +90,26 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     return _write(folder / "summary.json", _dump(summary) + b"\n")
 
 
-def write_html(summary: Summary, folder: Path) -> Path:
-    """Write ``report.html``, whole or not at all.
+def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path:
+    """Write ``report.html``, whole or not at all, and ``transcript.html`` beside it.
+
+    Args:
+        summary: What the page says.
+        folder: Where it goes.
+        runs: Whose calls to models are shown on a page of their own, where there are any.
+
+    Returns:
+        The report's page.
 
     Raises:
         UsageError: It cannot be written.
+        RunFormatError: A row of a call is damaged.
     """
-    # A lone surrogate in run data is no UTF-8; it becomes a question mark.
-    return _write(folder / "report.html", render_html(summary).encode("utf-8", "replace"))
+    calls = sum(len(Transcript(operator)) for run in runs for operator in run.operators.values())
+    if calls:
+        # A lone surrogate in run data is no UTF-8; it becomes a question mark.
+        _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
+    return _write(folder / "report.html", render_html(summary, calls=calls).encode("utf-8", "replace"))
 
 
 def _dump(summary: Summary) -> bytes:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from gym_gui.analysis.jsonl import Line
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
@@ -291,9 +290,9 @@ class Transcript:
         agents: dict[str, int] = {}
         failed = total = 0
         for line in self.operator.call_lines():
-            if line.value.get("kind", CHAT) not in (CHAT, DRY):
+            index = count(line.value.get("episode"))
+            if index is None:  # a worker of somebody's own may record calls that belong nowhere
                 continue
-            index = _episode_of(line, "episode")
             episodes.setdefault(index, array("q")).append(line.start)
             agent = text(line.value.get("agent")) or ""
             agents[agent] = agents.get(agent, 0) + 1
@@ -307,7 +306,9 @@ class Transcript:
         found: dict[int, array[int]] = {}
         agents, seats = self._index.agents, self._seats
         for line in self.operator.step_lines():
-            index = _episode_of(line, "episode_index")
+            index = count(line.value.get("episode_index"))
+            if index is None:
+                raise RunFormatError(line.where, "'episode_index' is missing")
             seat = str(line.value.get("agent_id"))
             if seats.get(index, {}).get(seat, seat) in agents:
                 found.setdefault(index, array("q")).append(line.start)
@@ -322,13 +323,6 @@ class Transcript:
             if any(seat != slot for seat, slot in slots.items()):
                 found[episode.episode_index] = slots
         return found
-
-
-def _episode_of(line: Line, key: str) -> int:
-    index = count(line.value.get(key))
-    if index is None:
-        raise RunFormatError(line.where, f"{key!r} is missing or no whole number from 0")
-    return index
 
 
 def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,7 @@ async def analyse(run: Path) -> RunAnalysis:
 
 
 async def write_report(run: Path) -> Path:
-    """Write ``summary.json`` and ``report.html`` into the run folder; returns the page.
+    """Write ``summary.json``, ``report.html`` and its transcript into the run folder; returns the page.
 
     Raises:
         UsageError: It cannot be written.
@@ -117,7 +117,7 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
         return b"%d" % write_table(operator_rows(summary), out)
     if what == "report":
         write_summary(summary, run.path)
-        return os.fsencode(write_html(summary, run.path).absolute())
+        return os.fsencode(write_html(summary, run.path, [run]).absolute())
     # By its real name: here this module is called __main__.
     from gym_gui.services.run_analysis import RunAnalysis as Named
 

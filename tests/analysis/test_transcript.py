@@ -1,0 +1,328 @@
+"""Calls of language models beside what was played: joined, searched, added up, shown without harm."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import open_run, report, summarize, wording
+from gym_gui.analysis.export import episode_rows, operator_rows
+from gym_gui.analysis.transcript import Transcript, turn_of
+from gym_gui.analysis.transcript_page import render_transcript
+
+HOSTILE = "</pre></article><script>alert(1)</script><style>*{display:none}</style>\"'>&\x1b[31m\u202e"
+LLM = {"worker_id": "mosaic_llm_worker", "worker_type": "llm", "policy": "gpt"}
+
+
+def call(episode: int, step: int, agent: str = "green_1", **changes: Any) -> dict[str, Any]:
+    """A row of ``calls.jsonl``."""
+    attempt, turn = changes.get("attempt", 0), changes.get("turn", 0)
+    row: dict[str, Any] = {
+        "kind": "chat",
+        "ref": f"{agent}/{episode}/{step}/{attempt}/{turn}",
+        "agent": agent,
+        "episode": episode,
+        "step": step,
+        "attempt": attempt,
+        "turn": turn,
+        "provider": "openai",
+        "model": "gpt",
+        "model_reported": "gpt-2026",
+        "messages": [
+            {"role": "system", "content": "You play football.\nAnswer with one action."},
+            {"role": "user", "content": f"Step {step}: the ball is ahead of you."},
+        ],
+        "reply": "<action>forward</action>",
+        "finish": "stop",
+        "tokens": {"input": 100, "output": 10},
+        "usd": 0.001,
+        "latency_ms": 420.0,
+        "error": "",
+        "retries": 0,
+        "replayed": False,
+    }
+    return row | changes
+
+
+def steps(episode: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Three steps of two agents; green_1's second answer was not usable, not even asked again."""
+    sources = ["policy", "random_legal", "retry"]
+    return [
+        {
+            "episode_index": episode["episode_index"],
+            "step_index": step,
+            "seed": 1,
+            "agent_id": agent,
+            "action": step,
+            "reward": 0.0,
+            "terminated": False,
+            "truncated": False,
+            "action_source": sources[step] if agent == "green_1" else "policy",
+            "state_sha": "00",
+            "latency_ms": 1.0,
+            **({"said": "I take the left."} if (agent, step) == ("green_1", 0) else {}),
+        }
+        for step in range(3)
+        for agent in ("green_0", "green_1")
+    ]
+
+
+CALLS = [
+    call(0, 0),
+    call(0, 1, reply="I cannot decide."),
+    call(0, 1, attempt=1, reply=HOSTILE, thinking="hm " * 9),
+    call(0, 2, error="the server did not answer within 60 s", reply="", usd=None, tokens={}, retries=3),
+    call(0, 2, attempt=1),
+    call(1, 0, usd=None, reply="Ich gehe nach LINKS."),
+    call(1, 2, replayed=True, usd=0.001),
+]
+
+
+def written(home: Path, runs: Any, rows: Iterable[Mapping[str, Any]] = CALLS, **changes: Any) -> Path:
+    """A run of two episodes with calls."""
+    agents = {"green_0": runs.agent("ppo"), "green_1": LLM}
+    fields = {"agents": agents, "returns": dict.fromkeys(agents, 0.0), "length": 3, **changes}
+    episodes = [runs.episode_row("team", i, **fields) for i in range(2)]
+    folder = runs.write_run(home, runs.Plan({"team": episodes}, steps=steps))
+    (folder / "operators" / "team" / "calls.jsonl").write_bytes(runs.dump(list(rows)))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, runs: Any) -> Path:
+    return written(tmp_path, runs)
+
+
+def transcript(folder: Path) -> Transcript:
+    (operator,) = open_run(folder).operators.values()
+    return Transcript(operator)
+
+
+def test_every_call_stands_beside_what_was_played(run: Path) -> None:
+    found = transcript(run)
+    assert (found.agents, found.episodes, len(found)) == (("green_1",), (0, 1), len(CALLS))
+    turns = list(found.turns(0))
+    assert [(t.step, t.attempt, t.source, t.action, t.refused) for t in turns] == [
+        (0, 0, "policy", 0, False),
+        (1, 0, "", None, True),  # asked again
+        (1, 1, "random_legal", 1, True),  # and then given up
+        (2, 0, "", None, True),
+        (2, 1, "retry", 2, False),
+    ]
+    assert [t.said for t in turns] == ["I take the left.", "", "", "", ""]
+    assert [t.failed for t in turns] == [False, True, True, True, False]
+    assert turns[0].messages[1].text == "Step 0: the ball is ahead of you."
+    assert (turns[3].input_tokens, turns[3].usd, turns[3].retries) == (0, None, 3)
+
+
+def test_a_dialogue_is_refused_in_its_last_call_alone(tmp_path: Path, runs: Any) -> None:
+    rows = [call(0, 1, turn=0), call(0, 1, turn=1), call(0, 1, turn=2)]
+    turns = list(transcript(written(tmp_path, runs, rows)).turns())
+    assert [(t.turn, t.refused, t.source) for t in turns] == [
+        (0, False, ""),
+        (1, False, ""),
+        (2, True, "random_legal"),
+    ]
+
+
+def test_slots_in_swapped_seats_find_their_rows(tmp_path: Path, runs: Any) -> None:
+    seats = {"green_0": {**LLM, "slot": "green_1"}, "green_1": runs.agent("ppo", "green_0")}
+    turns = list(transcript(written(tmp_path, runs, [call(0, 1)], agents=seats)).turns())
+    assert [(t.agent, t.source) for t in turns] == [("green_1", "policy")]  # green_0's row, not the other
+
+
+def test_turns_are_found_by_agent_failure_and_words(run: Path) -> None:
+    found = transcript(run)
+    assert [(t.episode, t.step) for t in found.turns(words="nach links")] == [(1, 0)]
+    assert [(t.step, t.attempt) for t in found.turns(0, failed=True)] == [(1, 0), (1, 1), (2, 0)]
+    assert [t.step for t in found.turns(0, words="DID NOT answer")] == [2]
+    assert [t.step for t in found.turns(0, words="step 1: the ball")] == [1, 1]
+    assert not list(found.turns(agent="green_0")) and not list(found.turns(words="no such words"))
+
+
+def test_calls_of_an_unfinished_episode_and_of_nobody_are_no_trouble(tmp_path: Path, runs: Any) -> None:
+    folder = written(tmp_path, runs, [call(7, 0), {"model": "m-1", "usd": 0.5}])
+    with (folder / "operators" / "team" / "calls.jsonl").open("ab") as file:
+        file.write(b'{"kind": "chat", "episode": 8, "rep')  # the writer is in the middle of it
+    found = transcript(folder)
+    assert [(t.episode, t.source) for t in found.turns()] == [(7, "")]
+    assert "not finished" in render_transcript([open_run(folder)])
+    (operator,) = summarize(open_run(folder)).operators
+    assert operator.calls is not None
+    assert (operator.calls.total, operator.calls.usd) == (2, 0.501)
+
+
+def test_rows_of_any_shape_are_read() -> None:
+    picture = {"image": {"sha256": "ab" * 32, "width": 320, "height": 240}}
+    asked = {
+        "role": "assistant",
+        "tool_calls": [{"function": {"name": "make_move", "arguments": '{"m": 1}'}}],
+    }
+    turn = turn_of(
+        {
+            "messages": [{"role": "user", "content": [{"type": "text", "text": "Look:"}, picture]}, asked, 5],
+            "tool_calls": [{"id": "1", "name": "get_legal_moves", "arguments_json": "{}"}],
+            "tokens": "many",
+            "step": -1,
+            "reply": None,
+        }
+    )
+    assert [m.text for m in turn.messages] == [
+        "Look:\n[picture, 320 x 240, sha256 abababababab]",
+        '[make_move {"m": 1}]',
+        "",
+    ]
+    assert (turn.tools, turn.input_tokens, turn.step, turn.reply) == (("[get_legal_moves {}]",), 0, 0, "")
+
+
+# ------------------------------------------------------------------------------ the figures
+
+
+def test_tokens_and_price_are_added_up_and_unknown_is_not_nothing(run: Path) -> None:
+    summary = summarize(open_run(run))
+    (operator,) = summary.operators
+    calls = operator.calls
+    assert calls is not None
+    assert (calls.total, calls.failed, calls.replayed, calls.unpriced) == (7, 1, 1, 1)
+    # The one that was replayed was not paid; the one of unknown price is not in the sum.
+    assert calls.usd == pytest.approx(0.004)
+    assert (calls.input_tokens, calls.output_tokens) == (600, 60)
+    assert wording.price(calls) == "at least $0.0040"
+    assert {slot.slot: slot.calls is not None for slot in operator.slots} == {
+        "green_0": False,
+        "green_1": True,
+    }
+    assert "at a price that is not known" in str(summary)
+    (row,) = operator_rows(summary)
+    assert (row["calls"], row["failed_calls"], row["unpriced_calls"], row["input_tokens"]) == (7, 1, 1, 600)
+    first, second = episode_rows(open_run(run))
+    assert (first["input_tokens"], first["usd"], first["usd.green_1"]) == (
+        400,
+        pytest.approx(0.004),
+        first["usd"],
+    )
+    assert (second["usd"], second["unpriced_calls"]) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [(None, "unknown"), (0.0, "$0"), (0.00001, "<$0.0001"), (0.0123, "$0.0123"), (12, "$12.00")],
+)
+def test_prices_in_words(usd: float | None, words: str) -> None:
+    assert wording.dollars(usd) == words
+
+
+def test_a_run_without_calls_says_nothing_of_them(tmp_path: Path, runs: Any) -> None:
+    folder = runs.write_run(tmp_path, runs.Plan({"a": [runs.single("a", 0, 1.0)]}))
+    summary = report([folder])
+    assert "Cost" not in str(summary) and summary.operators[0].calls is None
+    assert not (folder / "transcript.html").exists()
+    assert "transcript" not in (folder / "report.html").read_text().lower()
+
+
+# --------------------------------------------------------------------------------- the page
+
+
+class _Page(HTMLParser):
+    """Collects tags, attributes and text, and checks that tags are closed in order."""
+
+    VOID = frozenset({"meta", "input"})
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words = ""
+        self.feed(html)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_page_is_whole_and_a_reply_is_nothing_but_text(run: Path) -> None:
+    html = render_transcript([open_run(run)])
+    page = _Page(html)
+    tags = [tag for tag, _ in page.found]
+    assert tags.count("article") == len(CALLS)
+    assert "script" not in tags and tags.count("style") == 1
+    assert "</pre></article><script>alert(1)</script>" in page.words
+    assert "\x1b" not in html and "\u202e" not in html
+    assert not [a for _, attributes in page.found for a in attributes if a.startswith("on")]
+    assert not re.search(r"(?:src|href)=|url\(", html)
+    for part in (
+        "Played: 0",
+        "Not usable: asked again.",
+        "a random legal action was played instead, 1.",
+        "Said to the team: I take the left.",
+        "the server did not answer within 60 s",
+        "price unknown",
+        "replayed",
+        "Thinking, 27 characters",
+        "the first as before",
+    ):
+        assert part in page.words, part
+    # What stood in the prompt before is not written again: once in each of the two episodes.
+    assert page.words.count("Answer with one action.") == 2
+
+
+def test_what_is_chosen_is_shown_by_rules_without_words_of_the_run(tmp_path: Path, runs: Any) -> None:
+    folder = written(tmp_path, runs, [call(0, 0, HOSTILE), call(0, 0), call(1, 0)])
+    html = render_transcript([open_run(folder)])
+    (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert "alert" not in style
+    page = _Page(html)
+    radios = {a["id"] for tag, a in page.found if tag == "input" and a["type"] == "radio"}
+    assert radios == {"agent-all", "agent-0", "agent-1", "episode-all", "episode-0", "episode-1"}
+    classes = [a["class"] for tag, a in page.found if tag == "article"]
+    for i in range(2):
+        assert f"main:has(#agent-{i}:checked) .turn:not(.a{i})" in style
+        assert any(f"a{i}" in str(c).split() for c in classes)
+
+
+def test_a_large_run_has_a_bounded_page_that_says_what_is_left_out(tmp_path: Path, runs: Any) -> None:
+    rows = [call(e, s) for e in range(30) for s in range(10)] + [
+        call(29, 11, error="busy"),
+        call(3, 5, attempt=1),
+    ]
+    folder = written(tmp_path, runs, sorted(rows, key=lambda row: row["episode"]))
+    page = _Page(render_transcript([open_run(folder)], most=40))
+    shown = [a for tag, a in page.found if tag == "article"]
+    assert 30 < len(shown) <= 40
+    words = " ".join(page.words.split())
+    assert "Shown: whole episodes: 0 to 2; the beginning of episode 3; " in words
+    assert re.search(
+        r"later calls? without a usable reply; \d+ other calls in operators/team/calls.jsonl", words
+    )
+    assert "busy" in words  # far behind, but wanted
+    assert f"{len(shown)} of 302 calls to models" in words
+
+
+def test_one_long_reply_does_not_fill_the_page(tmp_path: Path, runs: Any) -> None:
+    folder = written(tmp_path, runs, [call(0, 0, reply="x" * 1_000_000)])
+    html = render_transcript([open_run(folder)])
+    assert len(html) < 40_000
+    assert "994,000 characters more" in html
+
+
+def test_the_report_leads_to_it(run: Path) -> None:
+    report([run])
+    assert re.search(r'<a href="transcript.html">Transcript of 7 calls', (run / "report.html").read_text())
+    assert (run / "transcript.html").exists()
+    (operator,) = json.loads((run / "summary.json").read_text())["operators"]
+    assert operator["calls"]["unpriced"] == 1
