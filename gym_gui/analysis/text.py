@@ -76,6 +76,7 @@ def render_text(summary: Summary, console: Console) -> None:
         for operator in operators:
             if len(operator.teams) > 1:
                 _print_teams(console, operator)
+        _print_calls(console, [o for o in operators if o.calls])
     _render_failures(summary, console)
     for note in all_notes(summary):
         console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
@@ -151,10 +152,6 @@ def _print_operators(console: Console, task: str, operators: Sequence[OperatorSu
         )
     columns.append(("Length", [wording.number(o.length.value, 0) for o in operators]))
     columns.append(("Unusable", [unusable_in_words(o) for o in operators]))
-    if any(o.calls for o in operators):
-        if wide:
-            columns.append(("Tokens in + out", [wording.tokens(o.calls) for o in operators]))
-        columns.append(("Cost", [wording.price(o.calls) for o in operators]))
     latencies = [o.decisions.latency_p50_ms if o.decisions else None for o in operators]
     if wide and any(ms is not None for ms in latencies):
         columns.append(("Decision", [wording.milliseconds(ms) for ms in latencies]))
@@ -176,6 +173,20 @@ def _print_teams(console: Console, operator: OperatorSummary) -> None:
         columns.append(("Drawn", [f"{team.draw.hits}" if team.draw else "-" for team in teams]))
         columns.append(("Lost", [f"{team.loss.hits}" if team.loss else "-" for team in teams]))
     _print(console, _table(f"Teams of {operator.name}"), columns)
+
+
+def _print_calls(console: Console, operators: Sequence[OperatorSummary]) -> None:
+    if not operators:
+        return
+    calls = [o.calls for o in operators]
+    columns = [
+        ("Operator", [o.name for o in operators]),
+        ("Calls", [f"{c.total:,}" if c else "-" for c in calls]),
+        ("Tokens in", [f"{c.input_tokens:,}" if c else "-" for c in calls]),
+        ("Tokens out", [f"{c.output_tokens:,}" if c else "-" for c in calls]),
+        ("Cost", [wording.price(c) for c in calls]),
+    ]
+    _print(console, _table("Calls to models"), columns)
 
 
 def _render_failures(summary: Summary, console: Console) -> None:

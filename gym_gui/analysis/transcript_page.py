@@ -263,7 +263,7 @@ def _body(turn: Turn) -> Iterator[str]:
 
 def _outcome(turn: Turn) -> str:
     if not turn.source:
-        return "Not usable: asked again." if turn.refused else ""
+        return ("Asked again." if turn.error else "Not usable: asked again.") if turn.refused else ""
     action = shorten(str(turn.action), 80)
     if turn.refused:
         how = {"noop": "the no-op", "random_legal": "a random legal action"}.get(turn.source, turn.source)
