@@ -83,7 +83,13 @@ def test_the_same_slots_under_both_interfaces() -> None:
             6,
         ),
         ("simple_spread_v3", "agent_1", ("noop", "left", "right", "down", "up"), 0),
-        ("simple_reference_v3", "agent_0", (), None),
+        (
+            "simple_reference_v3",
+            "agent_0",
+            tuple(f"{m}, say {c}" for c in "ABCDEFGHIJ" for m in ("noop", "left", "right", "down", "up")),
+            None,
+        ),
+        ("simple_crypto_v3", "bob_0", ("say A", "say B", "say C", "say D"), None),
         ("rps_v2", "player_0", ("rock", "paper", "scissors"), None),
         ("connect_four_v3", "player_1", tuple(f"column {i + 1}" for i in range(7)), None),
         (

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import Describer
-from gym_gui.envs.describers.spaces import is_picture, say
+from gym_gui.envs.describers.spaces import can_be_said, is_memory, say
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
 
 
 class SpaceDescriber(Describer):
     """Says values as their space names them; the default of every family."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self._spaces: dict[AgentID, Space] = {}
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return say(self._space(agent), observation, self.names(agent))
@@ -27,9 +34,19 @@ class SpaceDescriber(Describer):
         """Names of the components of a vector, or of a ``Discrete`` space's values; empty where unknown."""
         return ()
 
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        if not any(is_memory(leaf) for _, leaf in self._space(agent).leaves):
+            return ""
+        return (
+            "You see the memory of the machine: its bytes in hexadecimal, sixteen in a row, after the number "
+            "of the first of them. Which byte means what, the game does not say."
+        )
+
     def can_say(self, agent: AgentID) -> bool:
-        leaves = self._space(agent).leaves
-        return not all(is_picture(leaf) for _, leaf in leaves)
+        return any(can_be_said(leaf) for _, leaf in self._space(agent).leaves)
 
     def _space(self, agent: AgentID) -> Space:
-        return to_space(self.environment.adapter.observation_space(agent))
+        known = self._spaces.get(agent)
+        if known is None:
+            known = self._spaces[agent] = to_space(self.environment.adapter.observation_space(agent))
+        return known

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from gym_gui.core.spaces import Space
 
-MOST_NUMBERS = 64
+MOST_NUMBERS = 400
 """Entries of an array that are said one by one; a larger one is summed up."""
+_IN_A_LINE = 64
+_NAMED = 12
+"""Components of a vector without names that get a line each."""
+_MOST_ITEMS = 40
+_ROW = 16
 _NOTHING = "(nothing)"
 _UNBOUNDED = 1e30
 """Bounds beyond this are none: packages write the largest float instead of infinity."""
@@ -19,11 +24,26 @@ _UNBOUNDED = 1e30
 
 def is_picture(space: Space) -> bool:
     """Whether values are pictures, which words cannot carry."""
+    if space.kind != "Box" or space.dtype != np.dtype(np.uint8) or not 2 <= len(space.shape) <= 4:
+        return False
+    return sorted(space.shape)[-2] >= 24  # colours may come first or last, and frames may be stacked
+
+
+def is_memory(space: Space) -> bool:
+    """Whether values are a machine's memory, such as the 128 bytes of an Atari 2600."""
     return (
         space.kind == "Box"
         and space.dtype == np.dtype(np.uint8)
-        and len(space.shape) in (2, 3)
-        and min(space.shape[:2]) >= 24
+        and len(space.shape) == 1
+        and _IN_A_LINE < space.shape[0] <= MOST_NUMBERS
+    )
+
+
+def can_be_said(space: Space) -> bool:
+    """Whether words tell a value of a space without parts, instead of summing it up."""
+    many = int(np.prod(space.shape)) if space.shape else 1
+    return space.kind not in ("Box", "MultiDiscrete", "MultiBinary") or (
+        many <= MOST_NUMBERS and not is_picture(space)
     )
 
 
@@ -54,10 +74,10 @@ def _lines(space: Space, value: Any, label: str, names: Sequence[str] = ()) -> I
     elif space.kind == "Box":
         yield from _box(space, np.asarray(value), label, names)
     elif space.kind == "MultiBinary":
-        on = [str(i) for i in np.flatnonzero(np.asarray(value).reshape(-1))]
-        yield f"{head}on are {', '.join(on) or 'none'} of 0 to {int(np.prod(space.shape)) - 1}"
+        yield head + _switches(np.asarray(value).reshape(-1))
     elif space.kind == "MultiDiscrete":
-        yield head + _numbers(np.asarray(value))
+        many = np.asarray(value)
+        yield head + (_summed_up(many) if many.size > MOST_NUMBERS else _numbers(many))
     elif space.kind in ("Sequence", "Graph"):
         yield from _collection(space, value, label)
     else:
@@ -71,25 +91,49 @@ def _discrete(space: Space, value: int, names: Sequence[str]) -> str:
     return f"{value} (of {space.start} to {space.start + space.n - 1})"
 
 
+def _switches(value: NDArray[Any]) -> str:
+    on = np.flatnonzero(value)
+    if value.size > MOST_NUMBERS:
+        return f"{on.size} of {value.size} are on"
+    return f"on are {', '.join(map(str, on)) or 'none'} of 0 to {value.size - 1}"
+
+
 def _box(space: Space, value: NDArray[Any], label: str, names: Sequence[str]) -> Iterator[str]:
     head = f"{label}: " if label else ""
+    shape = " x ".join(map(str, value.shape))
     if is_picture(space):
-        yield f"{head}a picture of {' x '.join(map(str, value.shape))}, which words do not show"
-    elif value.size > MOST_NUMBERS and value.ndim != 2:
+        yield f"{head}a picture of {shape}, which words do not show"
+    elif value.size > MOST_NUMBERS:
         yield head + _summed_up(value)
+    elif is_memory(space):
+        yield f"{head}{value.size} bytes"
+        yield from memory(value)
     elif value.ndim <= 1:
         yield from _vector(space, value.reshape(-1), label, names)
-    elif value.ndim == 2 and max(value.shape) <= MOST_NUMBERS:
-        yield f"{head}a table of {value.shape[0]} rows and {value.shape[1]} columns"
-        yield from (f"  {_numbers(row)}" for row in value)
+    elif value.ndim == 2:
+        yield from _table(value, head)
+    elif value.ndim == 3 and value.size > _IN_A_LINE:
+        for layer in range(value.shape[2]):
+            yield from _table(value[:, :, layer], f"{head}layer {layer + 1} of {value.shape[2]}, ")
     else:
-        yield f"{head}shape {' x '.join(map(str, value.shape))}, entries {_numbers(value.reshape(-1))}"
+        yield f"{head}shape {shape}, entries {_numbers(value.reshape(-1))}"
+
+
+def _table(value: NDArray[Any], head: str) -> Iterator[str]:
+    yield f"{head}a table of {value.shape[0]} rows and {value.shape[1]} columns"
+    yield from (f"  {_numbers(row)}" for row in value)
+
+
+def memory(value: NDArray[Any]) -> Iterator[str]:
+    """Bytes in hexadecimal, sixteen in a row after the number of the first of them."""
+    for start in range(0, value.size, _ROW):
+        yield f"{start:02X}: {value[start : start + _ROW].tobytes().hex(' ').upper()}"
 
 
 def _vector(space: Space, value: NDArray[Any], label: str, names: Sequence[str]) -> Iterator[str]:
     head = f"{label}: " if label else ""
     if not value.size or len(names) != value.size:
-        if value.size > 12 or not value.size:
+        if value.size > _NAMED or not value.size:
             yield head + _numbers(value)
             return
         names = (
@@ -108,32 +152,43 @@ def _vector(space: Space, value: NDArray[Any], label: str, names: Sequence[str])
 
 
 def _bounds(low: float, high: float) -> str:
+    said = bounds_of(low, high)
+    return f" ({said})" if said else ""
+
+
+def bounds_of(low: float, high: float) -> str:
+    """``between -1 and 1``, ``at least 0``, or ``""`` without bounds."""
     below, above = abs(low) < _UNBOUNDED, abs(high) < _UNBOUNDED
     if below and above:
-        return f" (between {number(low)} and {number(high)})"
+        return f"between {number(low)} and {number(high)}"
     if below:
-        return f" (at least {number(low)})"
-    return f" (at most {number(high)})" if above else ""
+        return f"at least {number(low)}"
+    return f"at most {number(high)}" if above else ""
 
 
 def _collection(space: Space, value: Any, label: str) -> Iterator[str]:
     name = label or "items"
     if space.kind == "Graph":
         nodes, edges, links = value.nodes, value.edges, value.edge_links
-        yield f"{name}: a graph of {len(nodes)} nodes and {0 if links is None else len(links)} edges"
-        for i, node in enumerate(nodes):
+        pairs: list[list[int]] = [] if links is None else np.asarray(links).tolist()
+        yield f"{name}: a graph of {len(nodes)} nodes and {len(pairs)} edges"
+        for i, node in enumerate(nodes[:_MOST_ITEMS]):
             yield from _lines(space.spaces["node"], node, f"  node {i}")
-        for i, (start, end) in enumerate([] if links is None else np.asarray(links).tolist()):
+        for i, (start, end) in enumerate(pairs[:_MOST_ITEMS]):
             edge = f"  edge from {int(start)} to {int(end)}"
             if edges is None:
                 yield edge
             else:
                 yield from _lines(space.spaces["edge"], edges[i], edge)
+        if (more := max(len(nodes), len(pairs)) - _MOST_ITEMS) > 0:
+            yield f"  and up to {more} more"
         return
     items = _unstacked(space.spaces["element"], value) if space.stacked else list(value)
     yield f"{name}: {len(items)} in all"
-    for i, item in enumerate(items):
+    for i, item in enumerate(items[:_MOST_ITEMS]):
         yield from _lines(space.spaces["element"], item, f"  {i + 1}")
+    if len(items) > _MOST_ITEMS:
+        yield f"  and {len(items) - _MOST_ITEMS} more"
 
 
 def _unstacked(element: Space, value: Any) -> list[Any]:
@@ -196,12 +251,10 @@ def _box_form(space: Space) -> str:
     if not low.size:
         return "Your action is the empty list []."
     if (low == low[0]).all() and (high == high[0]).all():
-        every = _bounds(float(low[0]), float(high[0])).strip(" ()")
+        every = bounds_of(float(low[0]), float(high[0]))
         how = f", {'each ' if size > 1 else ''}{every}" if every else ""
         return f"Your action is a list of {size} number{'s' * (size > 1)}{how}."
-    ranges = "; ".join(
-        _bounds(float(a), float(b)).strip(" ()") or "any" for a, b in zip(low, high, strict=True)
-    )
+    ranges = "; ".join(bounds_of(float(a), float(b)) or "any" for a, b in zip(low, high, strict=True))
     return f"Your action is a list of {size} numbers: {ranges}."
 
 
@@ -211,6 +264,13 @@ def _shape_of(space: Space) -> str:
         return "{" + ", ".join(f'"{key}": {_shape_of(child)}' for key, child in spaces.items()) + "}"
     if space.kind == "Tuple":
         return "[" + ", ".join(_shape_of(child) for child in spaces.values()) + "]"
+    if space.kind == "OneOf":
+        kinds = " or ".join(f"[{key}, {_shape_of(child)}]" for key, child in spaces.items())
+        return f"<one of {kinds}>" if len(spaces) > 1 else kinds
+    if space.kind == "Sequence":
+        return f"[{_shape_of(space.spaces['element'])}, ...]"
     if space.kind == "Discrete":
         return f"<{space.start} to {space.start + space.n - 1}>"
-    return f"<{space.kind}>"
+    if space.kind in ("Graph", "Custom"):
+        return f"<{space.kind}>"
+    return f"<{action_form(space).removeprefix('Your action is ').rstrip('.')}>"

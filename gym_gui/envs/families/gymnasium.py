@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
-from gym_gui.envs.documents import summaries
+from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _HOME = "gymnasium.envs."
@@ -196,6 +197,28 @@ class GymnasiumFamily(Family):
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         words = _MEANINGS.get(_area(environment.spec), ())
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
+
+    def describer(self, environment: Environment) -> Describer:
+        """By what Gymnasium's documentation says of it, unless more is known."""
+        from gym_gui.envs.describers import box2d, classic_control, toy_text, vectors
+
+        area = _area(environment.spec)
+        if area in toy_text.DESCRIBERS:
+            return toy_text.DESCRIBERS[area](environment)
+        if area in classic_control.TASKS:
+            return classic_control.ControlDescriber(environment, classic_control.TASKS[area])
+        if area in box2d.DESCRIBERS:
+            return box2d.DESCRIBERS[area](environment)
+        return vectors.documented(environment, self._tables(environment.spec))
+
+    def _tables(self, spec: EnvSpec) -> str:
+        """Its documentation; older versions of MuJoCo's environments leave theirs to the last one."""
+        own = self.documentation(spec)
+        if "| Num" in own or not isinstance(spec.entry_point, str) or not _area(spec).startswith("mujoco."):
+            return own
+        newest = _VERSIONED.sub("_v5", spec.module)
+        found = source.find(f"{newest}:{spec.entry_point.rpartition(':')[2]}")
+        return found.text if found is not None else own
 
     def success(self, environment: Environment) -> bool | None:
         rule = _SOLVED.get(_area(environment.spec))

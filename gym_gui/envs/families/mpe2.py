@@ -21,10 +21,13 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _MODULE = re.compile(r"^\w+_v\d+$")
-_MOVES = ("noop", "left", "right", "down", "up")
+MOVES = ("noop", "left", "right", "down", "up")
+LETTERS = "ABCDEFGHIJ"
+"""Messages, as the package draws them."""
 
 
 class Mpe2Family(Family):
@@ -87,11 +90,20 @@ class Mpe2Family(Family):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=10)
 
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.particles import ParticleDescriber
+
+        return ParticleDescriber(environment)
+
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
-        """Words for agents that only move; those that also speak have products of both."""
-        body = next(a for a in environment.env.world.agents if a.name == agent)
-        n = getattr(environment.adapter.action_space(agent), "n", 0)
-        return _MOVES if body.movable and body.silent and n == len(_MOVES) else ()
+        """Words of moving and of speaking; who does both has a word for each pair."""
+        world = environment.env.world
+        body = next(a for a in world.agents if a.name == agent)
+        said = () if body.silent else tuple(f"say {letter}" for letter in LETTERS[: world.dim_c])
+        words = MOVES if body.movable else said
+        if body.movable and said:  # the package counts moves within letters
+            words = tuple(f"{move}, {letter}" for letter in said for move in MOVES)
+        return words if getattr(environment.adapter.action_space(agent), "n", 0) == len(words) else ()
 
 
 def _world(spec: EnvSpec) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from gym_gui import envs
 from gym_gui.core.spaces import to_space
-from gym_gui.envs.describers.spaces import action_form, is_picture, number, say
+from gym_gui.envs.describers import SpaceDescriber
+from gym_gui.envs.describers.spaces import action_form, can_be_said, is_picture, number, say
 from tests.support.space_strategies import any_space
 
 
@@ -77,18 +79,98 @@ def test_how_an_action_is_written_down(space: Any, form: str) -> None:
     assert action_form(to_space(space)) == f"Your action is {form}"
 
 
-def test_pictures_cannot_be_said() -> None:
-    assert is_picture(to_space(spaces.Box(0, 255, (64, 64, 3), np.uint8)))
-    assert not is_picture(to_space(spaces.Box(0, 255, (7, 7, 3), np.uint8)))
+@pytest.mark.parametrize("shape", [(64, 64, 3), (84, 84), (4, 84, 84), (3, 64, 64), (4, 84, 84, 3)])
+def test_pictures_cannot_be_said(shape: tuple[int, ...]) -> None:
+    described = to_space(spaces.Box(0, 255, shape, np.uint8))
+    assert is_picture(described) and not can_be_said(described)
+
+
+def test_codes_of_cells_are_no_picture_and_are_said_layer_by_layer() -> None:
+    described = to_space(spaces.Box(0, 255, (7, 7, 3), np.uint8))
+    assert not is_picture(described) and can_be_said(described)
+    value = np.arange(147, dtype=np.uint8).reshape(7, 7, 3)
+    lines = say(described, value).splitlines()
+    assert len(lines) == 24 and lines[8] == "layer 2 of 3, a table of 7 rows and 7 columns"
+    assert lines[9] == "  1, 4, 7, 10, 13, 16, 19"
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Box(-1, 1, (84, 84), np.float32),
+        spaces.Box(-1, 1, (2, 1000), np.float32),
+        spaces.Box(-1, 1, (9000,), np.float64),
+        spaces.MultiDiscrete([3] * 5000),
+        spaces.MultiBinary(5000),
+    ],
+    ids=str,
+)
+def test_what_is_only_summed_up_is_not_offered_as_text(space: Any) -> None:
+    space.seed(1)
+    described = to_space(space)
+    assert not can_be_said(described)
+    words = say(described, space.sample())
+    assert len(words) < 120 and "\n" not in words
+
+
+def test_a_long_collection_is_cut_and_says_so() -> None:
+    space = spaces.Sequence(spaces.Discrete(5), stack=False)
+    lines = say(to_space(space), tuple([3] * 100)).splitlines()
+    assert lines[0] == "items: 100 in all" and lines[-1] == "  and 60 more" and len(lines) == 42
+
+
+def test_memory_is_told_byte_by_byte() -> None:
+    described = to_space(spaces.Box(0, 255, (128,), np.uint8))
+    value = np.random.default_rng(1).integers(0, 256, 128).astype(np.uint8)
+    head, *rows = say(described, value).splitlines()
+    assert head == "128 bytes" and len(rows) == 8
+    back = [int(byte, 16) for row in rows for byte in row.split(": ")[1].split()]
+    assert back == value.tolist() and [row.split(":")[0] for row in rows][-1] == "70"
+
+
+class Console(gymnasium.Env[Any, Any]):
+    """A machine that shows its memory, as the Atari games do with ``obs_type="ram"``."""
+
+    observation_space = spaces.Box(0, 255, (128,), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        return np.zeros(128, np.uint8), {}
+
+
+def test_who_sees_memory_is_told_what_it_is() -> None:
+    gymnasium.register("tests/Console-v0", entry_point=Console)
+    try:
+        environment = envs.make("tests/Console-v0")
+        try:
+            describer = environment.describer("agent_0")
+            assert describer.can_say("agent_0")
+            assert "You see the memory of the machine" in describer.briefing("agent_0")
+        finally:
+            environment.close()
+    finally:
+        del gymnasium.registry["tests/Console-v0"]
+
+
+@settings(max_examples=60)
+@given(any_space)
+def test_the_form_of_an_action_is_spelled_out(space: Any) -> None:
+    form = action_form(to_space(space))
+    assert not any(f"<{kind}>" in form for kind in ("Box", "MultiBinary", "MultiDiscrete", "Text", "OneOf"))
 
 
 def test_an_agent_is_told_the_game_and_its_actions() -> None:
     environment = envs.make("FrozenLake-v1")
     try:
-        briefing = environment.describer("agent_0").briefing("agent_0")
+        describer = SpaceDescriber(environment)
+        briefing = describer.briefing("agent_0")
         observation = environment.adapter.reset(seed=1)["agent_0"]
         assert briefing.startswith("The game is FrozenLake.")
         assert briefing.endswith("Your actions:\n- left\n- down\n- right\n- up")
-        assert environment.describer("agent_0").text("agent_0", observation) == "0 (of 0 to 15)"
+        assert describer.text("agent_0", observation) == "0 (of 0 to 15)"
     finally:
         environment.close()

@@ -1,0 +1,201 @@
+"""Classic control in words: where things are, and which way they move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import atan2, degrees
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.vectors import Component, VectorDescriber
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_TURNS = ("clockwise", "counterclockwise")
+_SIDES = ("left", "right")
+
+
+class Task(NamedTuple):
+    """One of the tasks.
+
+    Attributes:
+        said: An observation in words.
+        size: Numbers in an observation.
+        about: What is wanted, from the environment itself.
+        reads: How to read what is said.
+        meanings: Of the words of discrete actions.
+        acted: Components of a continuous action.
+    """
+
+    said: Callable[[Sequence[float]], str]
+    size: int
+    about: Callable[[Any], str]
+    reads: str = ""
+    meanings: Mapping[str, str] = {}  # never changed
+    acted: tuple[Component, ...] = ()
+
+
+class ControlDescriber(VectorDescriber):
+    """Says a task's numbers in sentences.
+
+    Args:
+        environment: One of Gymnasium's classic control.
+        task: Which.
+    """
+
+    def __init__(self, environment: Environment, task: Task) -> None:
+        about = task.about(environment.env)
+        super().__init__(environment, acted=task.acted, about=about, meanings=task.meanings)
+        self._task = task
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        if getattr(observation, "shape", ()) != (self._task.size,):
+            return super().text(agent, observation, mode)
+        return self._task.said(observation.tolist())
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return self._task.reads
+
+
+def _way(value: float, names: tuple[str, str]) -> str:
+    """The name of the side on which ``value`` lies, less than 0 or more."""
+    return names[value > 0]
+
+
+def _moves(speed: float, unit: str, verb: str = "moving", names: tuple[str, str] = _SIDES) -> str:
+    return f"{verb} {_way(speed, names)} at {number(abs(speed))} {unit}" if speed else "at rest"
+
+
+def _leans(angle: float, names: tuple[str, str], off: str) -> str:
+    """An angle in radians, in degrees."""
+    return f"{number(abs(degrees(angle)))} degrees {_way(angle, names)}{off}"
+
+
+def _cart_pole(seen: Sequence[float]) -> str:
+    x, speed, angle, turning = seen
+    where = f"{number(abs(x))} m {_way(x, _SIDES)} of the centre" if x else "at the centre"
+    rotating = _moves(degrees(turning), "degrees/s", "rotating")
+    return f"Cart: {where}, {_moves(speed, 'm/s')}.\nPole: leaning {_leans(angle, _SIDES, '')}, {rotating}."
+
+
+def _cart_pole_rules(env: Any) -> str:
+    edge, lean = getattr(env, "x_threshold", 2.4), getattr(env, "theta_threshold_radians", 0.2095)
+    return (
+        "Every step is rewarded until the pole leans more than "
+        f"{number(degrees(lean))} degrees or the cart is more than {number(edge)} m from the centre."
+    )
+
+
+def _car(seen: Sequence[float]) -> str:
+    x, speed = seen
+    off = x - _BOTTOM
+    return (
+        f"Car: at {number(x)}, {number(abs(off))} {_way(off, _SIDES)} of the bottom of the valley, "
+        f"{_moves(speed, 'a step')}."
+    )
+
+
+_BOTTOM = -0.5236
+"""Where cos(3x) is least: -pi / 6."""
+_CAR_READS = "Places run from -1.2, where a wall is, to 0.6; the bottom of the valley is at -0.52."
+
+
+def _car_rules(env: Any) -> str:
+    return (
+        f"The flag stands on the right hill at {number(env.goal_position)}. The motor is too weak to drive "
+        "up from the bottom: the car has to swing. Speed is at most 0.07 a step, and every step costs 1."
+    )
+
+
+def _strong_car_rules(env: Any) -> str:
+    return (
+        f"The flag stands on the right hill at {number(env.goal_position)}, and reaching it is rewarded with "
+        "100. The motor is too weak to drive up from the bottom: the car has to swing. Speed is at most 0.07 "
+        "a step; force costs a tenth of its square."
+    )
+
+
+def _pendulum(seen: Sequence[float]) -> str:
+    up, left, turning = seen
+    angle = atan2(left, up)
+    return f"Pendulum: {_leans(angle, _TURNS, ' of upright')}, {_moves(turning, 'rad/s', 'turning', _TURNS)}."
+
+
+def _pendulum_rules(env: Any) -> str:
+    return (
+        "Each step costs the square of its angle from upright in radians, and a little for speed and torque."
+    )
+
+
+def _acrobot(seen: Sequence[float]) -> str:
+    first, second = atan2(seen[1], seen[0]), atan2(seen[3], seen[2])
+    height = -seen[0] - (seen[0] * seen[2] - seen[1] * seen[3])
+    return (
+        f"First link: {_leans(first, _TURNS, ' of straight down')}, "
+        f"{_moves(seen[4], 'rad/s', 'turning', _TURNS)}.\n"
+        f"Second link: {_leans(second, _TURNS, ' of the first')}, "
+        f"{_moves(seen[5], 'rad/s', 'turning against it', _TURNS)}.\n"
+        f"Height of the tip: {number(height)}."
+    )
+
+
+def _acrobot_rules(env: Any) -> str:
+    return (
+        "Two links of length 1 hang from a pivot, the second one from the end of the first. Every step costs "
+        "1 until the tip of the second is more than 1 above the pivot. The motor sits between the links."
+    )
+
+
+_CART_POLE = Task(
+    _cart_pole,
+    4,
+    _cart_pole_rules,
+    "Leaning right means that the top of the pole is right of its foot.",
+    {"left": "push the cart to the left", "right": "push the cart to the right"},
+)
+_PENDULUM = Task(
+    _pendulum,
+    3,
+    _pendulum_rules,
+    "180 degrees is hanging straight down. Speed is at most 8 rad/s.",
+    acted=(Component("torque: more than 0 turns it counterclockwise", "N m"),),
+)
+TASKS: Mapping[str, Task] = {
+    "classic_control.cartpole": _CART_POLE,
+    "phys2d.cartpole": _CART_POLE,
+    "classic_control.pendulum": _PENDULUM,
+    "phys2d.pendulum": _PENDULUM,
+    "classic_control.mountain_car": Task(
+        _car,
+        2,
+        _car_rules,
+        _CAR_READS,
+        {
+            "left": "accelerate to the left",
+            "noop": "do not accelerate",
+            "right": "accelerate to the right",
+        },
+    ),
+    "classic_control.continuous_mountain_car": Task(
+        _car,
+        2,
+        _strong_car_rules,
+        _CAR_READS,
+        acted=(Component("force: more than 0 to the right, less to the left"),),
+    ),
+    "classic_control.acrobot": Task(
+        _acrobot,
+        6,
+        _acrobot_rules,
+        "The height of the tip is counted from the pivot: -2 is hanging straight down, 2 is the top.",
+        {
+            "torque -1": "turn the second link clockwise against the first",
+            "noop": "leave them to swing",
+            "torque +1": "turn the second link counterclockwise against the first",
+        },
+    ),
+}
+"""By module within Gymnasium."""

@@ -1,0 +1,334 @@
+"""Particle worlds in words: who is where, seen from the agent, read out of its vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.particle_games import COLOURS, Goals
+from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.families.mpe2 import LETTERS, MOVES
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_MEANINGS = {
+    "noop": "no push",
+    "left": "push yourself to the left",
+    "right": "push yourself to the right",
+    "down": "push yourself down",
+    "up": "push yourself up",
+}
+_STILL = 0.005
+"""Less than this is said as nothing: two places behind the point are told."""
+
+
+class Vector:
+    """An observation, read from its beginning."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values: list[float] = values.tolist()
+        self._at = 0
+
+    def take(self, count: int) -> list[float]:
+        """The next numbers."""
+        start, self._at = self._at, self._at + count
+        return self._values[start : self._at]
+
+    def pairs(self, count: int) -> list[list[float]]:
+        """The next pairs of numbers: places or velocities."""
+        return [self.take(2) for _ in range(count)]
+
+
+def away(dx: float, dy: float) -> str:
+    """A place as seen from another: ``0.52 right, 0.31 up (0.61 away)``."""
+    return f"{_sides(dx, dy)} ({np.hypot(dx, dy):.2f} away)" if _shown(dx, dy) else "here"
+
+
+def _shown(dx: float, dy: float) -> bool:
+    return abs(dx) >= _STILL or abs(dy) >= _STILL
+
+
+def _sides(dx: float, dy: float) -> str:
+    parts = [
+        f"{abs(value):.2f} {names[value > 0]}"
+        for value, names in ((dx, ("left", "right")), (dy, ("down", "up")))
+        if abs(value) >= _STILL
+    ]
+    return ", ".join(parts)
+
+
+def _moving(velocity: Sequence[float]) -> str:
+    return f"; moves {_sides(*velocity)}" if _shown(*velocity) else ""
+
+
+def one_hot(values: Sequence[float]) -> int | None:
+    """Which of the values is 1 where all others are 0."""
+    if sorted(values) != [*(0.0,) * (len(values) - 1), 1.0]:
+        return None
+    return list(values).index(1.0)
+
+
+def _letter(values: Sequence[float]) -> str:
+    """A message: its letter, its numbers where it has no letter, or that there is none."""
+    if not any(values):
+        return "nothing yet"
+    which = one_hot(values)
+    return LETTERS[which] if which is not None else f"[{', '.join(map(number, values))}]"
+
+
+class ParticleDescriber(SpaceDescriber):
+    """Reads each world's vector as the world's own ``observation`` writes it."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self._world: Any = environment.env.world
+        self._scenario: Any = environment.env.scenario
+        self._name = type(self._scenario).__module__.rpartition(".")[2]
+        self._bodies = {body.name: body for body in self._world.agents}
+        self._goals = Goals(self._name, self._scenario, self._world)
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        said = getattr(self, f"_{self._name}", None)
+        if said is None or agent not in self._bodies:
+            return super().text(agent, observation, mode)
+        return "\n".join(said(self._bodies[agent], Vector(np.asarray(observation))))
+
+    def game(self, agent: AgentID) -> str:
+        others = [name for name in self._bodies if name != agent]
+        company = f"You are {agent}{', with ' if others else ''}{', '.join(others)}."
+        steps = f"A game has {self.environment.env.max_cycles} steps."
+        told = self._goals.of(self._bodies[agent]) if agent in self._bodies else ""
+        return " ".join(filter(None, (super().game(agent), company, told, steps)))
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        body = self._bodies.get(agent)
+        if body is None or self._name == "simple_crypto" or not body.movable:
+            return ""
+        world = self._world
+        push = (5.0 if body.accel is None else body.accel) * world.dt / body.mass
+        return (
+            "Places are told from where you are: right is +x, up is +y. The world reaches about 1 from its "
+            f"middle. In a step you move by {number(world.dt)} of your velocity, lose "
+            f"{number(world.damping * 100)} % of it, and a push adds {number(push)} to it. "
+            f"Radius: {', '.join(self._sizes())}."
+        )
+
+    def _sizes(self) -> Iterator[str]:
+        """How large the kinds of things are."""
+        kinds = {self._sort(body.name): body for body in self._world.entities}
+        for kind, body in kinds.items():
+            speed = "" if body.max_speed is None else f" (speed at most {number(body.max_speed)})"
+            yield f"{kind} {number(body.size)}{speed}"
+
+    def _sort(self, name: str) -> str:
+        """What a thing is called without its number."""
+        kind = name.replace("_", " ").rpartition(" ")[0]
+        hard = self._name in ("simple_tag", "simple_world_comm")
+        return "obstacle" if hard and kind == "landmark" else kind
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        words = self.environment.action_meanings(agent)
+        return [ActionWord(word, _MEANINGS.get(word, "")) for word in words]
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        body = self._bodies.get(agent)
+        if body is None:
+            return super()._how_to_act(agent)
+        letters = LETTERS[: self._world.dim_c]
+        if self.environment.env.continuous_actions:
+            return self._continuous(agent, body, letters)
+        if not (body.movable and not body.silent):
+            return super()._how_to_act(agent)
+        moves = "\n".join(f"- {word}: {_MEANINGS[word]}" for word in MOVES)
+        return (
+            f"Your action is a push and a letter that the others see, from {letters[0]} to {letters[-1]}, "
+            f'written like "left, say {letters[1]}". The pushes:\n{moves}'
+        )
+
+    def _continuous(self, agent: AgentID, body: Any, letters: str) -> str:
+        form = super()._how_to_act(agent)
+        space = to_space(self.environment.adapter.action_space(agent))
+        parts = [*(("nothing", *MOVES[1:]) if body.movable else ()), *(() if body.silent else letters)]
+        if space.shape != (len(parts),):
+            return form
+        named = ", ".join(f"letter {part}" if part in letters else part for part in parts)
+        return f"{form.rstrip('.')}: how strong each is of {named}."
+
+    # -- one method for each world, named like its module
+
+    def _simple(self, body: Any, seen: Vector) -> Iterator[str]:
+        yield _own(velocity=seen.take(2))
+        yield from self._landmarks(seen, ["landmark"])
+
+    def _simple_adversary(self, body: Any, seen: Vector) -> Iterator[str]:
+        landmarks = self._numbered("landmark")
+        target = None if body.adversary else seen.take(2)
+        if target is not None:
+            yield f"target: {away(*target)}"
+        shown, places = self._nearest(seen, landmarks, "num_landmark_neighbors")
+        for name, place in zip(shown, places, strict=True):
+            if place != target:
+                yield f"{name}: {away(*place)}"
+        others, places = self._nearest(seen, self._others(body), "num_agent_neighbors")
+        yield from _listed(others, places)
+
+    def _simple_crypto(self, body: Any, seen: Vector) -> Iterator[str]:
+        width = self._world.dim_c
+        if body.speaker:
+            yield f"The message for Bob: {_letter(seen.take(width))}"
+        if not body.adversary:
+            yield f"The key that only Alice and Bob know: {_letter(seen.take(width))}"
+        if not body.speaker:
+            yield f"Alice says: {_letter(seen.take(width))}"
+
+    def _simple_formation(self, body: Any, seen: Vector) -> Iterator[str]:
+        yield _own(seen.take(2), seen.take(2))
+        yield from self._landmarks(seen, ["landmark"])
+
+    def _simple_line(self, body: Any, seen: Vector) -> Iterator[str]:
+        yield _own(seen.take(2), seen.take(2))
+        yield from self._landmarks(seen, ["one end of the line", "other end of the line"])
+
+    def _simple_push(self, body: Any, seen: Vector) -> Iterator[str]:
+        names = ["green landmark", "blue landmark"]
+        yield _own(velocity=seen.take(2))
+        if not body.adversary:
+            yield f"target: {away(*(target := seen.take(2)))}"
+            seen.take(3)  # the colour of the agent is that of its target
+            places = seen.pairs(len(names))
+            seen.take(3 * len(names))
+            shown = [(n, p) for n, p in zip(names, places, strict=True) if p != target]
+            yield from (f"{name}: {away(*place)}" for name, place in shown)
+        else:
+            yield from self._landmarks(seen, names)
+        yield from self._landmarks(seen, self._others(body))
+
+    def _simple_reference(self, body: Any, seen: Vector) -> Iterator[str]:
+        (other,) = self._others(body)
+        yield _own(velocity=seen.take(2))
+        yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
+        yield f"the target of {other}: the {_colour(seen.take(3))} landmark"
+        yield f"{other} says: {_letter(seen.take(self._world.dim_c))}"
+
+    def _simple_speaker_listener(self, body: Any, seen: Vector) -> Iterator[str]:
+        if not body.movable:
+            yield f"the target of listener_0: the {_colour(seen.take(3))} landmark"
+            return
+        yield _own(velocity=seen.take(2))
+        yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
+        yield f"speaker_0 says: {_letter(seen.take(self._world.dim_c))}"
+
+    def _simple_spread(self, body: Any, seen: Vector) -> Iterator[str]:
+        yield _own(seen.take(2), seen.take(2))
+        for names, limit in (
+            (self._numbered("landmark"), "num_landmark_neighbors"),
+            (self._others(body), "num_agent_neighbors"),
+        ):
+            shown, places = self._nearest(seen, names, limit)
+            yield from _listed(shown, places)
+
+    def _simple_tag(self, body: Any, seen: Vector) -> Iterator[str]:
+        yield _own(seen.take(2), seen.take(2))
+        obstacles, places = self._nearest(seen, self._numbered("obstacle"), "num_landmark_neighbors")
+        yield from _listed(obstacles, places)
+        names = self._others(body)
+        others, places = self._nearest(seen, names, "num_agent_neighbors")
+        near = self._scenario.num_agent_neighbors
+        fast = [name for name in names if not self._bodies[name].adversary] if near is None else others
+        speeds = dict(zip(fast, seen.pairs(len(fast)), strict=True))
+        for name, place in zip(others, places, strict=True):
+            yield f"{name}: {away(*place)}{_moving(speeds.get(name, (0, 0)))}"
+
+    def _simple_world_comm(self, body: Any, seen: Vector) -> Iterator[str]:
+        world, others = self._world, self._others(body)
+        yield _own(seen.take(2), seen.take(2))
+        rocks = len(world.landmarks) - len(world.food) - len(world.forests)
+        kinds = (("obstacle", rocks), ("food", len(world.food)), ("forest", len(world.forests)))
+        yield from self._landmarks(seen, [f"{kind} {i}" for kind, n in kinds for i in range(n)])
+        places = seen.pairs(len(others))
+        fast = [name for name in others if not self._bodies[name].adversary]
+        if body.adversary:
+            speeds, inside = seen.pairs(len(fast)), seen.take(len(world.forests))
+        else:
+            inside, speeds = seen.take(len(world.forests)), seen.pairs(len(fast))
+        moving = dict(zip(fast, speeds, strict=True))
+        for name, place in zip(others, places, strict=True):
+            where = f"{away(*place)}{_moving(moving.get(name, (0, 0)))}" if any(place) else "out of sight"
+            yield f"{name}: {where}"
+        hidden = [f"forest {i}" for i, flag in enumerate(inside) if flag > 0]
+        if hidden:
+            yield f"You are inside {' and '.join(hidden)}."
+        if body.adversary:
+            leader = "You said" if body.leader else f"{world.agents[0].name} says"
+            yield f"{leader}: {_letter(seen.take(world.dim_c))}"
+
+    def _collect_treasure(self, body: Any, seen: Vector) -> Iterator[str]:
+        kinds = len(self._world.treasure_types)
+        yield _own(place=seen.take(2), velocity=seen.take(2))
+        if body.collector:
+            held = one_hot(seen.take(kinds))
+            yield f"You carry {'nothing' if held is None else f'{self._kind(held)} treasure'}."
+        for _ in range(len(self._bodies) - 1):
+            place, velocity = seen.pairs(2)
+            takes, held = one_hot(seen.take(kinds)), one_hot(seen.take(kinds))
+            if takes is not None:
+                who = f"{self._kind(takes)} deposit"
+            else:
+                who = "collector" if held is None else f"collector with {self._kind(held)} treasure"
+            yield f"{who}: {away(*place)}{_moving(velocity)}"
+        for _ in self._world.landmarks:
+            place, kind = seen.take(2), one_hot(seen.take(kinds))
+            if kind is not None:  # one that has just been taken is shown as nothing
+                yield f"{self._kind(kind)} treasure: {away(*place)}"
+
+    # -- what they share
+
+    def _kind(self, index: int) -> str:
+        return self._goals.treasures[index]
+
+    def _others(self, body: Any) -> list[AgentID]:
+        return [name for name in self._bodies if name != body.name]
+
+    def _numbered(self, kind: str) -> list[str]:
+        return [f"{kind} {i}" for i in range(len(self._world.landmarks))]
+
+    def _landmarks(self, seen: Vector, names: Sequence[str]) -> Iterator[str]:
+        yield from (
+            f"{name}: {away(*place)}" for name, place in zip(names, seen.pairs(len(names)), strict=True)
+        )
+
+    def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
+        """Names and places of what is seen; where only the nearest are, without saying which."""
+        near: int | None = getattr(self._scenario, limit)
+        if near is None:
+            return list(names), seen.pairs(len(names))
+        kind = names[0].split()[0] if names and " " in names[0] else "other agent"
+        places = seen.pairs(near)[: len(names)]
+        return [f"{kind} ({i + 1}. nearest)" for i in range(len(places))], places
+
+
+def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator[str]:
+    yield from (f"{name}: {away(*place)}" for name, place in zip(names, places, strict=True))
+
+
+def _own(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
+    """Where the agent is and which way it moves."""
+    moves = f"You move {_sides(*velocity)}" if _shown(*velocity) else "You are at rest"
+    if place is None:
+        return f"{moves}."
+    at = f"{_sides(*place)} of the middle" if _shown(*place) else "in the middle"
+    return f"{moves}; you are {at}."
+
+
+def _colour(values: Sequence[float]) -> str:
+    """The landmark's colour is the strongest part of what an agent sees."""
+    return COLOURS[values.index(max(values))] if values else ""

@@ -1,0 +1,243 @@
+"""Toy text in words: the numbers of small worlds taken apart, and their maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.spaces import number
+
+Cell = tuple[int, int]
+_STEPS: Mapping[str, Cell] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+_COUNTED = "Rows are counted from the top and columns from the left, both from 1."
+
+
+def _cell(place: Cell) -> str:
+    return f"row {place[0] + 1}, column {place[1] + 1}"
+
+
+def _towards(start: Cell, end: Cell, names: tuple[str, str, str, str]) -> str:
+    """How far apart two cells are, by what up, down, left and right are called."""
+    rows, columns = end[0] - start[0], end[1] - start[1]
+    parts = [f"{abs(n)} {names[i + (n > 0)]}" for n, i in ((rows, 0), (columns, 2)) if n]
+    return ", ".join(parts) or "here"
+
+
+class ToyDescriber(SpaceDescriber):
+    """What the small worlds share.
+
+    Attributes:
+        meanings: Of the words of their actions.
+    """
+
+    meanings: ClassVar[Mapping[str, str]] = {}
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        return [ActionWord(each.word, self.meanings.get(each.word, "")) for each in super().actions(agent)]
+
+    def game(self, agent: AgentID) -> str:
+        steps = self.environment.spec.max_episode_steps
+        limit = f"A game has at most {steps} steps." if steps else ""
+        return " ".join(filter(None, (super().game(agent), self.rules(), limit)))
+
+    def rules(self) -> str:
+        """What is rewarded and what ends the game."""
+        return ""
+
+
+class LakeDescriber(ToyDescriber):
+    """FrozenLake: where on the map the number is, and what lies around."""
+
+    meanings: ClassVar[Mapping[str, str]] = {way: f"one cell {way}" for way in _STEPS}
+    _GROUND: ClassVar[Mapping[bytes, str]] = {b"H": "hole", b"G": "goal"}
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        desc = self.environment.env.desc
+        at = divmod(int(observation), desc.shape[1])
+        names = ("up", "down", "left", "right")
+        goals = "; ".join(_towards(at, (int(r), int(c)), names) for r, c in np.argwhere(desc == b"G"))
+        lines = [f"You are at {_cell(at)}. Goal: {goals}.", self._around(at)]
+        return "\n".join(lines if self._shared() else [*self._map(), *lines])
+
+    def _around(self, at: Cell) -> str:
+        desc = self.environment.env.desc
+        said: list[str] = []
+        for way, (row, column) in _STEPS.items():
+            there = at[0] + row, at[1] + column
+            inside = 0 <= there[0] < desc.shape[0] and 0 <= there[1] < desc.shape[1]
+            said.append(f"{way} {self._GROUND.get(desc[there], 'ice') if inside else 'edge'}")
+        return f"Next to you: {', '.join(said)}."
+
+    def rules(self) -> str:
+        chance = self._chance()
+        slips = (
+            f"The ice is slippery: a move goes where you want with probability {number(chance)}, else to "
+            "one of its two sides, each as likely. "
+            if chance < 1
+            else "You always go where you want. "
+        )
+        return f"{slips}The goal is rewarded; a hole ends the game without. Against the edge you stay."
+
+    def _chance(self) -> float:
+        """That a move succeeds: the first of a cell's outcomes that says so."""
+        for moves in self.environment.env.P.values():
+            if len(moves[0]) == 3:
+                return float(moves[0][1][0])
+        return 1.0
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        told = "\n".join(("The map:", *self._map())) if self._shared() else "You are shown the map."
+        return f"{told}\nS is the start, F ice, H a hole, G the goal. {_COUNTED}"
+
+    def _map(self) -> list[str]:
+        return ["".join(cell.decode() for cell in row) for row in self.environment.env.desc]
+
+    def _shared(self) -> bool:
+        """Whether all instances have this map, so that it needs to be told only once."""
+        spec: Any = getattr(self.environment.env, "spec", None)
+        asked: Mapping[str, Any] = spec.kwargs if spec is not None else {}
+        return asked.get("desc") is not None or asked.get("map_name", "4x4") is not None
+
+
+class CliffDescriber(ToyDescriber):
+    """CliffWalking: a number along 4 rows of 12, the last of them the cliff."""
+
+    meanings: ClassVar[Mapping[str, str]] = {way: f"one cell {way}" for way in _STEPS}
+    _SHAPE: ClassVar[Cell] = (4, 12)
+    _GOAL: ClassVar[Cell] = (3, 11)
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        at = divmod(int(np.asarray(observation).reshape(-1)[0]), self._SHAPE[1])
+        around = ", ".join(f"{way} {self._ground((at[0] + r, at[1] + c))}" for way, (r, c) in _STEPS.items())
+        goal = _towards(at, self._GOAL, ("up", "down", "left", "right"))
+        return f"You are at {_cell(at)}. Goal: {goal}.\nNext to you: {around}."
+
+    def _ground(self, place: Cell) -> str:
+        if not (0 <= place[0] < self._SHAPE[0] and 0 <= place[1] < self._SHAPE[1]):
+            return "edge"
+        if place == self._GOAL:
+            return "goal"
+        return "cliff" if place[0] == self._GOAL[0] and place[1] else "free"
+
+    def rules(self) -> str:
+        slips = (
+            " It is slippery: a move goes where you want in one of three cases, else to one of its two sides."
+            if getattr(self.environment.env, "is_slippery", False)
+            else ""
+        )
+        return f"Every step costs 1, a step into the cliff 100. Against the edge you stay.{slips}"
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            "There are 4 rows of 12 columns. You start at row 4, column 1; the goal is at row 4, column 12, "
+            f"and all between them is the cliff. {_COUNTED}"
+        )
+
+
+class TaxiDescriber(ToyDescriber):
+    """Taxi: the taxi, the passenger and the destination out of one number."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "south": "drive one cell down",
+        "north": "drive one cell up",
+        "east": "drive one cell right",
+        "west": "drive one cell left",
+        "pickup": "let the passenger in, who waits where the taxi is",
+        "dropoff": "let the passenger out at the destination",
+    }
+    _NAMES: ClassVar[tuple[str, ...]] = ("R", "G", "Y", "B")
+    _WAYS: ClassVar[tuple[str, str, str, str]] = ("north", "south", "west", "east")
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        env = self.environment.env
+        row, column, passenger, destination = (int(part) for part in env.decode(int(observation)))
+        at = (row, column)
+        waits = "in the taxi" if passenger == 4 else f"waits at {self._stand(at, passenger)}"
+        return (
+            f"Taxi: {_cell(at)}. Passenger: {waits}. Destination: {self._stand(at, destination)}.\n"
+            f"Open ways: {', '.join(self._open(at))}."
+        )
+
+    def _stand(self, at: Cell, index: int) -> str:
+        place: Cell = self.environment.env.locs[index]
+        return f"{self._NAMES[index]} ({_cell(place)}; {_towards(at, place, self._WAYS)})"
+
+    def _open(self, at: Cell) -> Iterator[str]:
+        desc, (row, column) = self.environment.env.desc, at
+        if row > 0:
+            yield "north"
+        if row < desc.shape[0] - 3:
+            yield "south"
+        if desc[1 + row, 2 * column] == b":":
+            yield "west"
+        if desc[1 + row, 2 * column + 2] == b":":
+            yield "east"
+
+    def rules(self) -> str:
+        env = self.environment.env
+        slips = ""
+        if len(env.P[0][0]) > 1:
+            slips = (
+                f" It rains: a drive goes where you want with probability {number(env.P[0][0][0][0])}, else "
+                "to one of its two sides."
+            )
+        fickle = (
+            " The passenger may want to go elsewhere once they are in the taxi."
+            if getattr(env, "fickle_passenger", False)
+            else ""
+        )
+        return (
+            "Every step costs 1, letting the passenger in or out where that is not possible 10; the end at "
+            f"the destination is rewarded with 20.{slips}{fickle}"
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        drawn = "\n".join("".join(cell.decode() for cell in row) for row in self.environment.env.desc)
+        return (
+            f"The map:\n{drawn}\nR (red), G (green), Y (yellow) and B (blue) are the stands. A | between two "
+            "cells is a wall, a : is none; there are no walls across. How far a stand is, is counted without "
+            f"walls. {_COUNTED}"
+        )
+
+
+class BlackjackDescriber(ToyDescriber):
+    """Blackjack: one's sum, whether an ace counts as 11, the dealer's open card."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "stick": "take no more; the dealer draws up to 17 or more",
+        "hit": "take another card",
+    }
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        total, card, ace = (int(each) for each in np.asarray(observation).reshape(-1))
+        counted = "an ace among them counts as 11" if ace else "no ace counts as 11"
+        return f"Your cards make {total}; {counted}.\nThe dealer shows {'an ace' if card == 1 else card}."
+
+    def rules(self) -> str:
+        env = self.environment.env
+        natural = (
+            " An ace and a ten at once win 1.5."
+            if getattr(env, "natural", False) and not getattr(env, "sab", False)
+            else ""
+        )
+        return (
+            "Kings, queens and jacks count 10, an ace 11 where that does not lead above 21 and else 1. Above "
+            f"21 you lose at once. Winning is rewarded with 1, losing with -1, a draw with 0.{natural}"
+        )
+
+
+DESCRIBERS: Mapping[str, type[ToyDescriber]] = {
+    "toy_text.frozen_lake": LakeDescriber,
+    "toy_text.cliffwalking": CliffDescriber,
+    "toy_text.taxi": TaxiDescriber,
+    "toy_text.blackjack": BlackjackDescriber,
+    "tabular.cliffwalking": CliffDescriber,
+    "tabular.blackjack": BlackjackDescriber,
+}
+"""By module within Gymnasium."""

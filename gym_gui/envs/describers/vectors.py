@@ -1,0 +1,204 @@
+"""Vectors whose components have names, read where the environment's own documentation has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.spaces import to_space
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.spaces import action_form, bounds_of, number
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+_REST = 128
+"""Components without a name that are said one by one."""
+_RULE = re.compile(r"[\s|:-]+")
+_UNIT = re.compile(r"\(([^()]+)\)\s*$")
+_NO_UNITS = frozenset({"", "v", "unitless"})
+
+
+class Component(NamedTuple):
+    """One number of a vector.
+
+    Attributes:
+        name: What it is.
+        unit: What it is counted in, ``""`` where it has none or nobody says.
+        switch: It is 0 or 1, and said as no or yes.
+    """
+
+    name: str
+    unit: str = ""
+    switch: bool = False
+
+
+class Table(NamedTuple):
+    """A table of components in a documentation.
+
+    Attributes:
+        named: What is in the vector, in its order.
+        left_out: What an option adds in front of it.
+    """
+
+    named: tuple[Component, ...] = ()
+    left_out: tuple[Component, ...] = ()
+
+
+def table_of(documentation: str, of: str) -> Table:
+    """The first table of a docstring whose columns begin with ``Num`` and ``of``.
+
+    Gymnasium's docstrings have such tables with ``of`` = ``Observation`` and ``Action``; that a
+    row is in the vector only with an option is written as ``excluded`` instead of its number.
+    """
+    columns: list[str] = []
+    named: list[Component] = []
+    left_out: list[Component] = []
+    for line in documentation.splitlines():
+        bare = line.strip()
+        if not bare.startswith("|"):
+            if columns:
+                break
+            continue
+        cells = [cell.strip() for cell in bare.strip("|").split("|")]
+        if not columns:
+            columns = cells if cells[:2] == ["Num", of] else []
+        elif not _RULE.fullmatch(bare):
+            (left_out if cells[0] == "excluded" else named).append(_component(columns, cells))
+    return Table(tuple(named), tuple(left_out))
+
+
+def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
+    row = dict(zip(columns, cells, strict=False))
+    said = row.get("Unit") or row.get("Type (Unit)") or row.get("Type(Unit)") or ""
+    found = _UNIT.search(said)
+    unit = found[1] if found else ""
+    name = cells[1].replace("`", "")
+    if not found and " rad" in row.get("Min", ""):
+        unit = "rad"
+    if unit == "rad" and name.lower().startswith("angular velocity"):
+        unit = "rad/s"  # the table of Ant has the unit of the angle there
+    return Component(name, "" if unit in _NO_UNITS else unit)
+
+
+class VectorDescriber(SpaceDescriber):
+    """Each number by name and unit, with its bounds told once.
+
+    Args:
+        environment: Its observation is a vector.
+        observed: What the components of an observation are, as far as they are known.
+        acted: What the components of a continuous action are.
+        about: Further sentences on the game.
+        reads: Further sentences on how to read an observation.
+        meanings: What the words of discrete actions mean.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        observed: Sequence[Component] = (),
+        acted: Sequence[Component] = (),
+        *,
+        about: str = "",
+        reads: str = "",
+        meanings: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(environment)
+        self._observed, self._acted = tuple(observed), tuple(acted)
+        self._about, self._reads, self._meanings = about, reads, dict(meanings or {})
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        if not self._fits(agent):
+            return super().text(agent, observation, mode)
+        values: NDArray[Any] = np.asarray(observation)
+        lines = [_said(each, value) for each, value in zip(self._observed, values, strict=False)]
+        rest = values[len(self._observed) :]
+        if rest.size:
+            lines.append(f"{rest.size} more numbers: {_rest(rest)}")
+        return "\n".join(lines)
+
+    def game(self, agent: AgentID) -> str:
+        return " ".join(filter(None, (super().game(agent), self._about, self._limit())))
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        if not self._fits(agent):
+            return super().reading(agent, mode)
+        space = self._space(agent)
+        assert space.low is not None
+        assert space.high is not None
+        low, high = (np.broadcast_to(each, space.shape) for each in (space.low, space.high))
+        bounds = [
+            f"{each.name} {bounded}"
+            for each, a, b in zip(self._observed, low, high, strict=False)
+            if not each.switch and (bounded := bounds_of(float(a), float(b)))
+        ]
+        told = f"Bounds: {'; '.join(bounds)}." if bounds else ""
+        return " ".join(filter(None, (self._reads, told)))
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        return [ActionWord(each.word, self._meanings.get(each.word, "")) for each in super().actions(agent)]
+
+    def can_say(self, agent: AgentID) -> bool:
+        return self._fits(agent) or super().can_say(agent)
+
+    def _limit(self) -> str:
+        steps = self.environment.spec.max_episode_steps
+        return f"A game has at most {steps} steps." if steps else ""
+
+    def _fits(self, agent: AgentID) -> bool:
+        space = self._space(agent)
+        return (
+            bool(self._observed)
+            and space.kind == "Box"
+            and len(space.shape) == 1
+            and space.shape[0] >= len(self._observed)
+        )
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        space = to_space(self.environment.adapter.action_space(agent))
+        if space.kind != "Box" or space.shape != (len(self._acted),):
+            return super()._how_to_act(agent)
+        lines = [f"{i}. {each.name}{_in(each.unit)}" for i, each in enumerate(self._acted, 1)]
+        return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
+
+
+def _said(component: Component, value: Any) -> str:
+    if component.switch:
+        return f"{component.name}: {'yes' if value else 'no'}"
+    unit = f" {component.unit}" if component.unit else ""
+    return f"{component.name}: {number(value)}{unit}"
+
+
+def _in(unit: str) -> str:
+    return f", in {unit}" if unit else ""
+
+
+def _rest(values: NDArray[Any]) -> str:
+    if values.size <= _REST:
+        return ", ".join(map(number, values))
+    low, high, mean = number(values.min()), number(values.max()), number(values.mean())
+    return f"from {low} to {high}, {mean} on average"
+
+
+def documented(environment: Environment, documentation: str) -> VectorDescriber:
+    """A describer from the tables of a docstring, where its numbers are as many as the vector's."""
+    observed, acted = table_of(documentation, "Observation"), table_of(documentation, "Action")
+    space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
+    size = int(np.prod(getattr(space, "shape", None) or (0,)))
+    return VectorDescriber(environment, tuple(_of_size(observed, environment, size)), acted.named)
+
+
+def _of_size(table: Table, environment: Environment, size: int) -> Iterator[Component]:
+    """What is in a vector of ``size``; where places are not left out, they come first."""
+    named = table.named
+    if getattr(environment.env, "_exclude_current_positions_from_observation", True) is False:
+        named = (*table.left_out, *named)
+    if len(named) <= size:
+        yield from named
