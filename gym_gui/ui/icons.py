@@ -65,6 +65,7 @@ NAMES: Final = {
     "eye": "eye",
     "help": "question",
     "log": "terminal-window",
+    "transcript": "chat-text",
     "trophy": "trophy",
     "video": "film-strip",
     "filter": "funnel",

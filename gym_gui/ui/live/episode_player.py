@@ -23,6 +23,7 @@ from gym_gui.ui.live.told import Told
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.ui.context import AppContext
+    from gym_gui.ui.language.call_log import CallLog
     from gym_gui.ui.live.engine import OpenLiveSession
     from gym_gui.ui.live.listener import LiveListener
 
@@ -48,6 +49,7 @@ class EpisodePlayer:
         last_frame: The newest picture, or ``None``.
         episodes_done: Lines of the last 1,000 episodes that ended by themselves.
         tally: What has come together since the last start or reset.
+        calls: What models were asked since the last start or reset; ``None`` where none was.
         questions: What people have not answered yet, by id.
         paused: Whether it waits to be resumed or stepped.
         stepping: Whether a step that was asked for has not been taken yet.
@@ -74,6 +76,7 @@ class EpisodePlayer:
         self.last_frame: Any = None
         self.episodes_done: list[dict[str, Any]] = []
         self.tally = Tally()
+        self.calls: CallLog | None = None
         self.questions: dict[int, HumanQuestion] = {}
         self.paused = self.stepping = self.closed = False
         self.rate: float | None = None
@@ -106,7 +109,7 @@ class EpisodePlayer:
         self.trouble = ""
         self._early = None
         self.feed.begin(seed, episodes)
-        self.episodes_done, self.tally = [], Tally()
+        self.episodes_done, self.tally, self.calls = [], Tally(), None
         self._look = look or self._look
         suits = self.link.suits(self.config, self._look)
         self._spawn(self._play_afresh() if suits else self._open())
@@ -349,6 +352,8 @@ class EpisodePlayer:
         row: dict[str, Any] = orjson.loads(line)
         if flight.run is not None:
             flight.run.episode(self.config.operator_id, row, steps, line)
+        if self.calls is not None:
+            self.calls.played(steps, _slots(row))
         if not self.feed.is_of_this_round(flight) or row["status"] == EpisodeStatus.ABORTED:
             return  # somebody has asked for something else meanwhile
         self.tally.end(row, decisions=steps.count(b"\n"))
@@ -399,6 +404,14 @@ class EpisodePlayer:
     def on_call(self, line: bytes) -> None:
         if self.run is not None:
             self.run.call(self.config.operator_id, line)
+        if self.calls is None:
+            from gym_gui.ui.language.call_log import CallLog  # most operators ask no model
+
+            self.calls = CallLog()
+        turn = self.calls.add(line)
+        if turn is not None:
+            self.touch()
+            self._told.on_called(turn)
 
     def on_ended(self, listener: LiveListener, reason: str) -> None:
         session = self.link.session
@@ -406,3 +419,8 @@ class EpisodePlayer:
         if session is not None:
             self.link.dispose(session)
         self._break(reason)
+
+
+def _slots(row: dict[str, Any]) -> dict[str, str]:
+    """Slot by agent, as an episode's line says."""
+    return {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}

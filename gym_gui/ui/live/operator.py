@@ -17,9 +17,11 @@ from gym_gui.ui.live.state import ALIVE, OperatorState, state_words
 from gym_gui.ui.live.tally import Tally
 
 if TYPE_CHECKING:
+    from gym_gui.analysis.transcript import Turn
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.controllers.sessions import SessionReady
     from gym_gui.ui.context import AppContext
+    from gym_gui.ui.language.call_log import CallLog
     from gym_gui.ui.live.engine import OpenLiveSession
 
 __all__ = ["LiveOperator", "OperatorState"]
@@ -54,6 +56,8 @@ class LiveOperator(QObject):
     """Id of a question whose answer nobody waits for any more."""
     episode_over = pyqtSignal(object)
     """The line of an episode that ended by itself, as recorded."""
+    called = pyqtSignal(object)
+    """A model was asked: the :class:`~gym_gui.analysis.transcript.Turn`; it is in :attr:`calls` too."""
     broke = pyqtSignal(str)
     """Why it cannot go on."""
     stepped = pyqtSignal()
@@ -161,6 +165,11 @@ class LiveOperator(QObject):
     def tally(self) -> Tally:
         """What has come together since the last start or reset."""
         return self.player.tally
+
+    @property
+    def calls(self) -> CallLog | None:
+        """What models were asked since the last start or reset; ``None`` where none was."""
+        return self.player.calls
 
     @property
     def questions(self) -> Sequence[HumanQuestion]:
@@ -367,6 +376,9 @@ class LiveOperator(QObject):
 
     def on_episode_over(self, row: dict[str, Any]) -> None:
         self.episode_over.emit(row)
+
+    def on_called(self, turn: Turn) -> None:
+        self.called.emit(turn)
 
     def on_broke(self, sentence: str) -> None:
         self.on_changed()

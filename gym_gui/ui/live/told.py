@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gym_gui.core.live import HumanQuestion, LiveView
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.transcript import Turn
 
 
 class Told(Protocol):
@@ -40,6 +43,10 @@ class Told(Protocol):
 
     def on_episode_over(self, row: dict[str, Any]) -> None:
         """An episode ended by itself."""
+        ...
+
+    def on_called(self, turn: Turn) -> None:
+        """A model was asked."""
         ...
 
     def on_broke(self, sentence: str) -> None:

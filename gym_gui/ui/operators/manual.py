@@ -15,6 +15,7 @@ from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.operators.render_tabs import RenderTabs
+from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class ManualOperators(QWidget):
         if sizes is not None:
             self.splitter.restoreState(sizes)
         self.plots.hide()
+        self.transcript: TranscriptDock | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         self._column.setSpacing(theme.GAP)
@@ -99,6 +101,38 @@ class ManualOperators(QWidget):
     def _on_split(self, _position: int, _index: int) -> None:
         self._context.layout.setValue(_SPLIT, self.splitter.saveState())
 
+    # -- transcript ------------------------------------------------------------------
+
+    def show_transcript(self, shown: bool = True) -> None:
+        """Show what the models of the selected operator were asked, or put it away."""
+        if self.transcript is None:
+            if not shown:
+                return
+            self.transcript = TranscriptDock(self._context, self)
+            self.transcript.close_requested.connect(self._on_transcript_closed)
+            self.splitter.addWidget(self.transcript)
+            self.splitter.setStretchFactor(self.splitter.count() - 1, 0)
+            height = self.splitter.height()
+            sizes = self.splitter.sizes()
+            self.splitter.setSizes([max(height - 300 - sum(sizes[1:-1]), 200), *sizes[1:-1], 300])
+        self.transcript.setVisible(shown)
+        self.transcript.follow(self._selected if shown else None)
+
+    def toggle_transcript(self) -> None:
+        """Show the transcript, or put it away."""
+        self.show_transcript(self.transcript is None or not self.transcript.isVisibleTo(self))
+
+    def _on_transcript_closed(self) -> None:
+        self.show_transcript(False)
+
+    def _on_transcript_requested(self, operator: LiveOperator) -> None:
+        self.select(operator)
+        self.show_transcript()
+        if self.transcript is not None:
+            last = operator.calls.last if operator.calls is not None else None
+            self.transcript.follow(operator, last.agent if last is not None else None)
+            self.transcript.panel.select_last()
+
     # -- which one -------------------------------------------------------------------
 
     @property
@@ -121,6 +155,8 @@ class ManualOperators(QWidget):
         self._selected = operator
         for each, card in self._cards.items():
             card.set_selected(each is operator)
+        if self.transcript is not None and self.transcript.isVisibleTo(self):
+            self.transcript.follow(operator)
         self.selected.emit(operator)
 
     def select_next(self, step: int) -> None:
@@ -148,6 +184,7 @@ class ManualOperators(QWidget):
             card.clicked.connect(self._on_card_clicked)
             card.restart_requested.connect(self._deck.restart)
             card.enlarge_requested.connect(self.grid.toggle)
+            card.transcript_requested.connect(self._on_transcript_requested)
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, card)
             operator.asked.connect(self._on_asked)
@@ -227,5 +264,7 @@ class ManualOperators(QWidget):
 
     def release(self) -> None:
         """The page closes."""
+        if self.transcript is not None:
+            self.transcript.follow(None)
         for humans in self._humans.values():
             humans.release()

@@ -8,9 +8,11 @@ from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
+from gym_gui.analysis.transcript import Turn
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
+from gym_gui.ui.language.strip import CallStrip
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.live.state import state_tone
 from gym_gui.ui.operators.strips import FactsStrip
@@ -52,12 +54,15 @@ class OperatorRenderContainer(Card):
     enlarge_requested = pyqtSignal(object)
     move_chosen = pyqtSignal(str, object)
     """Operator id and a move that was made on its board."""
+    transcript_requested = pyqtSignal(object)
+    """The operator whose calls are to be shown in full."""
 
     def __init__(self, theme_: theme.Theme, operator: LiveOperator, parent: QWidget | None = None) -> None:
         super().__init__(clickable=True, parent=parent)
         self.operator = operator
         self.setObjectName(f"card-{operator.config.operator_id}")
         self._best = ""
+        self.calls: CallStrip | None = None
         self.name = ElidedLabel("", "strong", parent=self)
         self.badge = KindBadge("baseline", self)
         self.status = StatusDot("muted", "", self)
@@ -80,6 +85,7 @@ class OperatorRenderContainer(Card):
         operator.framed.connect(self._on_framed)
         operator.episode_over.connect(self._on_episode_over)
         operator.config_changed.connect(self._on_config_changed)
+        operator.called.connect(self._on_called)
         self.stage.move_chosen.connect(self._on_move_chosen)
         self.double_clicked.connect(self._on_enlarge)
         self._on_config_changed(operator.config)
@@ -99,7 +105,7 @@ class OperatorRenderContainer(Card):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.trouble, 1)
         row.addWidget(self.restart, 0, Qt.AlignmentFlag.AlignTop)
-        foot = QHBoxLayout()
+        foot = self._foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
         foot.addWidget(self.facts, 1)
         foot.addWidget(self.sparkline, 0, Qt.AlignmentFlag.AlignVCenter)
@@ -141,6 +147,8 @@ class OperatorRenderContainer(Card):
         if operator.last_frame is not None:
             self._on_framed(operator.last_frame)
         self._show_returns()
+        if operator.calls is not None and operator.calls.last is not None:
+            self._on_called(operator.calls.last)
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
@@ -181,6 +189,23 @@ class OperatorRenderContainer(Card):
         self._show_facts(view)
         if view.step == 0:
             self._show_returns()
+            if self.calls is not None and self.operator.calls is None:
+                self.calls.hide()  # it has begun anew, and nobody was asked yet
+
+    def _on_called(self, turn: Turn) -> None:
+        """A model was asked: cards of other players have no place for it."""
+        calls = self.operator.calls
+        if calls is None:
+            return
+        if self.calls is None:
+            self.calls = CallStrip(self)
+            self.calls.opened.connect(self._on_transcript)
+            self.body.insertWidget(self.body.indexOf(self._foot), self.calls)
+        self.calls.show_call(turn, calls.spending)
+        self.calls.show()
+
+    def _on_transcript(self) -> None:
+        self.transcript_requested.emit(self.operator)
 
     def _on_framed(self, frame: Any) -> None:
         self.stage.show_frame(frame)

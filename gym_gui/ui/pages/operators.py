@@ -143,6 +143,15 @@ class OperatorsTab(Page):
             Command("operators.stop", "Stop all", self.deck.stop_all, "Ctrl+.", "Run", "stop", some),
             Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
             Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
+            Command(
+                "operators.transcript",
+                "Show or hide the transcript",
+                self.manual.toggle_transcript,
+                "Ctrl+T",
+                "View",
+                "transcript",
+                one,
+            ),
             Command("operators.next", "Next operator", self._on_next, "Ctrl+Tab", "View", "", some),
             Command(
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one

@@ -1,0 +1,220 @@
+"""What the players of one operator asked their models and were answered, while it plays.
+
+Lines are kept as they came and read when somebody looks at them: of ten thousand calls a
+person reads a few.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import orjson
+
+from gym_gui.analysis.transcript import CHAT, DRY, FALLBACKS, Turn, turn_of, with_row
+
+MOST_CALLS: Final = 20_000
+MOST_BYTES: Final = 96 << 20
+_READ: Final = 400
+"""Turns kept as they were read last."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What calls have cost.
+
+    Attributes:
+        calls: How many there were.
+        failed: Those without a reply.
+        input_tokens: Tokens read.
+        output_tokens: Tokens written.
+        usd: Their price, as far as it is known.
+        unpriced: Calls whose price is not known.
+        replayed: Calls that a cassette has answered.
+    """
+
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    replayed: int = 0
+
+    def add(self, turn: Turn) -> None:
+        """Count one more."""
+        self.calls += 1
+        self.failed += bool(turn.error)
+        if turn.replayed:
+            self.replayed += 1
+            return
+        self.input_tokens += turn.input_tokens
+        self.output_tokens += turn.output_tokens
+        if turn.usd is not None:
+            self.usd += turn.usd
+        elif not turn.error:
+            self.unpriced += 1
+
+    @property
+    def words(self) -> str:
+        """``12 calls · 14,208 tokens · $0.021``."""
+        parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
+        if tokens := self.input_tokens + self.output_tokens:
+            parts.append(f"{tokens:,} tokens")
+        if self.replayed:
+            parts.append("replayed" if self.replayed == self.calls else f"{self.replayed:,} replayed")
+        if self.usd:
+            parts.append(("at least " if self.unpriced else "") + dollars(self.usd))
+        elif self.unpriced:
+            parts.append("price not known")
+        return " \N{MIDDLE DOT} ".join(parts)
+
+
+class CallLog:
+    """Calls of an operator since it began, the oldest first; bounded in number and memory.
+
+    Attributes:
+        spending: What they have cost, those included that have been forgotten.
+        agents: Calls by slot, in the order in which slots first called.
+        first: Number of the oldest call that is kept; numbers count from 0 and stay.
+        last: The newest turn, or ``None``.
+    """
+
+    def __init__(self) -> None:
+        self.spending = Spending()
+        self.agents: dict[str, int] = {}
+        self.first = 0
+        self.last: Turn | None = None
+        self._lines: list[bytes] = []
+        self._keys: list[tuple[str, int, int]] = []
+        self._bytes = 0
+        self._refused: set[int] = set()
+        self._newest: dict[tuple[str, int, int], tuple[int, int]] = {}
+        self._played: dict[tuple[str, int, int], dict[str, Any]] = {}
+        self._read: OrderedDict[int, Turn] = OrderedDict()
+
+    def __len__(self) -> int:
+        """Number after the newest call."""
+        return self.first + len(self._lines)
+
+    def add(self, line: bytes) -> Turn | None:
+        """Take a call; ``None`` where the line is none."""
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return None
+        if not isinstance(value, dict) or value.get("kind", CHAT) not in (CHAT, DRY):
+            return None
+        turn = turn_of(value)
+        number = len(self)
+        key = (turn.agent, turn.episode, turn.step)
+        before = self._newest.get(key)
+        if before is not None and turn.attempt > before[1]:
+            # It was asked again: what it said before could not be played.
+            self._refused.add(before[0])
+            self._read.pop(before[0], None)
+        self._newest[key] = (number, turn.attempt)
+        self._lines.append(line)
+        self._keys.append(key)
+        self._bytes += len(line)
+        self.agents[turn.agent] = self.agents.get(turn.agent, 0) + 1
+        self.spending.add(turn)
+        self.last = turn
+        self._remember(number, turn)
+        self._forget()
+        return turn
+
+    def played(self, steps: bytes, seats: dict[str, str]) -> None:
+        """An episode is over: its rows say what became of the answers.
+
+        Args:
+            steps: Its rows, JSON lines.
+            seats: Slot by agent.
+        """
+        if not self._keys:
+            return
+        for line in steps.splitlines():
+            row: dict[str, Any] = orjson.loads(line)
+            agent = str(row.get("agent_id"))
+            key = (seats.get(agent, agent), int(row.get("episode_index", -1)), int(row.get("step_index", -1)))
+            if key in self._newest:
+                kept = {name: row.get(name) for name in ("action", "action_source", "said")}
+                self._played[key] = kept
+                self._read.pop(self._newest[key][0], None)
+
+    def turn(self, number: int) -> Turn:
+        """The call of that number.
+
+        Raises:
+            IndexError: It has been forgotten, or has not been made.
+        """
+        found = self._read.get(number)
+        if found is not None:
+            self._read.move_to_end(number)
+            return found
+        if number < self.first:
+            raise IndexError(number)
+        turn = turn_of(orjson.loads(self._lines[number - self.first]))
+        self._remember(number, turn)
+        return self._read[number]
+
+    def agent(self, number: int) -> str:
+        """Whose call it was."""
+        return self._keys[number - self.first][0]
+
+    def place(self, number: int) -> tuple[int, int]:
+        """Its episode and step."""
+        return self._keys[number - self.first][1:]
+
+    def lines(self) -> Sequence[tuple[int, bytes]]:
+        """All that are kept, with their numbers; a copy that another thread may read."""
+        return list(enumerate(self._lines, self.first))
+
+    @property
+    def all_refused(self) -> frozenset[int]:
+        """Those after which was asked again, or something else was played."""
+        fell_back = (self._newest[key][0] for key, row in self._played.items() if _instead(row))
+        return frozenset((*self._refused, *fell_back))
+
+    def _remember(self, number: int, turn: Turn) -> None:
+        key = (turn.agent, turn.episode, turn.step)
+        row = self._played.get(key)
+        if number in self._refused:
+            turn = replace(turn, refused=True)
+        elif row is not None and self._newest.get(key, (-1, 0))[0] == number:
+            turn = with_row(turn, row)
+        self._read[number] = turn
+        self._read.move_to_end(number)
+        while len(self._read) > _READ:
+            self._read.popitem(last=False)
+
+    def _forget(self) -> None:
+        over = 0
+        while len(self._lines) - over > 1 and (
+            len(self._lines) - over > MOST_CALLS or self._bytes > MOST_BYTES
+        ):
+            self._bytes -= len(self._lines[over])
+            key, number = self._keys[over], self.first + over
+            if self._newest.get(key, (-1, 0))[0] == number:
+                del self._newest[key]
+                self._played.pop(key, None)
+            self._refused.discard(number)
+            over += 1
+        if over:
+            del self._lines[:over], self._keys[:over]
+            self.first += over
+
+
+def _instead(row: dict[str, Any]) -> bool:
+    return row.get("action_source") in FALLBACKS
+
+
+def dollars(usd: float) -> str:
+    """``$0.0003``, ``$0.021``, ``$1.25``."""
+    if usd <= 0:
+        return "$0"
+    if usd < 0.0001:
+        return "under $0.0001"
+    return f"${usd:.4f}" if usd < 0.01 else f"${usd:.3f}" if usd < 1 else f"${usd:,.2f}"

@@ -1,0 +1,145 @@
+"""What a card says of its models: what was asked last, what was answered, what it has cost.
+
+It paints itself: labels that change with every call would have the whole card laid out again.
+"""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QEvent, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from gym_gui.analysis.transcript import DRY, Turn
+from gym_gui.ui import theme
+from gym_gui.ui.language.call_log import Spending
+
+_LINE = 18
+_TIP = 1500
+
+
+class CallStrip(QWidget):
+    """Three short lines; a click shows the whole of it.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    opened = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("call-strip")
+        self.setProperty("role", "wash")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._rows: tuple[tuple[str, str, str], ...] = ()
+        self._tip: Turn | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What it says."""
+        return tuple(f"{head} {text}".strip() for head, text, _ in self._rows)
+
+    def show_call(self, turn: Turn, spending: Spending) -> None:
+        """Say this call, and what all have cost."""
+        asked = last_line(turn.messages[-1].text) if turn.messages else ""
+        colour = "error" if turn.failed else "text"
+        rows = (
+            ("Asked", asked, "muted"),
+            (*_answer(turn), colour),
+            ("", " \N{MIDDLE DOT} ".join([turn.agent, f"step {turn.step + 1}", spending.words]), "muted"),
+        )
+        if rows == self._rows:
+            return
+        self._rows, self._tip = rows, turn
+        self.setAccessibleName(". ".join(self.lines))
+        self.update()
+
+    def clear(self) -> None:
+        """Nothing was asked yet."""
+        self._rows, self._tip = (), None
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Three lines."""
+        return QSize(160, 3 * _LINE + 8)
+
+    def minimumSizeHint(self) -> QSize:
+        """Words that have no room are cut."""
+        return QSize(60, 3 * _LINE + 8)
+
+    def event(self, a0: QEvent | None) -> bool:
+        """The tooltip has more of it, made when it is asked for."""
+        if a0 is not None and a0.type() == QEvent.Type.ToolTip and self._tip is not None:
+            words = self._tip.error or self._tip.reply
+            cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
+            # A label takes what looks like HTML for HTML: said as text, it stays text.
+            escaped = cut.replace("&", "&amp;").replace("<", "&lt;")
+            self.setToolTip(f'<p style="white-space: pre-wrap">{escaped}</p><p>Click: the whole call</p>')
+        return super().event(a0)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw each line, cut where it has no room."""
+        super().paintEvent(a0)
+        painter, now = QPainter(self), theme.current()
+        painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
+        metrics = QFontMetrics(painter.font())
+        head_width = max((metrics.horizontalAdvance(head) for head, _, _ in self._rows if head), default=0)
+        for i, (head, text, colour) in enumerate(self._rows):
+            rect = QRect(8, 4 + i * _LINE, self.width() - 16, _LINE)
+            if head:
+                painter.setPen(now.colour("muted"))
+                painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, head)
+                rect.setLeft(rect.left() + head_width + 8)
+            painter.setPen(now.colour(colour))
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, elided)
+        if self.hasFocus():
+            painter.setPen(now.colour("accent"))
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """A click opens it."""
+        if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._rows:
+            self.opened.emit()
+            a0.accept()
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """The card below is not meant."""
+        if a0 is not None:
+            a0.accept()
+
+    def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
+        """Neither is it by a double click."""
+        if a0 is not None:
+            a0.accept()
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter opens it."""
+        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._rows:
+            self.opened.emit()
+            return
+        super().keyPressEvent(a0)
+
+
+def _answer(turn: Turn) -> tuple[str, str]:
+    if turn.error:
+        return "No reply", turn.error
+    if turn.kind == DRY:
+        return "Not sent", "dry run"
+    words = answer_line(turn)
+    return ("Unusable" if turn.refused else "Said"), words or "(nothing)"
+
+
+def answer_line(turn: Turn) -> str:
+    """A reply in one line: its end, where models put what they decide, or the tools it calls."""
+    words = last_line(turn.reply)
+    return " ".join(filter(None, [words, *turn.tools]))
+
+
+def last_line(text: str) -> str:
+    """The last line of a text that has words in it, white space in it made plain."""
+    end = text[-4000:]
+    return next((" ".join(line.split()) for line in reversed(end.splitlines()) if line.strip()), "")

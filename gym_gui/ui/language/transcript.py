@@ -1,0 +1,310 @@
+"""Follows what models were asked and answered: by agent, by words, to a step."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QIntValidator
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
+
+from gym_gui.analysis.transcript import Turn
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
+from gym_gui.ui.language.call_log import CallLog
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.language.turn_view import TurnView
+from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
+from gym_gui.ui.widgets import muted_label
+
+TYPING_MS: Final = 200
+GROWTH_MS: Final = 100
+_SPACES: Final = re.compile(r"\s+")
+
+Spawn = Callable[[Coroutine[Any, Any, None], str], Any]
+
+
+class TranscriptPanel(QWidget):
+    """A list of calls and the one that is selected.
+
+    Args:
+        spawn: Runs work in the background (:meth:`AppContext.spawn`).
+        orientation: Whether the call stands beside the list or below it.
+        parent: Qt owner.
+    """
+
+    step_chosen = pyqtSignal(int, int)
+    """Episode and step of a call that a person has selected."""
+
+    def __init__(
+        self,
+        spawn: Spawn,
+        orientation: Qt.Orientation = Qt.Orientation.Horizontal,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript")
+        self._spawn = spawn
+        self._source: TurnSource = EpisodeTurns()
+        self._agents: tuple[str, ...] = ()
+        self._search_task: asyncio.Task[None] | None = None
+        self._quiet = False
+        self.model = TurnModel(self)
+        self.list = TurnList(self.model, self)
+        self.view = TurnView(self)
+        self._make_tools()
+        self.splitter = QSplitter(orientation, self)
+        self.splitter.setObjectName("transcript-splitter")
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setHandleWidth(theme.ROW)
+        self.splitter.addWidget(self.list)
+        self.splitter.addWidget(self.view)
+        self.splitter.setStretchFactor(0, 2)
+        self.splitter.setStretchFactor(1, 3)
+        self._build(orientation)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_MS)
+        self._typing.timeout.connect(self._filter)
+        self._growth = QTimer(self)
+        self._growth.setSingleShot(True)
+        self._growth.setInterval(GROWTH_MS)
+        self._growth.timeout.connect(self._grow)
+        self.list.turn_selected.connect(self._on_selected)
+
+    def _make_tools(self) -> None:
+        self.agent = SteadyComboBox(self)
+        self.agent.setObjectName("transcript-agent")
+        self.agent.setAccessibleName("Whose calls")
+        self.agent.setToolTip("Follow one agent")
+        self.agent.activated.connect(self._on_wanted)
+        self.search = QLineEdit(self)
+        self.search.setObjectName("transcript-search")
+        self.search.setPlaceholderText("Search prompts and replies")
+        self.search.setAccessibleName("Search prompts and replies")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._on_typed)
+        self.failed = QCheckBox("Unusable", self)
+        self.failed.setObjectName("transcript-failed")
+        self.failed.setToolTip("Only calls without a reply that could be played")
+        self.failed.toggled.connect(self._on_wanted)
+        self.step = QLineEdit(self)
+        self.step.setObjectName("transcript-step")
+        self.step.setPlaceholderText("Step")
+        self.step.setAccessibleName("Go to step")
+        self.step.setToolTip("Go to the calls of this step (Enter)")
+        self.step.setValidator(QIntValidator(1, 2**30, self.step))
+        self.step.setFixedWidth(64)
+        self.step.returnPressed.connect(self._on_step)
+        self.count = muted_label("")
+        self.count.setObjectName("transcript-count")
+
+    def _build(self, orientation: Qt.Orientation) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        first = QHBoxLayout()
+        first.setSpacing(theme.ROW)
+        wide = orientation == Qt.Orientation.Horizontal
+        self.agent.setMinimumWidth(96)
+        if wide:
+            self.agent.setMaximumWidth(170)
+        first.addWidget(self.agent, 0 if wide else 1)
+        first.addWidget(self.search, 1)
+        column.addLayout(first)
+        if wide:
+            second = first
+        else:
+            second = QHBoxLayout()
+            second.setSpacing(theme.ROW)
+            column.addLayout(second)
+        second.addWidget(self.failed)
+        second.addWidget(self.step)
+        if not wide:
+            second.addStretch(1)
+        second.addWidget(self.count)
+        column.addWidget(self.splitter, 1)
+        self.tools = first
+
+    # -- what is shown -----------------------------------------------------------------
+
+    def show_turns(self, turns: Sequence[Turn]) -> None:
+        """Show the calls of an episode that is over."""
+        agents = tuple(dict.fromkeys(turn.agent for turn in turns))
+        self._show(EpisodeTurns(turns), agents)
+        self.list.select(0)
+
+    def follow(self, log: CallLog | None) -> None:
+        """Show the calls of an operator that plays, and those to come; ``None``: none were made yet."""
+        if log is not None and self.log is log:
+            return
+        if log is None:
+            self._show(EpisodeTurns(), ())
+        else:
+            self._show(LiveTurns(log), tuple(log.agents))
+            self.list.select(self.model.rowCount() - 1)
+
+    @property
+    def log(self) -> CallLog | None:
+        """Whose calls it follows."""
+        return self._source.log if isinstance(self._source, LiveTurns) else None
+
+    def on_grown(self) -> None:
+        """There are more calls; they are shown soon."""
+        if not self._growth.isActive():
+            self._growth.start()
+
+    def go_to(self, step: int, agent: str = "", episode: int | None = None) -> bool:
+        """Select the call about a step; nobody is told that it was.
+
+        Args:
+            step: Environment step, from 0.
+            agent: Slot; empty: any.
+            episode: ``None``: the last one.
+        """
+        row = self.model.row_at(episode, step, agent)
+        if row is None:
+            return False
+        if row != self.list.currentIndex().row():
+            self._quiet = True
+            self.list.select(row)
+            self._quiet = False
+        return True
+
+    def choose_agent(self, agent: str) -> None:
+        """Follow this agent; empty: all."""
+        place = self.agent.findData(agent)
+        if place >= 0 and place != self.agent.currentIndex():
+            self.agent.setCurrentIndex(place)
+            self._on_wanted()
+
+    def select_last(self) -> None:
+        """Stand on the newest call, and stay on the newest."""
+        self.list.select(self.model.rowCount() - 1)
+
+    def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:
+        self._source = source
+        self._offer(agents, anew=True)
+        self.view.show_turn(None)
+        self._filter()
+
+    def _offer(self, agents: tuple[str, ...], *, anew: bool = False) -> None:
+        if agents == self._agents and not anew:
+            return
+        chosen = self.agent.currentData() or ""
+        self._agents = agents
+        self.agent.clear()
+        self.agent.addItem("All agents", "")
+        for agent in agents:
+            self.agent.addItem(agent, agent)
+        self.agent.setCurrentIndex(max(self.agent.findData(chosen), 0))
+        self.agent.setVisible(len(agents) > 1)
+        self.list.delegate.several = len(agents) > 1
+
+    def _grow(self) -> None:
+        source = self._source
+        if isinstance(source, LiveTurns):
+            self._offer(tuple(source.log.agents))
+        if self._searching:
+            return  # what is being searched for is looked for again when that is done
+        at_end = self.list.at_end
+        self.model.grow()
+        self.model.retell()
+        self._count()
+        if at_end:
+            self._quiet = True
+            self.list.select(self.model.rowCount() - 1)
+            self._quiet = False
+        elif (row := self.list.currentIndex().row()) >= 0:
+            self._refresh(row)
+
+    def _refresh(self, row: int) -> None:
+        """What became of the call that is shown may be known now."""
+        turn = self.model.turn(row)
+        if turn is not None and turn != self.view.turn:
+            self.view.show_turn(turn, self.model.before(row), self.wanted.words)
+
+    # -- which of them -----------------------------------------------------------------
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which calls are asked for."""
+        agent = str(self.agent.currentData() or "")
+        return Wanted(agent, _SPACES.sub(" ", self.search.text()).strip(), self.failed.isChecked())
+
+    @property
+    def _searching(self) -> bool:
+        return self._search_task is not None and not self._search_task.done()
+
+    def _on_typed(self, _text: str) -> None:
+        self._typing.start()
+
+    def _on_wanted(self, *_: object) -> None:
+        self._filter()
+
+    def _filter(self) -> None:
+        self._typing.stop()
+        if self._search_task is not None:
+            self._search_task.cancel()
+            self._search_task = None
+        wanted = self.wanted
+        if wanted.quick:
+            self._take(wanted, None)
+        else:
+            self.count.setText("Searching…")
+            self._search_task = self._spawn(self._look(wanted), "Searching the transcript")
+
+    async def _look(self, wanted: Wanted) -> None:
+        source = self._source
+        numbers = await asyncio.to_thread(source.search(wanted))
+        self._search_task = None
+        if source is self._source and wanted == self.wanted:
+            self._take(wanted, numbers)
+            self._grow()
+
+    def _take(self, wanted: Wanted, numbers: Sequence[int] | None) -> None:
+        turn = self.view.turn
+        self.model.wanted = wanted
+        self.model.show(self._source, numbers)
+        self._count()
+        if turn is not None and self.view.words != wanted.words:
+            self.view.mark(wanted.words)
+        row = None if turn is None else self.model.row_at(turn.episode, turn.step, turn.agent)
+        if row is None and self.model.rowCount():
+            row = self.model.rowCount() - 1 if isinstance(self._source, LiveTurns) else 0
+        self._quiet = True
+        if row is not None:
+            self.list.select(row)
+        else:
+            self.view.show_turn(None)
+        self._quiet = False
+
+    def _count(self) -> None:
+        shown, there = self.model.rowCount(), len(self._source) - self._source.first
+        calls = f"{there:,} call{'' if there == 1 else 's'}"
+        self.count.setText(calls if shown == there else f"{shown:,} of {calls}")
+
+    # -- going about -------------------------------------------------------------------
+
+    def _on_selected(self, row: int) -> None:
+        turn = self.model.turn(row)
+        if turn is None:
+            return
+        self._refresh(row)
+        if not self._quiet:
+            self.step_chosen.emit(turn.episode, turn.step)
+
+    def _on_step(self) -> None:
+        if not self.step.text():
+            return
+        row = self.model.row_at(self._episode, int(self.step.text()) - 1)
+        if row is not None:
+            self.list.select(row)
+        self.step.selectAll()
+
+    @property
+    def _episode(self) -> int | None:
+        return self.view.turn.episode if self.view.turn is not None else None

@@ -1,0 +1,149 @@
+"""The list of calls: two lines each, drawn when they are seen."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import QModelIndex, QRect, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from gym_gui.analysis.transcript import DRY, Turn
+from gym_gui.ui import theme
+from gym_gui.ui.language.strip import answer_line
+from gym_gui.ui.language.turns import TURN_ROLE, TurnModel
+
+ROW: Final = 46
+_SIDE: Final = 10
+
+
+class TurnDelegate(QStyledItemDelegate):
+    """Draws a call: when and whose, how long it took, and the answer in a line."""
+
+    several = False
+    """Whether agents are told apart."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+        """All alike."""
+        return QSize(120, ROW)
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """See the class."""
+        turn = index.data(TURN_ROLE)
+        if painter is None or not isinstance(turn, Turn):
+            return
+        now = theme.current()
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, now.colour("wash"))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(option.rect, now.colour("raised"))
+        area = option.rect.adjusted(_SIDE, 4, -_SIDE, -4)
+        half = area.height() // 2
+        top, below = QRect(area), QRect(area)
+        top.setHeight(half)
+        below.setTop(area.top() + half)
+        small = theme.tabular(theme.font(theme.SMALL_PX))
+        strong = theme.tabular(theme.font(theme.TEXT_PX, weight=QFont.Weight.DemiBold))
+        facts = facts_of(turn)
+        width = QFontMetrics(small).horizontalAdvance(facts)
+        painter.setFont(small)
+        painter.setPen(now.colour("muted"))
+        painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, facts)
+        left = QRect(top)
+        left.setRight(top.right() - width - 8)
+        head = heading_of(turn, several=self.several)
+        _draw(painter, left, head, strong, now.colour("text"))
+        colour = now.colour("error" if turn.failed else "muted" if turn.kind == DRY else "text")
+        _draw(painter, below, summary_of(turn), theme.font(theme.TEXT_PX), colour)
+        painter.restore()
+
+
+def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, colour: QColor) -> None:
+    painter.setFont(font)
+    painter.setPen(colour)
+    elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
+    painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, elided)
+
+
+def heading_of(turn: Turn, *, several: bool) -> str:
+    """``Step 12``, ``Step 12 · green_0 · asked again``."""
+    parts = [f"Step {turn.step + 1}"]
+    if several:
+        parts.append(turn.agent)
+    if turn.attempt:
+        parts.append("asked again" if turn.attempt == 1 else f"asked again ({turn.attempt})")
+    if turn.turn:
+        parts.append(f"call {turn.turn + 1}")
+    return " \N{MIDDLE DOT} ".join(parts)
+
+
+def facts_of(turn: Turn) -> str:
+    """``512 + 8 tokens · 35 ms``."""
+    parts: list[str] = []
+    if turn.input_tokens or turn.output_tokens:
+        parts.append(f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens")
+    if turn.replayed:
+        parts.append("replayed")
+    elif turn.latency_ms is not None and turn.kind != DRY:
+        ms = turn.latency_ms
+        parts.append(f"{ms:.0f} ms" if ms < 1000 else f"{ms / 1000:.1f} s")
+    return " \N{MIDDLE DOT} ".join(parts)
+
+
+def summary_of(turn: Turn) -> str:
+    """The answer in a line, and what is wrong with it."""
+    if turn.error:
+        return f"No reply: {turn.error}"
+    if turn.kind == DRY:
+        return "Not sent (dry run)"
+    words = answer_line(turn) or "(nothing)"
+    return f"Unusable: {words}" if turn.refused else words
+
+
+class TurnList(QListView):
+    """The list; :attr:`turn_selected` tells the row on which it stands."""
+
+    turn_selected = pyqtSignal(int)
+
+    def __init__(self, model: TurnModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("turn-list")
+        self.setAccessibleName("Calls")
+        self.turns = model
+        self.delegate = TurnDelegate(self)
+        self.setModel(model)
+        self.setItemDelegate(self.delegate)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFrameShape(QListView.Shape.NoFrame)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether its newest call is selected, or nothing is."""
+        row = self.currentIndex().row()
+        return row < 0 or row >= self.turns.rowCount() - 1
+
+    def select(self, row: int) -> None:
+        """Stand on a row and show it."""
+        index = self.turns.index(row, 0)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        """Tell it."""
+        super().currentChanged(current, previous)
+        if current.isValid():
+            self.turn_selected.emit(current.row())

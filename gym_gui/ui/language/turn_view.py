@@ -1,0 +1,219 @@
+"""One call in full: the reply first, then what was thought, then the prompt.
+
+Replies are hostile text: nothing of them is ever taken for markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor, QTextDocument
+from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.analysis.transcript import DRY, Turn, repeated
+from gym_gui.ui import theme
+from gym_gui.ui.language.call_log import dollars
+from gym_gui.ui.language.turn_list import facts_of
+from gym_gui.ui.widgets import LinkButton, muted_label
+
+MOST: Final = 40_000
+"""Characters of one text that are laid out; Copy has all of it."""
+_MARKS: Final = 500
+_ROLES: Final = {
+    "system": "System",
+    "user": "Asked",
+    "assistant": "Answered before",
+    "tool": "Result of a tool",
+}
+
+Section = tuple[str, str, str]
+"""Heading, text, the colour token of the text."""
+
+
+class TurnView(QWidget):
+    """Shows a turn; words that are searched for are marked in it.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("turn-view")
+        self._turn: Turn | None = None
+        self._before: Turn | None = None
+        self._words = ""
+        self._all = False
+        self.facts = muted_label("", wrap=True)
+        self.facts.setObjectName("turn-facts")
+        self.copy = LinkButton(
+            "Copy", name="turn-copy", tooltip="Copy the whole call, uncut", on_click=self._on_copy
+        )
+        self.whole = LinkButton("", name="turn-whole", on_click=self._on_whole)
+        self.whole.hide()
+        self.text = QTextEdit(self)
+        self.text.setObjectName("turn-text")
+        self.text.setAccessibleName("The call")
+        self.text.setReadOnly(True)
+        self.text.setUndoRedoEnabled(False)
+        self.text.setAcceptRichText(False)
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.facts, 1)
+        head.addWidget(self.whole)
+        head.addWidget(self.copy)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.STEP)
+        column.addLayout(head)
+        column.addWidget(self.text, 1)
+        self.copy.hide()
+        theme.current().changed.connect(self._fill)
+
+    @property
+    def turn(self) -> Turn | None:
+        """What it shows."""
+        return self._turn
+
+    @property
+    def words(self) -> str:
+        """What is marked."""
+        return self._words
+
+    def mark(self, words: str) -> None:
+        """Mark other words."""
+        self._words = words
+        self._mark()
+
+    def show_turn(self, turn: Turn | None, before: Turn | None = None, words: str = "") -> None:
+        """Show a call.
+
+        Args:
+            turn: It; ``None``: nothing.
+            before: The same agent's call before, whose messages are not told again.
+            words: Marked wherever they stand.
+        """
+        self._turn, self._before, self._words, self._all = turn, before, words, False
+        self._fill()
+
+    def _fill(self) -> None:
+        turn = self._turn
+        self.copy.setVisible(turn is not None)
+        self.facts.setText(_facts(turn) if turn is not None else "")
+        old = 0 if turn is None or self._all else repeated(turn, self._before)
+        # What was asked now is always told, whatever was asked before.
+        old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
+        self.whole.setVisible(old > 0)
+        self.whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
+        self.whole.setToolTip("They stood in the call before as well: show them")
+        document = QTextDocument(self.text)
+        document.setDocumentMargin(10)
+        cursor = QTextCursor(document)
+        for heading, text, colour in sections(turn, old) if turn is not None else ():
+            _section(cursor, heading, text, colour)
+        before = self.text.document()
+        self.text.setDocument(document)
+        if before is not None:
+            before.deleteLater()
+        self._mark()
+
+    def _mark(self) -> None:
+        found: list[QTextEdit.ExtraSelection] = []
+        document = self.text.document()
+        if self._words and document is not None:
+            now = theme.current()
+            cursor = document.find(self._words)
+            while not cursor.isNull() and len(found) < _MARKS:
+                mark = QTextEdit.ExtraSelection()
+                mark.cursor = cursor
+                mark.format.setBackground(now.colour("accent"))
+                mark.format.setForeground(now.colour("on_accent"))
+                found.append(mark)
+                cursor = document.find(self._words, cursor)
+            if found:
+                first = QTextCursor(found[0].cursor)
+                first.clearSelection()
+                self.text.setTextCursor(first)
+                self.text.ensureCursorVisible()
+        self.text.setExtraSelections(found)
+
+    def _on_whole(self) -> None:
+        self._all = True
+        self._fill()
+
+    def _on_copy(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None and self._turn is not None:
+            parts = [f"{heading}\n{text}" for heading, text, _ in sections(self._turn, 0, cut=False)]
+            clipboard.setText("\n\n".join(parts))
+
+
+def sections(turn: Turn, old: int = 0, *, cut: bool = True) -> Iterator[Section]:
+    """What is told of a turn, in order.
+
+    Args:
+        turn: The call.
+        old: Messages at the head of the prompt that are left out.
+        cut: Whether long texts are cut.
+    """
+
+    def fit(text: str) -> str:
+        if not cut or len(text) <= MOST:
+            return text
+        return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; Copy has all of it"
+
+    if turn.error:
+        yield "No reply", fit(turn.error), "error"
+    elif turn.kind == DRY:
+        yield "Not sent", "A dry run: this would have been asked.", "muted"
+    if turn.reply or not (turn.error or turn.tools or turn.kind == DRY):
+        heading = "Reply, which could not be played" if turn.refused else "Reply"
+        yield heading, fit(turn.reply) or "(nothing)", "error" if turn.refused else "text"
+    if turn.tools:
+        yield "Tools it called", fit("\n".join(turn.tools)), "text"
+    if turn.said:
+        yield "Said to its team", fit(turn.said), "text"
+    if turn.source:
+        yield "Played", _played(turn), "text"
+    if turn.thinking:
+        yield "Thinking", fit(turn.thinking), "muted"
+    for message in turn.messages[old:]:
+        yield _ROLES.get(message.role, message.role.capitalize()), fit(message.text), "text"
+
+
+def _played(turn: Turn) -> str:
+    instead = {"noop": "no-op, in place of it", "random_legal": "a random legal action, in place of it"}
+    return f"{turn.action} ({instead.get(turn.source, turn.source)})"
+
+
+def _facts(turn: Turn) -> str:
+    parts = [
+        turn.agent,
+        f"episode {turn.episode + 1}, step {turn.step + 1}",
+        turn.model_reported or turn.model,
+    ]
+    parts += [facts_of(turn), dollars(turn.usd) if turn.usd is not None else ""]
+    if turn.retries:
+        parts.append(f"sent {turn.retries + 1} times")
+    if turn.finish and turn.finish not in ("stop", "end_turn"):
+        parts.append(f"ended by {turn.finish}")
+    return " \N{MIDDLE DOT} ".join(part for part in parts if part)
+
+
+def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
+    now = theme.current()
+    head = QTextCharFormat()
+    head.setFontWeight(QFont.Weight.DemiBold)
+    head.setProperty(QTextCharFormat.Property.FontPixelSize, theme.SMALL_PX + 1)
+    head.setForeground(now.colour("muted"))
+    body = QTextCharFormat()
+    body.setForeground(now.colour(colour))
+    body.setProperty(QTextCharFormat.Property.FontPixelSize, theme.TEXT_PX)
+    if not cursor.atStart():
+        cursor.insertBlock()
+        cursor.insertText("", body)
+        cursor.insertBlock()
+    cursor.insertText(heading.upper(), head)
+    cursor.insertBlock()
+    cursor.insertText(text, body)

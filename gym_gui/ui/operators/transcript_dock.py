@@ -1,0 +1,88 @@
+"""The transcript of the selected operator, below the cards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.analysis.transcript import Turn
+from gym_gui.ui import theme
+from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+
+class TranscriptDock(Card):
+    """Follows one operator; costs nothing while it is put away.
+
+    Args:
+        context: The window's services.
+        parent: Qt owner.
+    """
+
+    close_requested = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(margin=theme.GAP, parent=parent)
+        self.setObjectName("transcript-dock")
+        self.setMinimumHeight(170)
+        self._operator: LiveOperator | None = None
+        self.title = ElidedLabel("Transcript", "strong")
+        self.close_button = IconButton("close", "Put the transcript away", name="transcript-close")
+        self.close_button.clicked.connect(self.close_requested)
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.close_button)
+        self.panel = TranscriptPanel(context.spawn, parent=self)
+        self.hint = EmptyHint(
+            "No model has been asked yet",
+            "Step or Run: what a language model is asked and what it answers is told here.",
+        )
+        self.body.addLayout(head)
+        self.add(self.hint, 1)
+        self.add(self.panel, 1)
+        self._show()
+
+    @property
+    def operator(self) -> LiveOperator | None:
+        """Whose it is."""
+        return self._operator
+
+    def follow(self, operator: LiveOperator | None, agent: str | None = None) -> None:
+        """Show the calls of this operator; of one agent where one is named."""
+        before, self._operator = self._operator, operator
+        if before is not operator:
+            if before is not None:
+                before.called.disconnect(self._on_called)
+                before.episode_over.disconnect(self._on_episode_over)
+            if operator is not None:
+                operator.called.connect(self._on_called)
+                operator.episode_over.connect(self._on_episode_over)
+        self._show()
+        if agent is not None:
+            self.panel.choose_agent(agent)
+
+    def _show(self) -> None:
+        operator = self._operator
+        calls = operator.calls if operator is not None else None
+        name = f" of {operator.config.display_name}" if operator is not None else ""
+        self.title.setText(f"Transcript{name}")
+        self.panel.follow(calls)
+        self.panel.setVisible(calls is not None)
+        self.hint.setVisible(calls is None)
+
+    def _on_called(self, _turn: Turn) -> None:
+        if self.hint.isVisibleTo(self) or (self._operator is not None and not self._follows_it()):
+            self._show()
+        self.panel.on_grown()
+
+    def _follows_it(self) -> bool:
+        return self._operator is not None and self.panel.log is self._operator.calls
+
+    def _on_episode_over(self, _row: object) -> None:
+        self.panel.on_grown()
