@@ -165,6 +165,9 @@ class TranscriptPanel(QWidget):
             agent: Slot; empty: any.
             episode: ``None``: the last one.
         """
+        here = self.view.turn
+        if here is not None and here.step == step and (episode is None or here.episode == episode):
+            return True  # of several calls about a step, the one that was chosen stays
         row = self.model.row_at(episode, step, agent)
         if row is None:
             return False

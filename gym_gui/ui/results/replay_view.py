@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
-from PyQt6.QtGui import QImage, QKeyEvent
-from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtGui import QImage, QKeyEvent, QResizeEvent
+from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.reader import open_run
@@ -20,14 +20,19 @@ from gym_gui.core.records import EpisodeRecord
 from gym_gui.services.recorded_episode import find_episodes
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.results.episode_transcript import EpisodeTranscript
 from gym_gui.ui.results.replay_player import ReplayPlayer, read_episode
 from gym_gui.ui.results.replay_stage import ReplayStage
 from gym_gui.ui.results.step_table import StepTable
 from gym_gui.ui.results.transport import Transport
-from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem
+from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem, SegmentedControl
 
 NOBODY = ""
-_TABLE_WIDTH, _WIDE_TABLE = 340, 440
+_TABLE_WIDTH, _WIDE_TABLE, _WIDEST_TABLE = 340, 440, 560
+_ROOMY = 1400
+_TYPING = (QLineEdit, QTextEdit, TurnList)
+"""What needs the arrow keys for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,9 @@ class ReplayView(QWidget):
         self.transport.moved.connect(self._on_moved)
         self.table = StepTable(self)
         self.table.position_chosen.connect(self._on_position_chosen)
+        self.transcript = EpisodeTranscript(context, self)
+        self.transcript.step_chosen.connect(self._on_step_chosen)
+        self.transcript.found.connect(self._on_calls_found)
         self.trouble = InlineMessage("error", "")
         self.trouble.hide()
         self._build()
@@ -116,7 +124,14 @@ class ReplayView(QWidget):
         side = self._side = Card("Steps", margin=theme.GAP)
         side.setObjectName("replay-steps")
         side.setFixedWidth(_TABLE_WIDTH)
+        self.aside = SegmentedControl([("steps", "Steps"), ("transcript", "Transcript")], name="replay-aside")
+        self.aside.setToolTip("What was played, or what its models were asked and answered")
+        self.aside.chosen.connect(self._on_aside_chosen)
+        self.aside.hide()
+        side.add(self.aside)
         side.add(self.table, 1)
+        side.add(self.transcript, 1)
+        self.transcript.hide()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
         layout.setSpacing(theme.GAP)
@@ -183,6 +198,7 @@ class ReplayView(QWidget):
             self._opening.cancel()
             self._opening = None
         self._release()
+        self.transcript.clear()
         self.shown.emit()
 
     async def close_players(self) -> None:
@@ -257,12 +273,56 @@ class ReplayView(QWidget):
             if i < len(self._players):
                 stage.show_player(self._players[i])
         names = [p.recorded.name for p in self._players]
-        self._side.setFixedWidth(_WIDE_TABLE if len(names) > 1 else _TABLE_WIDTH)
+        self._fit_side()
         self.table.show_players(self._players, names)
+        self.transcript.look(self._run, here, player.recorded.episode.episode_index)
         self.transport.set_playing(False)
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)
         self.setFocus()
+
+    def _fit_side(self) -> None:
+        reading = self.transcript.isVisibleTo(self)
+        wide = _WIDE_TABLE if reading or len(self._players) > 1 else _TABLE_WIDTH
+        self._side.setFixedWidth(_WIDEST_TABLE if reading and self.width() >= _ROOMY else wide)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Where there is room, what is read has more of it."""
+        super().resizeEvent(a0)
+        self._fit_side()
+
+    def _on_calls_found(self, calls: int) -> None:
+        """Where no model was asked, there is nothing to choose."""
+        self.aside.setVisible(calls > 0)
+        if not calls:
+            self.aside.set_value("steps")
+            self._on_aside_chosen("steps")
+        elif self._players:
+            self._tell_transcript(self.transport.position)
+
+    def _on_aside_chosen(self, which: str) -> None:
+        reading = which == "transcript"
+        self.table.setVisible(not reading)
+        self.transcript.setVisible(reading)
+        self._fit_side()
+        if reading and self._players:
+            self._tell_transcript(self.transport.position)
+
+    def _tell_transcript(self, position: int) -> None:
+        """The transcript stands on the decision that led to what is shown."""
+        player = self.current
+        if player is None or not (position < player.loaded or player.over):
+            return
+        start, end = player.rows_at(position)
+        if start < end:
+            step = player.track.steps[start]
+            self.transcript.follow(step.step_index)
+
+    def _on_step_chosen(self, step: int) -> None:
+        position = self.table.steps.position_of_step(step)
+        if position is not None:
+            self.transport.set_playing(False)
+            self.transport.go(position)
 
     def _fill_pickers(self, here: str, episode: EpisodeRecord, beside: str) -> None:
         operators = [PickerItem(key, known.name, detail=known.task) for key, known in self._known.items()]
@@ -286,7 +346,7 @@ class ReplayView(QWidget):
         """The transport's keys work wherever the focus is, but in text fields and on buttons."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
             pressed = isinstance(a0, QAbstractButton) and a1.key() == Qt.Key.Key_Space
-            if not pressed and not isinstance(a0, QLineEdit) and self._on_key(a1):
+            if not pressed and not isinstance(a0, _TYPING) and self._on_key(a1):
                 return True
         return super().eventFilter(a0, a1)
 
@@ -318,6 +378,8 @@ class ReplayView(QWidget):
         for stage, _ in zip(self.stages, self._players, strict=False):
             stage.show_position(position)
         self.table.follow(position)
+        if self.transcript.isVisibleTo(self):
+            self._tell_transcript(position)
         self.transport.go(position)
 
     def _on_position_chosen(self, position: int) -> None:

@@ -120,6 +120,11 @@ class StepTableModel(QAbstractTableModel):
                 return low
         return None
 
+    def position_of_step(self, step: int) -> int | None:
+        """The position that the first decision of an environment step led to; ``None`` as above."""
+        row = next((i for i, merged in enumerate(self._rows) if merged.step == step), None)
+        return self.position_of(row) if row is not None else None
+
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         """Rows."""
         return 0 if parent.isValid() else len(self._rows)

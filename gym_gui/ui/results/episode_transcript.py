@@ -1,0 +1,88 @@
+"""What the models of a replayed episode were asked and answered."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.analysis.reader import open_run
+from gym_gui.analysis.transcript import Transcript, Turn
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.widgets import InlineMessage
+
+
+class EpisodeTranscript(QWidget):
+    """Reads an episode's calls when it is looked at; where there are none it has nothing to show.
+
+    Args:
+        context: The window's services.
+        parent: Qt owner.
+    """
+
+    step_chosen = pyqtSignal(int)
+    """Step of a call that a person has selected."""
+    found = pyqtSignal(int)
+    """How many calls the episode has."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("episode-transcript")
+        self._context = context
+        self._task: asyncio.Task[None] | None = None
+        self._known: tuple[Path, str] | None = None
+        self._transcript: Transcript | None = None
+        self.trouble = InlineMessage("error", "")
+        self.trouble.hide()
+        self.panel = TranscriptPanel(context.spawn, Qt.Orientation.Vertical, self)
+        self.panel.step_chosen.connect(self._on_step_chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.trouble)
+        column.addWidget(self.panel, 1)
+
+    def look(self, run: Path | None, operator_id: str, episode: int) -> None:
+        """Read the calls of an episode; :attr:`found` follows."""
+        self.clear()
+        if run is not None:
+            self._task = self._context.spawn(self._look(run, operator_id, episode), "Reading the calls")
+
+    def clear(self) -> None:
+        """Nothing is replayed."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def follow(self, step: int) -> None:
+        """Stand on the call about a step; nobody is told."""
+        self.panel.go_to(step)
+
+    async def _look(self, run: Path, operator_id: str, episode: int) -> None:
+        trouble = ""
+        turns: list[Turn] = []
+        try:
+            if self._known != (run, operator_id) or self._transcript is None:
+                self._transcript = await asyncio.to_thread(_open, run, operator_id)
+                self._known = (run, operator_id)
+            turns = await asyncio.to_thread(_turns, self._transcript, episode)
+        except MosaicError as error:
+            trouble = str(error)
+        self.trouble.set_text(trouble)
+        self.trouble.setVisible(bool(trouble))
+        self.panel.show_turns(turns)
+        self.found.emit(len(turns) if not trouble else max(len(turns), 1))
+
+    def _on_step_chosen(self, _episode: int, step: int) -> None:
+        self.step_chosen.emit(step)
+
+
+def _open(run: Path, operator_id: str) -> Transcript:
+    return Transcript(open_run(run).operators[operator_id])
+
+
+def _turns(transcript: Transcript, episode: int) -> list[Turn]:
+    return list(transcript.turns(episode=episode))
