@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
@@ -19,6 +20,7 @@ BUILT_IN: tuple[Family, ...] = (
     MiniGridFamily(),
     MultiGridFamily(),
     OpenSpielFamily(),
+    CrafterFamily(),
     AtariFamily(),
 )
 

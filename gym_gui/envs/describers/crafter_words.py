@@ -1,0 +1,195 @@
+"""Crafter in words: how one is, what one carries, what is around."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.directions import away, nearest
+from gym_gui.envs.describers.generic import SpaceDescriber
+
+NEEDS = ("health", "food", "drink", "energy")
+_WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
+_LISTED = 3
+"""Places that are told of one kind; of more only how many there are."""
+HIDDEN = 0.7
+"""Share of noise over a cell at night from which it is not told: in the picture it is lost."""
+_EDGE = "the edge of the world"
+
+Place = tuple[int, int]
+
+
+class CrafterDescriber(SpaceDescriber):
+    """What the picture shows, from the world that it is drawn of."""
+
+    def can_say(self, agent: AgentID) -> bool:
+        return True
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        player = self._game._player
+        has: Mapping[str, int] = player.inventory
+        yield f"{', '.join(f'{need} {has[need]}' for need in NEEDS).capitalize()} (of 9 each)."
+        things = [f"{n} {_word(name)}" for name, n in has.items() if n and name not in NEEDS]
+        yield f"You carry {', '.join(things) or 'nothing'}."
+        around = self.seen()
+        night = self._game._world.daylight < 0.5
+        sky = "It is night: what is further away is in the dark." if night else "It is day."
+        yield f"{sky} You are asleep." if player.sleeping else sky
+        facing = (int(player.facing[0]), int(player.facing[1]))
+        word = next(name for name, step in _WAYS if step == facing)
+        yield f"You look {word}, at {_a(around.get(facing, _EDGE))}."
+        beside = [f"{name} {around.get(step, _EDGE)}" for name, step in _WAYS if step != facing]
+        yield f"Beside you: {', '.join(beside)}."
+        yield "In view:"
+        yield from _listed(around)
+
+    def seen(self) -> dict[Place, str]:
+        """What is in each cell of the picture that is not lost in the dark, by its place from the player."""
+        world, player = self._game._world, self._game._player
+        x, y = (int(n) for n in player.pos)
+        wide, high = world.area
+        names: Mapping[int, str] = world._mat_names
+        materials, objects = world._mat_map, world._obj_map
+        hidden = self._hidden(float(world.daylight))
+        found: dict[Place, str] = {}
+        for right, down in self._cells:
+            column, row = x + right, y + down
+            if not (0 <= column < wide and 0 <= row < high) or (right, down) in hidden:
+                continue
+            if right or down:
+                there = objects[column, row]
+                thing = _creature(world._objects[there]) if there else names[int(materials[column, row])]
+                found[right, down] = thing
+        return found
+
+    @cached_property
+    def _cells(self) -> dict[Place, float]:
+        """Cells of the picture by their place from the player, with their share of the night's noise."""
+        wide, high = (int(n) for n in self._game._local_view._grid)
+        return {
+            (x - wide // 2, y - high // 2): 1
+            - float(np.exp(-2 * (_along(x, wide) ** 2 + _along(y, high) ** 2)))
+            for x in range(wide)
+            for y in range(high)
+        }
+
+    def _hidden(self, daylight: float) -> set[Place]:
+        amount = 2 * (0.5 - daylight)
+        if amount <= HIDDEN:
+            return set()
+        return {place for place, share in self._cells.items() if amount * share > HIDDEN}
+
+    def game(self, agent: AgentID) -> str:
+        rules = _rules()
+        wide, high = (int(n) for n in self._game._local_view._grid)
+        goals = ", ".join(each.replace("_", " ") for each in rules.achievements)
+        paid = (
+            "The first time that you reach one is worth 1. Losing a point of health costs 0.1, winning one "
+            "back is worth as much."
+            if self._game._reward
+            else "There are no rewards."
+        )
+        return (
+            "The game is Crafter: you survive in a world of cells seen from above, of which you see "
+            f"{wide} by {high} around you. There are {len(rules.achievements)} achievements: {goals}. "
+            f"{paid} Food, drink and energy go down with time; at 0 of one of them you lose health, else "
+            "you win it back. Cows are food, water is drink, sleep gives energy (you wake up when it is "
+            "full, or when something hurts you). Zombies on grass and skeletons in caves attack you; lava "
+            f"kills. Trees give wood. The game ends when your health is 0, or after {self._game._length} "
+            "steps."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return (
+            'Places are counted in cells from where you stand: "2 left, 1 up". You act on the cell that you '
+            "look at; you look where you last tried to go. You can walk on grass, sand and path. "
+            f"Of each kind the {_LISTED} nearest are told."
+        )
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        return [ActionWord(word, _meaning(word)) for word in self.environment.action_meanings(agent)]
+
+    @property
+    def _game(self) -> Any:
+        return self.environment.env.game
+
+
+def _along(index: int, count: int) -> float:
+    """Middle of a cell from -1 to 1, as the noise is drawn."""
+    return (2 * index + 1) / count - 1
+
+
+def _listed(around: Mapping[Place, str]) -> Iterator[str]:
+    kinds: dict[str, list[Place]] = {}
+    for place in nearest(around):
+        kinds.setdefault(around[place], []).append(place)
+    for kind, places in kinds.items():
+        if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
+            continue  # it is everywhere, and what is beside one is told
+        more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
+        yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
+
+
+def _creature(thing: Any) -> str:
+    kind = type(thing).__name__.lower()
+    if kind == "plant":
+        return "ripe plant" if thing.ripe else "young plant"
+    if kind == "arrow":
+        flies = (int(thing.facing[0]), int(thing.facing[1]))
+        return f"arrow flying {next(name for name, step in _WAYS if step == flies)}"
+    return kind
+
+
+def _rules() -> Any:
+    """What the package states: what takes what, what is where."""
+    return importlib.import_module("crafter.constants")
+
+
+def _word(item: str) -> str:
+    return item.replace("_", " ")
+
+
+def _a(thing: str) -> str:
+    """With an article, where there can be one of it."""
+    if thing in ("water", "grass", "stone", "path", "sand", "lava", "coal", "iron", _EDGE):
+        return thing
+    return f"{'an' if thing[0] in 'aeiou' else 'a'} {thing}"
+
+
+def _uses(needed: Mapping[str, int]) -> str:
+    return " and ".join(f"{n} {_word(name)}" for name, n in needed.items())
+
+
+def _meaning(action: str) -> str:
+    """What an action does, with what it needs as the package states it."""
+    rules = _rules()
+    what, _, thing = action.partition("_")
+    if what == "move":
+        return f"look {thing} and go one cell {thing}, if it is free"
+    if what == "place":
+        rule = rules.place[thing]
+        return f"put it where you look, onto {', '.join(rule['where'])}; takes {_uses(rule['uses'])}"
+    if what == "make":
+        rule = rules.make[thing]
+        return f"takes {_uses(rule['uses'])}, and a {' and a '.join(rule['nearby'])} beside you"
+    if action == "do":
+        tools = [
+            f"{name} needs {' and '.join(_a(_word(tool)) for tool in rule['require'])}"
+            for name, rule in rules.collect.items()
+            if rule["require"]
+        ]
+        return (
+            "act on what you look at: gather (tree, stone, coal, iron, diamond, now and then a sapling from "
+            f"grass), drink water, hit a creature, eat a cow or ripe plant ({', '.join(tools)})"
+        )
+    return {"noop": "do nothing", "sleep": "sleep until your energy is back"}.get(action, "")
