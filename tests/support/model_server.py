@@ -3,7 +3,8 @@
 Starting it takes some 15 seconds of one core, so one serves a whole test session::
 
     def test_it(model_server: ModelServer) -> None:
-        settings = {"client_name": "transformers", "base_url": model_server.url, "model_id": model_server.model}
+        settings = {"client_name": "transformers", "base_url": model_server.url}
+        settings["model_id"] = model_server.model
 
 A ``conftest.py`` imports the fixture.
 """

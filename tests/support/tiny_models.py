@@ -102,8 +102,13 @@ def build_text_model() -> None:
 def build_vision_model() -> None:
     """A LLaVA: such a Llama behind a vision transformer of one layer."""
     import torch
-    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
-    from transformers import LlavaProcessor
+    from transformers import (
+        CLIPVisionConfig,
+        LlamaConfig,
+        LlavaConfig,
+        LlavaForConditionalGeneration,
+        LlavaProcessor,
+    )
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     folder, tokenizer = _folder(VISION_MODEL), _tokenizer()

@@ -17,6 +17,7 @@ from mosaic_llm_worker.images import picture
 from mosaic_llm_worker.servers import Ask, Message
 
 PRICES: Final = Path(__file__).with_name("prices.toml")
+_MORE: Final = "give more of it, or lower max_tokens"
 _MILLION: Final = 1_000_000
 _BYTES_A_TOKEN: Final = 4.0
 _TOKENS_A_MESSAGE: Final = 4
@@ -181,16 +182,12 @@ class Budget:
         spent = self.spent
         tokens = spent.tokens + sum(o.tokens for o in self._open) + most.tokens
         if self._tokens and tokens > self._tokens:
-            return (
-                f"the token budget is used up: {spent.tokens:,} of {self._tokens:,} tokens in "
-                f"{spent.calls:,} calls, and the next may need {most.tokens:,}; raise token_budget or lower max_tokens"
-            )
+            used = f"{spent.tokens:,} of {self._tokens:,} tokens in {spent.calls:,} calls"
+            return f"the token budget is used up: {used}, and the next call may need {most.tokens:,}; {_MORE}"
         usd = (spent.usd or 0.0) + sum(o.usd for o in self._open) + most.usd
         if self._usd and usd > self._usd:
-            return (
-                f"the money budget is used up: ${spent.usd or 0.0:.4f} of ${self._usd:.4f} in "
-                f"{spent.calls:,} calls, and the next may cost ${most.usd:.4f}; raise money_budget_usd or lower max_tokens"
-            )
+            used = f"${spent.usd or 0.0:.4f} of ${self._usd:.4f} in {spent.calls:,} calls"
+            return f"the money budget is used up: {used}, and the next call may cost ${most.usd:.4f}; {_MORE}"
         return ""
 
     def settle(self, input_tokens: int, output_tokens: int, usd: float | None) -> None:

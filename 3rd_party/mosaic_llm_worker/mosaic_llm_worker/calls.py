@@ -77,12 +77,13 @@ class Caller:
         server: ChatServer | None = None,
     ) -> None:
         self._settings, self._record = settings, record
-        self._key = "" if not settings.asks_server else secrets.get("api_key", "")
+        key = secrets.get("api_key", "")
         self._price = price_of(settings.client_name, settings.model_id)
         self._cassette = _cassette(settings)
-        if server is None:
-            _check(settings, self._key, self._price)
         self._server = server
+        if server is None and settings.asks_server:
+            _check(settings, key, self._price)
+            self._server = _opened(settings, key)
         self._budget = Budget(settings.token_budget, settings.money_budget_usd, self._price)
         self._pace = Pace(settings.requests_per_minute)
         self._fatal = ""
@@ -178,8 +179,7 @@ class Caller:
 
     async def _once(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
         limit = self._settings.timeout_s
-        if self._server is None:
-            self._server = open_server(self._settings, self._key)
+        assert self._server is not None  # it is opened wherever it is asked
         try:
             async with asyncio.timeout(limit):
                 return await self._server.chat(messages, ask)
@@ -269,8 +269,6 @@ def _cassette(settings: ServerSettings) -> Cassette | None:
 
 def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
     """Refuse what could only fail at the first call."""
-    if not settings.asks_server:
-        return
     client = settings.client_name
     if client in NEEDS_KEY and not key:
         raise LoadError(
@@ -284,6 +282,13 @@ def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
             f"money_budget_usd cannot be kept: prices.toml has no price for {client} model "
             f"{settings.model_id!r}; add a line there or set token_budget instead"
         )
+
+
+def _opened(settings: ServerSettings, key: str) -> ChatServer:
+    try:
+        return open_server(settings, key)
+    except ServerError as error:
+        raise LoadError(error.reason) from None
 
 
 def _of_sane_length(reply: Completion, max_tokens: int) -> Completion:

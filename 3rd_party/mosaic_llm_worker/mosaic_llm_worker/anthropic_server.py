@@ -1,0 +1,170 @@
+"""Anthropic's own interface: messages in OpenAI's form are translated, and its replies back."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
+from mosaic_llm_worker.server_settings import ServerSettings
+from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
+from mosaic_llm_worker.transport import Refused, Transport
+
+_log = logging.getLogger(__name__)
+
+_VERSION: Final = "2023-06-01"
+_WARMEST: Final = 1.0
+"""Temperatures end there; OpenAI's go to 2."""
+_ENDS: Final = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+"""Its word for how a reply ended: OpenAI's."""
+_NOTHING_SAID: Final = "(no reply)"
+"""In the place of an empty message, which is refused."""
+_PROMPT_TOKENS: Final = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class AnthropicServer:
+    """Anthropic's server, or one that speaks as it does. It takes no seed."""
+
+    def __init__(self, settings: ServerSettings, key: str) -> None:
+        self._settings = settings
+        headers = {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
+        self._transport = Transport(settings.url, headers, key, settings.timeout_s)
+        self._model = OnlyModel(settings.model_id)
+        self._cold = False
+
+    async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        model = await self._model.name(self._transport)
+        payload = self._payload(model, messages, ask)
+        try:
+            reply = await self._transport.post("messages", payload)
+        except Refused as error:
+            if "temperature" not in payload or not error.names("temperature"):
+                raise
+            if not self._cold:
+                _log.warning("%s takes no temperature: going on without (%s)", model, error.reason)
+            self._cold = True
+            reply = await self._transport.post("messages", self._payload(model, messages, ask))
+        return self._completion(reply, messages, ask)
+
+    async def models(self) -> list[str]:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        return model_names(await self._transport.get("models?limit=1000"))
+
+    async def aclose(self) -> None:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        await self._transport.aclose()
+
+    def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
+        system, turns = translate(messages)
+        payload: dict[str, Any] = {"model": model, "max_tokens": self._settings.max_tokens, "messages": turns}
+        if system:
+            payload["system"] = system
+        if self._settings.temperature is not None and not self._cold:
+            payload["temperature"] = min(self._settings.temperature, _WARMEST)
+        if stop := [word for word in ask.stop if word.strip()]:
+            payload["stop_sequences"] = stop
+        if ask.tools:
+            payload["tools"] = [_tool(tool.name, tool.description, tool.schema) for tool in ask.tools]
+        elif ask.form is not None:
+            payload["tools"] = [_tool(ask.form_name, "Give the answer.", ask.form)]
+            payload["tool_choice"] = {"type": "tool", "name": ask.form_name}
+        return payload
+
+    def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
+        if not isinstance(reply.get("content"), list):
+            raise ServerError(f"the reply of {self._settings.url} holds no message", may_retry=True)
+        blocks = objects(reply["content"])
+        text = "".join(plain(b.get("text")) for b in blocks if b.get("type") == "text")
+        thinking = "".join(plain(b.get("thinking")) for b in blocks if b.get("type") == "thinking")
+        calls = tuple(
+            ToolCall(plain(b.get("id")), plain(b.get("name")), json.dumps(b.get("input") or {}))
+            for b in blocks
+            if b.get("type") == "tool_use"
+        )
+        finish = plain(reply.get("stop_reason"))
+        if ask.form is not None and not ask.tools and calls:
+            text, calls = calls[0].arguments_json, ()
+        counts = as_object(reply.get("usage"))
+        given, made = count(counts.get("input_tokens")), count(counts.get("output_tokens"))
+        prompt = sum(count(counts.get(name)) or 0 for name in _PROMPT_TOKENS)
+        return Completion(
+            text=text,
+            finish=_ENDS.get(finish, finish),
+            # A budget has to hold with servers that do not count, too.
+            input_tokens=estimate_tokens(messages, ask) if given is None else prompt,
+            output_tokens=estimate_tokens([{"content": text + thinking}]) if made is None else made,
+            model=plain(reply.get("model")),
+            tool_calls=calls,
+            thinking=thinking,
+        )
+
+
+def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+def translate(messages: Sequence[Message]) -> tuple[str, list[dict[str, Any]]]:
+    """The system's words, and the turns of a dialogue with roles alternating, as Anthropic wants them."""
+    system: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        role = message.get("role")
+        if role == "system":
+            system += [str(block.get("text", "")) for block in _blocks(message.get("content"))]
+            continue
+        speaker = "assistant" if role == "assistant" else "user"
+        blocks = _turn(message)
+        if turns and turns[-1]["role"] == speaker:
+            turns[-1]["content"] += blocks
+        else:
+            turns.append({"role": speaker, "content": blocks})
+    return "\n\n".join(system), turns
+
+
+def _turn(message: Message) -> list[dict[str, Any]]:
+    blocks = _blocks(message.get("content"))
+    if message.get("role") == "tool":
+        return [
+            {"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": blocks or ""}
+        ]
+    for call in cast("Sequence[Mapping[str, Any]]", message.get("tool_calls") or ()):
+        function: Mapping[str, Any] = call["function"]
+        made = {"type": "tool_use", "id": call["id"], "name": function["name"]}
+        blocks.append({**made, "input": _arguments(str(function["arguments"]))})
+    return blocks or [{"type": "text", "text": _NOTHING_SAID}]
+
+
+def _blocks(content: object) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content.strip() else []
+    parts = cast("Sequence[Mapping[str, Any]]", content or ())
+    return [_block(part) for part in parts if part.get("type") != "text" or str(part["text"]).strip()]
+
+
+def _block(part: Mapping[str, Any]) -> dict[str, Any]:
+    if part.get("type") != "image_url":
+        return {"type": "text", "text": str(part.get("text", ""))}
+    url = str(part["image_url"]["url"])
+    head, _, data = url.partition(",")
+    if head.startswith("data:"):
+        kind = head.removeprefix("data:").removesuffix(";base64")
+        return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+    return {"type": "image", "source": {"type": "url", "url": url}}
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """A call's arguments; what the model wrote wrongly was answered as wrong, and is empty here."""
+    try:
+        return as_object(json.loads(text))
+    except ValueError:
+        return {}

@@ -1,0 +1,176 @@
+"""Servers that speak OpenAI's chat interface: its own, OpenRouter, vLLM, Ollama, llama.cpp, transformers."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
+from mosaic_llm_worker.server_settings import ServerSettings
+from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
+from mosaic_llm_worker.transport import Refused, Transport
+
+_log = logging.getLogger(__name__)
+
+_OPTIONAL: Final = ("seed", "temperature", "stop")
+"""Parameters that not every server or model takes."""
+_LIMITS: Final = ("max_tokens", "max_completion_tokens")
+"""What the longest reply is called: by nearly all, and by OpenAI's newer models."""
+_WAYS: Final = ("schema", "tool", "words")
+"""How a reply is given its form, best first: a JSON schema, a tool that must be called, or by asking."""
+_IGNORES_FORMS: Final = frozenset({"transformers"})
+"""They take a schema and do not keep to it, so that only words are left."""
+_FORMS: Final = (
+    *("response_format", "json_schema", "structured", "schema", "grammar", "tool_choice", "tools", "tool"),
+)
+"""What a refusal of a form may name."""
+_THOUGHTS: Final = ("reasoning_content", "reasoning")
+
+
+class OpenAIServer:
+    """One server.
+
+    What it turns out not to take (a seed, a temperature, a form) is left out from then on, and said
+    once in the log.
+    """
+
+    def __init__(self, settings: ServerSettings, key: str) -> None:
+        self._settings = settings
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._transport = Transport(settings.url, headers, key, settings.timeout_s)
+        self._model = OnlyModel(settings.model_id)
+        self._without: set[str] = set()
+        self._limit = _LIMITS[0]
+        self._way = 2 if settings.client_name in _IGNORES_FORMS else 0
+
+    async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        model = await self._model.name(self._transport)
+        payload = self._payload(model, messages, ask)
+        while True:
+            try:
+                reply = await self._transport.post("chat/completions", payload)
+            except Refused as error:
+                self._learn(error, payload)
+                again = self._payload(model, messages, ask)
+                if again == payload:
+                    raise
+                payload = again
+                continue
+            return self._completion(reply, messages, ask)
+
+    async def models(self) -> list[str]:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        return model_names(await self._transport.get("models"))
+
+    async def aclose(self) -> None:
+        """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        await self._transport.aclose()
+
+    # -- the request -----------------------------------------------------------------------
+
+    def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
+        payload: dict[str, Any] = {"model": model, "messages": list(messages)}
+        payload[self._limit] = self._settings.max_tokens
+        wanted = {"seed": ask.seed, "temperature": self._settings.temperature, "stop": list(ask.stop) or None}
+        payload |= {k: v for k, v in wanted.items() if v is not None and k not in self._without}
+        if ask.tools:
+            payload["tools"] = [_tool(tool.name, tool.description, tool.schema) for tool in ask.tools]
+        if ask.form is not None:
+            payload |= self._form(ask)
+        if self._settings.client_name == "openrouter":
+            payload["usage"] = {"include": True}  # the price of the call comes with the reply
+        return payload
+
+    def _form(self, ask: Ask) -> dict[str, Any]:
+        way = _WAYS[self._way]
+        if way == "schema":
+            schema = {"name": ask.form_name, "schema": ask.form, "strict": True}
+            return {"response_format": {"type": "json_schema", "json_schema": schema}}
+        if way == "tool" and not ask.tools:
+            named = {"type": "function", "function": {"name": ask.form_name}}
+            tool = _tool(ask.form_name, "Give the answer.", ask.form or {})
+            return {"tools": [tool], "tool_choice": named}
+        return {}
+
+    def _learn(self, error: Refused, payload: Mapping[str, Any]) -> None:
+        """Leave out, from now on, what the server has refused."""
+        if self._limit == _LIMITS[0] and error.names(_LIMITS[0]):
+            self._limit = _LIMITS[1]
+            _log.info("%s calls the longest reply %s", self._settings.url, self._limit)
+            return
+        for name in _OPTIONAL:
+            if name in payload and name not in self._without and error.names(name):
+                self._without.add(name)
+                _log.warning("%s takes no %s: going on without (%s)", self._settings.url, name, error.reason)
+                return
+        formed = "response_format" in payload or "tool_choice" in payload
+        if formed and any(error.names(word) for word in _FORMS):
+            now = "schema" if "response_format" in payload else "tool"
+            if _WAYS[self._way] == now:  # else another request has learnt it meanwhile
+                self._way += 1
+                _log.warning(
+                    "%s gives no reply by %s: asking by %s from now on (%s)",
+                    *(self._settings.url, now, _WAYS[self._way], error.reason),
+                )
+
+    # -- the reply -------------------------------------------------------------------------
+
+    def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
+        choices = objects(reply.get("choices"))
+        choice = choices[0] if choices else dict[str, Any]()
+        said = as_object(choice.get("message"))
+        if choice.get("error"):
+            raise ServerError(f"the server at {self._settings.url} failed within its reply", may_retry=True)
+        if not said:
+            raise ServerError(f"the reply of {self._settings.url} holds no message", may_retry=True)
+        text = _text(said.get("content")) or plain(said.get("refusal"))
+        calls = _calls(said.get("tool_calls"))
+        if ask.form is not None and not ask.tools and calls:
+            text, calls = calls[0].arguments_json, ()
+        thinking = next((plain(said[name]) for name in _THOUGHTS if isinstance(said.get(name), str)), "")
+        counts = as_object(reply.get("usage"))
+        given, made = count(counts.get("prompt_tokens")), count(counts.get("completion_tokens"))
+        return Completion(
+            text=text,
+            finish=plain(choice.get("finish_reason")),
+            # A budget has to hold with servers that do not count, too.
+            input_tokens=estimate_tokens(messages, ask) if given is None else given,
+            output_tokens=estimate_tokens([{"content": text + thinking}]) if made is None else made,
+            model=plain(reply.get("model")),
+            tool_calls=calls,
+            thinking=thinking,
+            usd=_cost(counts.get("cost")) if self._settings.client_name == "openrouter" else None,
+        )
+
+
+def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": name, "description": description, "parameters": schema}
+    return {"type": "function", "function": function}
+
+
+def _text(content: object) -> str:
+    """A message's words; some servers send them in parts."""
+    if isinstance(content, str):
+        return plain(content)
+    return "".join(plain(part.get("text")) for part in objects(content))
+
+
+def _calls(calls: object) -> tuple[ToolCall, ...]:
+    found: list[ToolCall] = []
+    for number, call in enumerate(objects(calls)):
+        function = as_object(call.get("function"))
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+        id_ = plain(call.get("id") or f"call_{number}")
+        found.append(ToolCall(id_, plain(function.get("name")), plain(text)))
+    return tuple(found)
+
+
+def _cost(value: object) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e6:
+        return float(value)
+    return None

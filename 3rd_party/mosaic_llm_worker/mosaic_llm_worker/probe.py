@@ -1,0 +1,114 @@
+"""``python -m mosaic_llm_worker.probe``: is there a server, does it take the key, which models has it?
+
+One JSON object comes on stdin: ``{"settings": {…}, "key": "…", "try": false}``; with ``try`` the model is
+asked for one word. One line of JSON goes to stdout: ``{"ok", "sentence", "models", "latency_ms"}``. The
+key is in neither the command line nor the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from mosaic_llm_worker.replies import as_object
+from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
+from mosaic_llm_worker.servers import Ask, ChatServer, ServerError, open_server
+
+_QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
+_FEW_TOKENS: Final = 16
+_SHOWN: Final = 60
+"""Characters of the model's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """What is to be tried."""
+
+    settings: ServerSettings
+    key: str
+    ask_model: bool
+
+
+def _read(text: str) -> _Trial:
+    """What came on stdin.
+
+    Raises:
+        ServerError: It cannot be tried.
+    """
+    try:
+        request = as_object(json.loads(text))
+    except ValueError:
+        raise ServerError("what came on stdin is no JSON object") from None
+    # Settings of a whole worker come as they are; what is no server's business is left out.
+    given = as_object(request.get("settings"))
+    known = {name: value for name, value in given.items() if name in ServerSettings.model_fields}
+    known |= {"cassette": "off", "dry_run": False}
+    if request.get("try"):
+        known["max_tokens"] = _FEW_TOKENS
+    key = request.get("key", "")
+    try:
+        settings = ServerSettings.model_validate(known)
+    except ValidationError as error:
+        raise ServerError(said(error)) from None
+    if settings.client_name in NEEDS_KEY and not key:
+        raise ServerError(f"{settings.client_name} needs a key")
+    return _Trial(settings, str(key), bool(request.get("try")))
+
+
+async def _look(trial: _Trial) -> dict[str, Any]:
+    server = open_server(trial.settings, trial.key)
+    began = time.perf_counter()
+    try:
+        async with asyncio.timeout(trial.settings.timeout_s):
+            return await _ask(trial, server, began)
+    except TimeoutError:
+        where, limit = trial.settings.url, trial.settings.timeout_s
+        raise ServerError(f"the server at {where} did not answer within {limit:g} s") from None
+    finally:
+        await server.aclose()
+
+
+async def _ask(trial: _Trial, server: ChatServer, began: float) -> dict[str, Any]:
+    models = await server.models()
+    chosen = trial.settings.model_id
+    sentence = f"The server at {trial.settings.url} answers and lists {len(models)} model" + "s" * (
+        len(models) != 1
+    )
+    if chosen and chosen not in models:
+        sentence += f"; {chosen!r} is not among them"
+    if trial.ask_model:
+        began = time.perf_counter()
+        reply = await server.chat(_QUESTION, Ask(seed=0))
+        word = " ".join(reply.text.split())[:_SHOWN]
+        sentence = f"{reply.model or chosen} at {trial.settings.url} answers: {word!r}"
+    return _answer(True, sentence + ".", models, (time.perf_counter() - began) * 1000)
+
+
+def _answer(ok: bool, sentence: str, models: list[str], latency_ms: float | None) -> dict[str, Any]:
+    latency = None if latency_ms is None else round(latency_ms, 1)
+    return {"ok": ok, "sentence": sentence, "models": models, "latency_ms": latency}
+
+
+def look(text: str) -> Mapping[str, Any]:
+    """Try what a request asks for, and say how it went."""
+    try:
+        return asyncio.run(_look(_read(text)))
+    except ServerError as error:
+        reason = error.reason[:1].upper() + error.reason[1:]
+        return _answer(False, reason.rstrip(".") + ".", [], None)
+
+
+def main() -> None:
+    """Read one request from stdin, answer it on stdout."""
+    print(json.dumps(look(sys.stdin.read())))
+
+
+if __name__ == "__main__":
+    main()
