@@ -82,10 +82,20 @@ def run_command(
         typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
     ] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run folder.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, then end.")] = False,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Play a run again with its recorded replies of language models."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment and print its comparison."""
+    """Run an experiment and print its comparison.
+
+    --replay RUN plays its experiment anew and asks no model; to watch a recorded episode, see
+    mosaic replay RUN.
+    """
     from gym_gui.cli.run import run_experiment
 
     raise typer.Exit(
@@ -96,6 +106,7 @@ def run_command(
             concurrency=concurrency,
             processes=processes,
             resume=resume,
+            replay=replay,
             dry_run=dry_run,
             as_json=as_json,
         )

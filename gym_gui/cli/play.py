@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.reader import open_run
+from gym_gui.cli.dry_run import say_models
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.model_slots import dry, replayed
+from gym_gui.controllers.rehearsal import BASIS, ModelSlot, asks_models, rehearse
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.paths import runs_dir
 from gym_gui.host.client import HostSession
 from gym_gui.services.experiment_file import describe, resolve_secrets
-from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
 
 
@@ -31,10 +34,20 @@ def play(
     out: Path | None,
     processes: int | None,
     resume: Path | None,
+    replay: Path | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
     """Check an experiment against what is there, play it, and say how it came out.
+
+    Args:
+        experiment: What is played, and what ``run.json`` will say.
+        out: Folder for the run folder.
+        processes: Session processes.
+        resume: A run folder to go on with.
+        replay: A run whose recorded calls stand in for the models.
+        dry_run: Play nothing that counts: say what would be done and what it would cost.
+        as_json: For programs.
 
     Returns:
         Exit status.
@@ -42,7 +55,9 @@ def play(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    castings = [cast(operator) for operator in experiment.operators]
+    models = dry_run and replay is None and asks_models(experiment)
+    staffed = replayed(experiment, open_run(replay)) if replay is not None else experiment
+    castings = [cast(operator) for operator in (dry(experiment) if models else staffed).operators]
     totals: dict[str, int] = {}
     for casting in castings:
         totals[casting.config.operator_id] = len(experiment.execution.schedule(len(casting.seatings)))
@@ -52,7 +67,8 @@ def play(
         return _say_finished(done, as_json)
     workers = processes or experiment.execution.processes or _cores()
     if dry_run:
-        _say_plan(experiment, castings, workers, as_json)
+        slots = asyncio.run(rehearse(experiment, HostSession, workers, _run)) if models else []
+        _say_plan(experiment, castings, workers, slots, as_json)
         return DONE
     with run_progress(as_json=as_json) as show:
         # Inside, so that a warning goes above the bars and not through them.
@@ -63,12 +79,18 @@ def play(
             HostSession,
             out or runs_dir(),
             processes=workers,
-            header={"machine": machine(), "commit": commit(Path(__file__).parent), "episodes": totals},
+            header=_header(totals, replay),
             resume=resume,
             on_progress=show,
         )
         result = asyncio.run(_run(manager))
     return _conclude(result, as_json)
+
+
+def _header(totals: dict[str, int], replay: Path | None) -> dict[str, Any]:
+    header = {"machine": machine(), "commit": commit(Path(__file__).parent), "episodes": totals}
+    # The experiment stays what it was: only where replies came from is another, also after --resume.
+    return header if replay is None else {**header, REPLAY: str(replay.absolute())}
 
 
 def _finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
@@ -100,16 +122,29 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _say_plan(experiment: Experiment, castings: list[Casting], processes: int, as_json: bool) -> None:
+def _say_plan(
+    experiment: Experiment,
+    castings: list[Casting],
+    processes: int,
+    slots: list[ModelSlot],
+    as_json: bool,
+) -> None:
     if as_json:
         plan: dict[str, Any] = {
             "experiment": experiment.to_record(),
             "processes": processes,
             "environments": {c.config.operator_id: c.env_id for c in castings},
         }
+        if slots:
+            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS}
         sys.stdout.write(json.dumps(plan) + "\n")
+        return
+    sys.stdout.write(describe(experiment) + "\n")
+    if slots:
+        say_models(slots)
+        sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
     else:
-        sys.stdout.write(describe(experiment) + f"\n\nProcesses: {processes}. Nothing was run.\n")
+        sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
 
 
 async def _run(manager: OperatorScriptExecutionManager) -> RunResult:

@@ -10,6 +10,7 @@ from gym_gui.cli.runs import find_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.recorder import REPLAY
 
 
 def run_experiment(
@@ -20,10 +21,11 @@ def run_experiment(
     concurrency: int | None = None,
     processes: int | None = None,
     resume: Path | None = None,
+    replay: Path | None = None,
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Run an experiment file, or go on with a run.
+    """Run an experiment file, go on with a run, or play one again from its recorded calls.
 
     Returns:
         Exit status.
@@ -32,27 +34,48 @@ def run_experiment(
         UsageError: Something the person can fix; nothing was played.
     """
     resume = find_run(resume) if resume is not None else None
-    experiment = _experiment(file, resume, episodes, concurrency)
+    replay = find_run(replay) if replay is not None else None
+    experiment = _experiment(file, resume, replay, episodes, concurrency)
+    if resume is not None:
+        replay = _replayed_by(resume)
     # The engine takes a third of a second to import: who misspelled a key need not wait for it.
     from gym_gui.cli.play import play
 
-    return play(experiment, out=out, processes=processes, resume=resume, dry_run=dry_run, as_json=as_json)
+    return play(
+        experiment,
+        out=out,
+        processes=processes,
+        resume=resume,
+        replay=replay,
+        dry_run=dry_run,
+        as_json=as_json,
+    )
+
+
+def _replayed_by(resume: Path) -> Path | None:
+    """Where a run that is gone on with has its replies from; ``None``: from the models themselves."""
+    written = open_run(resume).record.extra.get(REPLAY)
+    return Path(written) if isinstance(written, str) else None
 
 
 def _experiment(
-    file: Path | None, resume: Path | None, episodes: int | None, concurrency: int | None
+    file: Path | None,
+    resume: Path | None,
+    replay: Path | None,
+    episodes: int | None,
+    concurrency: int | None,
 ) -> Experiment:
-    if (file is None) == (resume is None):
+    given = [source for source in (file, resume, replay) if source is not None]
+    if len(given) != 1:
         raise UsageError(
-            "one of an experiment file and --resume is needed", fix="For example: mosaic run experiment.py"
+            "one of an experiment file, --resume and --replay is needed",
+            fix="For example: mosaic run experiment.py",
         )
     if resume is not None and episodes is not None:
         raise UsageError("--episodes does not go with --resume", fix="Leave it out")
-    if resume is not None:
-        open_run(resume)  # says what to do where there is no run
-    source = file if file is not None else resume
-    assert source is not None
-    experiment = load_experiment(source, allow_code=True, episodes=episodes)
+    if file is None:
+        open_run(given[0])  # says what to do where there is no run
+    experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)
         experiment = Experiment(experiment.operators, execution)

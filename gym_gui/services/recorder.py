@@ -25,7 +25,11 @@ from gym_gui.core.errors import MosaicError, UsageError
 RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped"
 """Values of ``status`` in ``run.json``. ``running`` of a dead process means it was cut off."""
 
+REPLAY = "replay"
+"""Key of ``run.json``: the run whose recorded calls stood in for the models, where one did."""
+
 _RESERVE = 1 << 16
+_BLOCK = 1 << 16
 _NO_ROWS = "0" * 16
 """What the digest of an episode without rows begins with."""
 _LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
@@ -359,6 +363,7 @@ def _mend(folder: Path) -> dict[int, str]:
     Returns:
         Status by index of the episodes that are done.
     """
+    _cut_half_line(folder / "calls.jsonl")
     episodes_path, steps_path = folder / "episodes.jsonl", folder / "steps.jsonl"
     last = {row["episode_index"]: row.get("state_sha") for _, row in _lines(steps_path)}
     kept = [row for _, row in _lines(episodes_path) if row["status"] != "aborted" and _has_rows(row, last)]
@@ -375,6 +380,22 @@ def _mend(folder: Path) -> dict[int, str]:
     elif steps_path.exists():
         os.truncate(steps_path, end)
     return done
+
+
+def _cut_half_line(path: Path) -> None:
+    """Shorten a file to its last whole line: what is appended begins a line of its own."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        at = end = file.seek(0, os.SEEK_END)
+        found = -1
+        while at and found < 0:
+            begin = max(0, at - _BLOCK)
+            file.seek(begin)
+            found = file.read(at - begin).rfind(b"\n")
+            at = begin + found + 1
+        if at < end:
+            file.truncate(at)
 
 
 def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:

@@ -1,0 +1,115 @@
+"""Slots whose worker asks a model: played from recorded calls, or without asking at all.
+
+A worker shows in its manifest that it can: by the settings ``cassette`` and ``cassette_file``, and by
+``dry_run``. Nothing here knows which worker it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.reader import Run
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.checks import Plain
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.secret_refs import parse_reference
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+
+CASSETTE, CASSETTE_FILE, DRY_RUN = "cassette", "cassette_file", "dry_run"
+CALLS = "calls.jsonl"
+
+Change = Callable[[WorkerAssignment], WorkerAssignment]
+
+
+def has_setting(assignment: WorkerAssignment, name: str) -> bool:
+    """Whether the slot's worker says that it has a setting of this name."""
+    if not WorkerTypeRegistry.all():
+        discover()
+    definition = WorkerTypeRegistry.get(assignment.worker_id)
+    return definition is not None and any(setting.name == name for setting in definition.settings_schema)
+
+
+def slots_with(operator: OperatorConfig, name: str) -> dict[str, WorkerAssignment]:
+    """Slots of an operator whose worker has a setting of this name."""
+    return {slot: a for slot, a in operator.resolved_slots().items() if has_setting(a, name)}
+
+
+def settings_of(assignment: WorkerAssignment) -> Mapping[str, Any]:
+    """A slot's settings with the worker's own where the experiment gives none."""
+    definition = WorkerTypeRegistry.require(assignment.worker_id)
+    schema = {s.name: s.default for s in definition.settings_schema if s.default is not None}
+    return {**schema, **definition.default_settings, **assignment.settings}
+
+
+def replayed(experiment: Experiment, run: Run) -> Experiment:
+    """The experiment with every reply of a model taken from the calls that a run has recorded.
+
+    Keys are not needed then, and are not asked for.
+
+    Raises:
+        UsageError: Nobody in it asks a model, or the run has no calls of an operator.
+    """
+    if not any(slots_with(operator, CASSETTE) for operator in experiment.operators):
+        raise UsageError(
+            f"nobody in {run.path} asks a model: there are no calls to replay",
+            fix=f"Play it again with `mosaic run {run.path}`, or watch it with `mosaic replay {run.path}`",
+        )
+    return _each(experiment, lambda operator: _from(_calls_of(run, operator)))
+
+
+def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
+    if not slots_with(operator, CASSETTE):
+        return None
+    recorded = run.operators.get(operator.operator_id)
+    file = None if recorded is None else (recorded.path / CALLS).absolute()
+    if file is None or not file.is_file():
+        raise UsageError(
+            f"{run.path} has no recorded calls of operator {operator.operator_id!r}",
+            fix="Give a run whose model slots have played with cassette 'record'",
+        )
+    return file
+
+
+def _from(file: Path | None) -> Change:
+    def change(assignment: WorkerAssignment) -> WorkerAssignment:
+        if not has_setting(assignment, CASSETTE):
+            return assignment
+        played: dict[str, Plain] = {CASSETTE: "replay", CASSETTE_FILE: str(file)}
+        return replace(assignment, settings={**_without_keys(assignment), **played})
+
+    return change
+
+
+def dry(experiment: Experiment) -> Experiment:
+    """The experiment with no model asked: its slots write down their prompts, and random legal actions
+    are played in their place."""
+
+    def change(assignment: WorkerAssignment) -> WorkerAssignment:
+        if not has_setting(assignment, DRY_RUN):
+            return assignment
+        settings = {**_without_keys(assignment), DRY_RUN: True}
+        return replace(assignment, settings=settings, on_invalid=OnInvalid(then="random_legal"))
+
+    return _each(experiment, lambda operator: change)
+
+
+def _without_keys(assignment: WorkerAssignment) -> dict[str, Plain]:
+    return {name: value for name, value in assignment.settings.items() if parse_reference(value) is None}
+
+
+def _each(experiment: Experiment, change_of: Callable[[OperatorConfig], Change]) -> Experiment:
+    def operators() -> Iterator[OperatorConfig]:
+        for operator in experiment.operators:
+            change = change_of(operator)
+            yield replace(
+                operator,
+                workers={agent: change(a) for agent, a in operator.workers.items()},
+                manager={agent: change(a) for agent, a in operator.manager.items()},
+            )
+
+    return Experiment(list(operators()), experiment.execution)
