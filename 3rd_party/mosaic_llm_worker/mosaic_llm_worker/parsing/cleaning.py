@@ -16,7 +16,38 @@ _MARKUP = re.compile(r"(\*{1,3}|_{2,3}|`{1,3}|~~)")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}|>)+\s*", re.MULTILINE)
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*[\w+-]*\s*$", re.MULTILINE)
 _NO_WORD = re.compile(r"[\W_]+")
-_INVISIBLE = dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0xFE0E, 0x00AD])
+_SIGNS: dict[int, str | None] = {
+    **dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0xFE0E, 0x00AD]),
+    # East Asian punctuation, which no space follows.
+    0xFF1A: ": ",
+    0xFF0C: ", ",
+    0x3001: ", ",
+    0x3002: ". ",
+    0xFF01: "! ",
+    0xFF1F: "? ",
+    0xFF1B: "; ",
+    0xFF08: "(",
+    0xFF09: ")",
+    0x300C: '"',
+    0x300D: '"',
+    0x3010: "[",
+    0x3011: "]",
+    # Typographic dashes and quotation marks.
+    0x2010: "-",
+    0x2011: "-",
+    0x2012: "-",
+    0x2013: "-",
+    0x2014: "-",
+    0x2212: "-",
+    0x2018: "'",
+    0x2019: "'",
+    0x201C: '"',
+    0x201D: '"',
+    0x201E: '"',
+    0x00AB: '"',
+    0x00BB: '"',
+}
+"""Signs that look alike become one; invisible ones go."""
 
 
 class Cleaned(NamedTuple):
@@ -39,7 +70,7 @@ def without_thinking(reply: str) -> Cleaned:
     Where only the closing tag is there (servers that cut off the opening one), all before it was
     thinking; where only the opening one is, all behind it.
     """
-    text = reply.translate(_INVISIBLE)
+    text = reply.translate(_SIGNS)
     if channels := list(_CHANNEL.finditer(text)):
         last = channels[-1]
         if last[1].lower() != "final":

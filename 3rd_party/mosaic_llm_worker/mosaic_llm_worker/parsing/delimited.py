@@ -28,9 +28,10 @@ _ANY_TAG: Final = re.compile(r"<[^<>\n]{1,60}>")
 _BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _LATEX: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
 _SAY: Final = re.compile(
-    r"^[^\S\n]*[*_`>\-\"']*say[*_`\"']*[^\S\n]*[:：][*_`]*[^\S\n]*(.*)$|<\s*say\s*>(.*?)<\s*/\s*say\s*>",
+    r"^[^\S\n]*[*_`>\-\"']*say[*_`\"']*[^\S\n]*:[*_`]*[^\S\n]*(.*)$|<\s*say\s*>(.*?)<\s*/\s*say\s*>",
     re.IGNORECASE | re.MULTILINE,
 )
+_VERBS: Final = "would be|will be|is|ist|est|es|è|é|是|为"
 _MOST_BRACES: Final = 64
 _MOST_JSON: Final = 20_000
 
@@ -153,6 +154,7 @@ def _unwrapped(value: Any, said: list[str], deep: int) -> Any:
         for key in ("name", "type", "value", "id"):
             if isinstance(entries.get(key), str | int):
                 return entries[key]
+        return entries
     return value
 
 
@@ -237,7 +239,7 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
         return re.compile(
             rf"^\W*(?:(?:{before})\b\W*){{0,4}}(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
             # "is" only at the end of a phrase such as "my action is": "action is needed" is prose.
-            rf"\s*(?:[:：=]|->|=>|→|(?:would be|will be|is|ist|est|es|è|é|是|为)\s*[:：]?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*(.*)$",
+            rf"\s*(?:[:=]|->|=>|→|(?:{_VERBS})\s*:?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*(.*)$",
             re.IGNORECASE | re.MULTILINE,
         )
 
@@ -247,7 +249,8 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _labelled(text: str) -> Iterator[Marked]:
     for strength, pattern in zip((Strength.FINAL, Strength.LABEL), _label_pattern(), strict=True):
         for match in pattern.finditer(text):
-            value = match[1].strip()
+            value: str = match[1].strip()
             if not value:
-                value = next(filter(None, map(str.strip, text[match.end() :].splitlines())), "")
+                below = (line.strip() for line in text[match.end() :].splitlines())
+                value = next((line for line in below if line), "")
             yield Marked(strength, value)

@@ -17,25 +17,19 @@ _PAIRS: Final = {
     "<": ">",
     '"': '"',
     "'": "'",
-    "“": "”",
-    "‘": "’",
-    "«": "»",
-    "「": "」",
 }
-_END: Final = ".,;:!?。！？，；：、…"
+_END: Final = ".,;:!?…"
 _BULLET: Final = re.compile(r"^\s*(?:[-*•▪+]\s+|\[[ xX]\]\s*)+")
 _COUNTED: Final = re.compile(r"^\s*(?:\(?\d{1,3}[.)]\s*(?:\.\.)?)\s*(?=\S)")
 _WHAT: Final = r"(?:action|option|choice|move|number|index|id|no|nr|aktion|opción|行动|动作)"
 _NUMBER: Final = re.compile(rf"^#?\s*(?:{_WHAT}\s*[.:#]?\s*)*(-?\d{{1,9}})$", re.IGNORECASE)
-_WITH_NUMBER: Final = re.compile(
-    rf"^#?\s*(?:{_WHAT}\s*)?(-?\d{{1,9}})\s*[.):=\-–—]+\s*(\S.*)$", re.IGNORECASE
-)
+_WITH_NUMBER: Final = re.compile(rf"^#?\s*(?:{_WHAT}\s*)?(-?\d{{1,9}})\s*[.):=\-]+\s*(\S.*)$", re.IGNORECASE)
 _NUMBER_BEHIND: Final = re.compile(
     rf"^(.+?)\s*[(\[]\s*(?:{_WHAT}\s*[.:#]?\s*)?(-?\d{{1,9}})\s*[)\]]$", re.IGNORECASE
 )
-_BREAK: Final = re.compile(r"\s*(?:(:)\s|(\()|\s([-–—])\s|([.!?;。！？；])(?:\s|$)|([,，、])\s?|\s(?=\w))")
-_LISTED: Final = re.compile(r"\s*(?:[,;/&+|、，；]|->|=>|→|\n)\s*")
-_SENTENCE: Final = re.compile(r"(?<=[.!?;。！？；])\s+|\n+|[。！？；]")
+_BREAK: Final = re.compile(r"\s*(?:(:)\s|(\()|\s(-)\s|([.!?;])(?:\s|$)|(,)\s?|\s(?=\w))")
+_LISTED: Final = re.compile(r"\s*(?:[,;/&+|]|->|=>|→|\n)\s*")
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _LONGEST: Final = 8
 """Words that a name may have."""
 
@@ -170,7 +164,7 @@ def _without_joins(text: str) -> str:
 
 
 def leading(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The actions whose name a text begins with, by the longest name that fits; it must end there or a word."""
+    """The actions whose name a text begins with, by the longest name that fits."""
     words = text.split()
     for size in range(min(_LONGEST, len(words)), 0, -1):
         if found := vocabulary.find(stripped(" ".join(words[:size]))):

@@ -15,10 +15,10 @@ from mosaic_llm_worker.parsing.phrases import joined, leading
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?;:。！？；])\s+|\n+|[。！？；]")
-_CLAUSE: Final = re.compile(r"[,，]\s*|\s+(?:but|however|although|aber|mais|pero|ma)\s+", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
+_CLAUSE: Final = re.compile(r",\s*|\s+(?:but|however|although|aber|mais|pero|ma)\s+", re.IGNORECASE)
 _BEST: Final = re.compile(
-    r"^(.{1,60}?)\s+(?:is|seems|looks|would be|appears to be)\s+(?:clearly |probably |definitely )?(?:the |my )"
+    r"^(.{1,60}?)\s+(?:is|seems|looks|would be|appears to be)\s+(?:clearly |probably )?(?:the |my )"
     r"(?:best|right|correct|optimal|safest|only sensible|logical|next|final)\s+"
     r"(?:action|move|choice|option|step|answer|decision)\b",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ def intended(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
     """The actions that a text says will be done, each once."""
     found: list[tuple[int, ...]] = []
     for sentence in _SENTENCE.split(text)[-_MOST:]:
-        if not sentence.strip() or sentence.rstrip().endswith(("?", "？")):
+        if not sentence.strip() or sentence.rstrip().endswith("?"):
             continue
         found += _of_sentence(sentence, vocabulary)
     return joined(*found)

@@ -21,6 +21,7 @@ from mosaic_worker.spaces import Space
 
 _LONGEST_LINE: Final = 200
 """A longer line is prose."""
+_LONGEST_NOTES: Final = 2_000
 
 
 class Reading(NamedTuple):
@@ -102,6 +103,11 @@ class Reader:
         elif problem and cut:
             problem = f"{problem}; the reply was cut off at its longest length"
         return Reading(None if problem else action, problem, marked.said)
+
+    @staticmethod
+    def notes(reply: str) -> str:
+        """What a reply says that is no answer to a decision: without thinking, not too long."""
+        return without_thinking(reply).text[:_LONGEST_NOTES].strip()
 
 
 def _nothing(reply: str, thought: bool, cut: bool) -> str:
@@ -192,13 +198,13 @@ def _list_or_text(text: str) -> Any:
         data: Any = data_of(text)
     except NotAValue:
         return None
-    return data if isinstance(data, list | str) else None
+    return cast("Any", data) if isinstance(data, list | str) else None
 
 
 def _rules_out(line: str) -> bool:
     """Whether a line announces what is not wanted, or everything there is."""
     said = f" {plain(line)} "
-    if not line.rstrip().endswith((":", "：")):
+    if not line.rstrip().endswith(":"):
         return False
     return any(f" {word} " in said for word in (*synonyms().against, "options", "actions", "possible"))
 

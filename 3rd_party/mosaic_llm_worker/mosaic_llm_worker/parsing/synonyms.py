@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from mosaic_llm_worker.parsing.cleaning import plain
 
@@ -73,7 +73,7 @@ class Synonyms:
 def synonyms() -> Synonyms:
     """The file that comes with the package."""
     with FILE.open("rb") as file:
-        data = cast("dict[str, Any]", tomllib.load(file))
+        data: dict[str, Any] = tomllib.load(file)
     labels, prose = data["labels"], data["prose"]
     return Synonyms(
         tuple(_concept(entry) for entry in data["actions"]),

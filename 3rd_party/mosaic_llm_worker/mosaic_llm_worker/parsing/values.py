@@ -1,4 +1,4 @@
-"""Reads values of spaces whose actions have no words: numbers, lists, texts. Nothing is rounded or clipped."""
+"""Reads values of spaces whose actions have no words: numbers, lists, texts. Nothing is clipped."""
 
 from __future__ import annotations
 

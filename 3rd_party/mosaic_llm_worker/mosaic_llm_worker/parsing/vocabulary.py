@@ -12,26 +12,8 @@ from mosaic_llm_worker.parsing.cleaning import plain
 from mosaic_llm_worker.parsing.synonyms import synonyms
 
 Actions = frozenset[int]
-_NUMERALS: Final = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-        ]
-    )
-}
+_COUNTED: Final = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMERALS: Final = {word: str(number) for number, word in enumerate(_COUNTED.split(" "))}
 _SHOWN: Final = 40
 """Legal actions that a reason names; of more it says how many."""
 _NONE: Final[Actions] = frozenset()

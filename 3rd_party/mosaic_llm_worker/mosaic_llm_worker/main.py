@@ -1,0 +1,76 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from mosaic_llm_worker.player import Player
+from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.settings import LlmSettings
+from mosaic_worker.concurrent import AsyncWorker
+from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, Slot, StepResults
+
+
+class LlmWorker(AsyncWorker):
+    """Plays what a language model says. Workers that build on it set the two types.
+
+    Attributes:
+        settings_type: What its settings are.
+        player_type: What plays a slot.
+    """
+
+    settings_type: ClassVar[type[LlmSettings]] = LlmSettings
+    player_type: ClassVar[type[Player]] = Player
+
+    def __init__(self) -> None:
+        self.players: dict[int, Player] = {}
+        self._running: dict[tuple[int, int, int], asyncio.Task[Any]] = {}
+
+    def load(self, slot: Slot) -> str:
+        """Check the settings of ``slot`` and read its prompts; nothing is sent.
+
+        Returns:
+            Model and strategy.
+
+        Raises:
+            LoadError: A setting is wrong, a key is missing, the actions cannot be said in words.
+        """
+        try:
+            settings = self.settings_type.model_validate(dict(slot.settings))
+        except ValidationError as exc:
+            raise LoadError(said(exc)) from None
+        self.players[slot.index] = player = self.player_type(slot, settings, self.host.record_call)
+        return player.policy
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        for start in starts:
+            self.players[slot.index].reset(start)
+
+    async def decide(self, slot: Slot, decision: Decision) -> Any:
+        # The host asks again when its patience is over: what is still under way for the same step
+        # is paid for and read by nobody.
+        place = (slot.index, decision.episode, decision.step)
+        task = asyncio.current_task()
+        assert task is not None
+        before, self._running[place] = self._running.get(place), task
+        if before is not None:
+            before.cancel()
+        try:
+            return await self.players[slot.index].decide(decision)
+        finally:
+            if self._running.get(place) is task:
+                del self._running[place]
+
+    def on_step_result(self, results: StepResults) -> None:
+        self.players[results.slot.index].learn(results)
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            self.players[slot.index].forget(end)
+
+    async def aclose(self) -> None:
+        await asyncio.gather(*(player.caller.aclose() for player in self.players.values()))

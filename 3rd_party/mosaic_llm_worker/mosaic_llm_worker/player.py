@@ -1,0 +1,211 @@
+"""One slot: it asks the model, reads the reply, remembers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered
+from mosaic_llm_worker.forms import answer_text, schema, written
+from mosaic_llm_worker.memory import Memory, Refused
+from mosaic_llm_worker.parsing import Reader
+from mosaic_llm_worker.prompt import Prompter
+from mosaic_llm_worker.server_settings import call_seed
+from mosaic_llm_worker.servers import Ask, Completion, Message, Place
+from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.templates import PromptError
+from mosaic_worker.worker import (
+    Actions,
+    Decision,
+    EpisodeEnd,
+    EpisodeStart,
+    Invalid,
+    LoadError,
+    Slot,
+    StepResults,
+)
+
+_DEADLINE_S: Final = 290.0
+"""The host waits 300 s where the slot sets nothing shorter; then nobody reads the answer."""
+_KEPT_REPLY: Final = 4_000
+"""Characters of a refused reply that are shown to the model again and recorded in the row."""
+_LONGEST_SAID: Final = 300
+_CUT: Final = frozenset({"length", "max_tokens", "model_length"})
+_SUMMARY_TURN: Final = 1
+
+
+class Player:
+    """Plays one slot. Derived classes may show the model more (:meth:`content`).
+
+    Args:
+        slot: What it plays.
+        settings: Of the slot, checked.
+        record: Writes the record of a call.
+
+    Raises:
+        LoadError: It cannot be played with these settings.
+    """
+
+    def __init__(self, slot: Slot, settings: LlmSettings, record: Callable[[dict[str, Any]], None]) -> None:
+        self.slot, self.settings = slot, settings
+        try:
+            self.reader = Reader(slot.action_space, slot.action_meanings, slot.env_id)
+            self.prompter = Prompter(slot, settings, self.reader)
+        except (ValueError, PromptError) as exc:
+            raise LoadError(str(exc)) from None
+        self.caller = Caller(settings, slot.secrets, record)
+        self._episodes: dict[int, Memory] = {}
+
+    @property
+    def policy(self) -> str:
+        """How it is called in tables."""
+        model = self.settings.model_id or self.settings.client_name
+        return f"{model}:{self.settings.strategy}"
+
+    @property
+    def spent(self) -> Spent:
+        """What the calls have cost so far."""
+        return self.caller.spent
+
+    # --- episodes ---------------------------------------------------------------------------
+
+    def reset(self, start: EpisodeStart) -> None:
+        """An episode begins."""
+        self._episodes[start.episode] = self._fresh(start.agent_id or self.slot.agent_id)
+
+    def forget(self, end: EpisodeEnd) -> None:
+        """An episode is over."""
+        self._episodes.pop(end.episode, None)
+
+    def learn(self, results: StepResults) -> None:
+        """What earlier actions led to."""
+        for episode, step, action, reward in zip(
+            results.episodes, results.steps, results.actions, results.rewards, strict=True
+        ):
+            memory = self._episodes.get(episode)
+            if memory is not None:
+                memory.result(step, self._named(memory, step, action), float(reward))
+
+    def _fresh(self, agent: str) -> Memory:
+        return Memory(agent, self.settings.history, self.settings.summary)
+
+    def _memory(self, episode: int) -> Memory:
+        return self._episodes.setdefault(episode, self._fresh(self.slot.agent_id))
+
+    def _named(self, memory: Memory, step: int, action: Any) -> str:
+        if self.slot.action_space.kind != "Discrete":
+            return written(action)
+        turn = memory.turn(step)
+        words = dict(turn.choices) if turn is not None else {}
+        return words.get(int(action)) or self.reader.vocabulary().name(int(action))
+
+    # --- decisions --------------------------------------------------------------------------
+
+    async def decide(self, decision: Decision) -> Any:
+        """Ask the model for one decision.
+
+        Raises:
+            BudgetSpent: The budget holds no further call.
+            Fatal: The server will answer none.
+        """
+        memory = self._memory(decision.episode)
+        memory.begin(decision.step, decision.text, decision.choices)
+        until = asyncio.get_running_loop().time() + _DEADLINE_S
+        place = Place(memory.agent, decision.episode, decision.step, decision.attempt, 0, until)
+        try:
+            await self._sum_up(decision, memory, place)
+            refused, memory.refused = memory.refused, None
+            messages = self.messages(decision, memory, refused)
+            reply = await self._call(decision, memory, place, messages, self._form(decision))
+        except (Unanswered, DryRun) as exc:
+            return Invalid(str(exc))
+        return self._answer(decision, memory, place, reply)
+
+    def _answer(self, decision: Decision, memory: Memory, place: Place, reply: Completion) -> Any:
+        reading = self.reader.read(
+            reply.text, decision.action_mask, decision.choices, decision.text, cut=reply.finish in _CUT
+        )
+        if reading.problem:
+            problem = reading.problem
+            if not reply.text.strip() and reply.thinking:
+                problem = "the model thought and gave no answer; more max_tokens may help"
+            memory.refused = Refused(decision.step, reply.text[:_KEPT_REPLY])
+            return Invalid(problem, reply.text[:_KEPT_REPLY])
+        said = reading.said[:_LONGEST_SAID] if self.prompter.talks else ""
+        memory.answered(decision.step, self._named(memory, decision.step, reading.action))
+        extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
+        if said:
+            extras["said"] = said
+        return Actions([reading.action], extras=[extras])
+
+    async def _call(
+        self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
+    ) -> Completion:
+        seed = call_seed(self.settings, decision.seed, place)
+        reply = await self.caller.call(place, messages, Ask(seed, form, "answer"))
+        memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
+        return reply
+
+    def _form(self, decision: Decision) -> Mapping[str, Any] | None:
+        if self.settings.strategy != "structured":
+            return None
+        space, vocabulary = self.slot.action_space, None
+        if space.kind == "Discrete":
+            vocabulary = self.reader.vocabulary(decision.action_mask, decision.choices, decision.text)
+        return schema(space, vocabulary, self.prompter.talks)
+
+    async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
+        """Have notes written of the turns so far, when it is time to."""
+        turns = memory.to_sum_up(decision.step)
+        if not turns:
+            return
+        messages = [self._system(memory.agent), *self._earlier(turns)]
+        notes = f"Your notes so far:\n{memory.notes}\n\n" if memory.notes else ""
+        messages.append({"role": "user", "content": f"{notes}{self.prompter.summary}"})
+        second = Place(place.agent, place.episode, place.step, place.attempt, _SUMMARY_TURN, place.until)
+        try:
+            reply = await self._call(decision, memory, second, messages, None)
+        except (Unanswered, DryRun):
+            memory.sum_up(decision.step, "")
+        else:
+            memory.sum_up(decision.step, self.reader.notes(reply.text))
+
+    # --- what the model is shown ----------------------------------------------------------------
+
+    def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
+        """The whole prompt of a decision."""
+        last = memory.last(decision.step)
+        messages = [self._system(memory.agent), *self._earlier(memory.before(decision.step))]
+        turn = self.prompter.turn(decision, memory.notes, last.news if last is not None else "")
+        if refused is None or refused.step != decision.step or not decision.reason:
+            return [*messages, {"role": "user", "content": self.content(decision, turn)}]
+        again = self.prompter.again(decision.reason)
+        if not refused.reply.strip():
+            return [*messages, {"role": "user", "content": self.content(decision, f"{turn}\n\n{again}")}]
+        return [
+            *messages,
+            {"role": "user", "content": self.content(decision, turn)},
+            {"role": "assistant", "content": refused.reply},
+            {"role": "user", "content": again},
+        ]
+
+    def content(self, decision: Decision, text: str) -> Any:
+        """A turn as the content of a message: text, or a list of parts where there is more to show."""
+        return text
+
+    def _system(self, agent: str) -> Message:
+        return {"role": "system", "content": self.prompter.system(agent)}
+
+    def _earlier(self, turns: Any) -> list[Message]:
+        """Earlier turns as a conversation."""
+        messages: list[Message] = []
+        news = ""
+        for turn in turns:
+            seen = self.prompter.seen(turn.step, turn.seen, news)
+            answer = turn.answer or turn.played or "(no answer)"
+            messages.append({"role": "user", "content": seen})
+            spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)
+            messages.append({"role": "assistant", "content": spoken})
+            news = turn.news
+        return messages

@@ -1,0 +1,104 @@
+"""Shows the prompt that a slot would send now: ``python -m mosaic_llm_worker.preview``.
+
+One JSON object on stdin, ``{"settings": {…}, "slot": {agent, env, action_meanings, action_space, briefing,
+team, teammates, opponents}, "decision": {text, messages, choices, mask, step}}``; one JSON line on
+stdout, ``{"messages": […], "tokens": estimate}`` or ``{"error": "a sentence"}``. No server is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.memory import Memory
+from mosaic_llm_worker.player import Player
+from mosaic_llm_worker.server_settings import said
+from mosaic_llm_worker.settings import LlmSettings
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import Decision, LoadError, Slot
+
+
+def preview(asked: dict[str, Any]) -> dict[str, Any]:
+    """The prompt of a first turn.
+
+    Args:
+        asked: As the module says.
+
+    Returns:
+        The messages and about how many tokens they have, or why there are none.
+    """
+    try:
+        # A prompt needs neither a key nor a recording.
+        given = {**asked.get("settings", {}), "dry_run": True, "cassette": "off"}
+        settings = LlmSettings.model_validate(given)
+        player = Player(_slot(asked["slot"], given), settings, _nowhere)
+        messages = player.messages(
+            _decision(asked.get("decision", {})), Memory(player.slot.agent_id, 0, False)
+        )
+    except ValidationError as exc:
+        return {"error": said(exc)}
+    except LoadError as exc:
+        return {"error": str(exc)}
+    except (KeyError, TypeError, ValueError) as exc:
+        return {"error": f"the question is not complete: {type(exc).__name__}: {exc}"}
+    return {"messages": messages, "tokens": estimate_tokens(messages)}
+
+
+def _nowhere(record: dict[str, Any]) -> None:
+    """A preview makes no calls."""
+
+
+def _slot(data: dict[str, Any], settings: dict[str, Any]) -> Slot:
+    space = Space.from_json(data["action_space"])
+    return Slot(
+        0,
+        str(data["agent"]),
+        str(data["env"]),
+        space,
+        space,
+        settings,
+        tuple(data.get("action_meanings", ())),
+        briefing=str(data.get("briefing", "")),
+        team=str(data.get("team", "")),
+        teammates=tuple(data.get("teammates", ())),
+        opponents=tuple(data.get("opponents", ())),
+    )
+
+
+def _decision(data: dict[str, Any]) -> Decision:
+    mask = data.get("mask")
+    return Decision(
+        0,
+        0,
+        int(data.get("step", 0)),
+        0,
+        None,
+        None if mask is None else np.asarray(mask, np.bool_),
+        0,
+        "",
+        str(data.get("text", "")),
+        None,
+        tuple(data.get("messages", ())),
+        tuple((int(action), str(word)) for action, word in data.get("choices", ())),
+    )
+
+
+def main() -> int:
+    """Answer one question."""
+    try:
+        asked = json.load(sys.stdin)
+    except ValueError as exc:
+        answer: dict[str, Any] = {"error": f"no JSON on stdin: {exc}"}
+    else:
+        answer = preview(asked)
+    print(json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

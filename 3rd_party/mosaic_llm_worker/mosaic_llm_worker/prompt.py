@@ -1,0 +1,230 @@
+"""What the model is told: the rules once, what is seen at every turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_llm_worker.forms import form_text, one
+from mosaic_llm_worker.parsing import Reader
+from mosaic_llm_worker.settings import LlmSettings
+from mosaic_llm_worker.templates import PromptError, Role, Templates, filled, tidy
+from mosaic_worker.worker import Decision, Slot
+
+_MARKS: Final = re.compile(r"<(\s*/?\s*(?:observation|messages)\b)", re.IGNORECASE)
+_MOST_LISTED: Final = 80
+"""Legal moves that are listed; of more, some and their number."""
+_LISTED: Final = "Legal moves:"
+_NOTHING: Final = "(nothing that words can say)"
+
+
+class Prompter:
+    """Writes the prompts of one slot; the same of the same.
+
+    Args:
+        slot: Who plays what.
+        settings: How it is talked to.
+        reader: Knows the actions.
+
+    Raises:
+        PromptError: A file cannot be used, the role is not known, there are no examples.
+    """
+
+    def __init__(self, slot: Slot, settings: LlmSettings, reader: Reader) -> None:
+        self._slot, self._settings, self._reader = slot, settings, reader
+        self._templates = Templates(settings.prompt_folder)
+        self._game = self._templates.game(slot.env_id)
+        self.talks = settings.talk and bool(slot.teammates)
+        words = {
+            "one": one(slot.action_space, slot.action_meanings),
+            "form": form_text(slot.action_space, self.talks),
+            "examples": self._examples(),
+        }
+        once, always = self._templates.strategy(settings.strategy)
+        where = f"strategies/{settings.strategy}.txt"
+        self._strategy = filled(once, where, **words)
+        self.reminder = filled(always, where, **words)
+        self.system(slot.agent_id)
+        self._templates.fill("retry.txt", reason="", reminder="")
+        self.summary = self._templates.text("summary.txt")
+
+    def system(self, seat: str) -> str:
+        """The rules.
+
+        Args:
+            seat: The agent that is played in this episode; where seats are swapped, not the slot's own.
+        """
+        slot = self._slot
+        briefing = slot.briefing
+        if seat != slot.agent_id:
+            briefing += (
+                f"\n\nIn this game you sit in the place of {seat}: all that is said above holds for it."
+            )
+        numbers = ""
+        if (
+            slot.action_space.kind == "Discrete"
+            and self._reader.vocabulary().numbered
+            and slot.action_meanings
+        ):
+            numbers = f"An action's number, counted from {slot.action_space.start}, is understood too."
+        text = self._templates.fill(
+            "system.txt",
+            agent=seat,
+            briefing=briefing,
+            numbers=numbers,
+            level=self._level(seat),
+            talk=self._talk(),
+            strategy=self._strategy,
+        )
+        return tidy(text)
+
+    def turn(self, decision: Decision, notes: str = "", news: str = "") -> str:
+        """What is seen now.
+
+        Args:
+            decision: The question.
+            notes: What the model has written down for itself.
+            news: What came of the turn before.
+        """
+        text = self._templates.fill(
+            "turn.txt",
+            notes=_joined("Your notes:\n" + notes if notes else "", news),
+            step=decision.step + 1,
+            observation=_inside(decision.text) or _NOTHING,
+            messages=self._messages(decision.messages),
+            legal=self._legal(decision),
+            reminder=self.reminder,
+        )
+        return tidy(text)
+
+    def seen(self, step: int, text: str, news: str = "") -> str:
+        """What was seen at an earlier turn."""
+        seen = f"Step {step + 1}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
+        return tidy(_joined(news, seen))
+
+    def again(self, reason: str) -> str:
+        """Why an answer was refused."""
+        return tidy(self._templates.fill("retry.txt", reason=reason.rstrip("."), reminder=self.reminder))
+
+    # --- parts ------------------------------------------------------------------------------
+
+    def _talk(self) -> str:
+        if not self.talks:
+            return ""
+        name = "talk_structured.txt" if self._settings.strategy == "structured" else "talk.txt"
+        return self._templates.fill(name, mates=", ".join(self._slot.teammates))
+
+    def _level(self, seat: str) -> str:
+        """What is said of playing together; to nobody who plays alone."""
+        level = self._settings.coordination_level
+        team = sorted({self._slot.agent_id, *self._slot.teammates})
+        own = self._role(seat, team) if level == 3 else ""
+        if not self._slot.teammates:
+            return own
+        others = [(mate, self._by_seat(mate, team)) for mate in self._slot.teammates if mate != seat]
+        named = [f"{mate} has the role {role.name}" for mate, role in others if role is not None]
+        return self._templates.fill(
+            f"levels/{level}.txt",
+            hints=self._game.hints,
+            role=own,
+            others=f"In your team, {', '.join(named)}." if named else "",
+        )
+
+    def _role(self, seat: str, team: Sequence[str]) -> str:
+        wanted = self._settings.role
+        if not wanted:
+            by_seat = self._by_seat(seat, team)
+            # Who plays alone has a role only where one is meant for that very seat (the prey of a hunt).
+            alone = not self._slot.teammates and by_seat is not None and by_seat.seats == ("*",)
+            return "" if by_seat is None or alone else by_seat.text
+        known = {role.name: role.text for role in self._game.roles}
+        if wanted in known:
+            return known[wanted]
+        if " " in wanted:
+            return wanted
+        names = ", ".join(known) or "none"
+        raise PromptError(
+            f"there is no role {wanted!r} for {self._slot.env_id}; there are: {names}. "
+            "A role in your own words is a whole sentence"
+        )
+
+    def _by_seat(self, agent: str, team: Sequence[str]) -> Role | None:
+        """Roles are dealt to their seats, in the order of both."""
+        roles = [role for role in self._game.roles if role.suits(agent)]
+        if not roles:
+            return None
+        alike = [mate for mate in team if [r for r in self._game.roles if r.suits(mate)] == roles]
+        return roles[(alike.index(agent) if agent in alike else 0) % len(roles)]
+
+    def _examples(self) -> str:
+        if self._settings.strategy != "few_shot":
+            return ""
+        known = [e for e in self._game.examples if self._understood(e.answer)]
+        if not known:
+            raise PromptError(
+                f"there are no examples for {self._slot.env_id}: write some into games/NAME.toml of a "
+                "prompt_folder, or choose another strategy"
+            )
+        lines = ["Examples of turns with a good answer:"]
+        for example in known:
+            lines += [f"<observation>\n{example.see}\n</observation>", f"Action: {example.answer}", ""]
+        return "\n".join(lines).strip()
+
+    def _understood(self, answer: str) -> bool:
+        """Whether an answer is an action here; where words come with the position, it may be."""
+        slot = self._slot
+        if slot.action_space.kind == "Discrete" and not any(slot.action_meanings):
+            return True
+        return not self._reader.read(answer).problem
+
+    def _messages(self, messages: Sequence[str]) -> str:
+        if not messages:
+            return ""
+        said = "\n".join(_inside(" ".join(message.split())) for message in messages)
+        return f"Your team-mates say:\n<messages>\n{said}\n</messages>"
+
+    def _legal(self, decision: Decision) -> str:
+        mask, space = decision.action_mask, self._slot.action_space
+        if space.kind == "MultiDiscrete" and mask is not None and not mask.all():
+            return f"Legal now, for each number of the list: {_by_part(space.nvec, space.starts, mask)}."
+        if space.kind != "Discrete":
+            return ""
+        if decision.choices:
+            return "" if _LISTED in decision.text else _listed([word for _, word in decision.choices])
+        if mask is None or mask.all():
+            return ""
+        vocabulary = self._reader.vocabulary(mask)
+        return f"Legal now: {', '.join(vocabulary.name(action) for action in vocabulary.everything)}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    rest = len(words) - _MOST_LISTED
+    if rest <= 0:
+        return f"{_LISTED} {', '.join(words)}"
+    apart = len(words) // _MOST_LISTED + 1
+    return f"There are {len(words)} legal moves, among them: {', '.join(words[::apart])}"
+
+
+def _by_part(
+    nvec: NDArray[np.int64] | None, starts: NDArray[np.int64] | None, mask: NDArray[np.bool_]
+) -> str:
+    parts: list[str] = []
+    at = 0
+    for count, first in zip(np.asarray(nvec).reshape(-1), np.asarray(starts).reshape(-1), strict=True):
+        legal = np.flatnonzero(mask[at : at + count]) + first
+        parts.append(" or ".join(map(str, legal.tolist())) or "nothing")
+        at += int(count)
+    return "; ".join(parts)
+
+
+def _inside(text: str) -> str:
+    """What others wrote cannot end the block that it stands in."""
+    return _MARKS.sub(r"(\1", text.strip("\n"))
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,48 @@
+"""What a language worker can be told."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from mosaic_llm_worker.server_settings import ServerSettings
+
+Strategy = Literal["naive", "chain_of_thought", "few_shot", "robust", "structured"]
+
+
+class LlmSettings(ServerSettings):
+    """The server, and how the model is talked to."""
+
+    strategy: Strategy = Field("robust", title="Strategy", description="How an answer is asked for.")
+    coordination_level: Literal[1, 2, 3] = Field(
+        1,
+        title="Coordination",
+        description="1: nothing is said of playing together; 2: hints; 3: a role for each seat.",
+    )
+    role: str = Field(
+        "",
+        title="Role",
+        max_length=2000,
+        description="At level 3: a role of the game by name, or one in your own words; empty: by seat.",
+    )
+    observation_mode: Literal["egocentric", "visible_teammates"] = Field(
+        "egocentric",
+        title="Observation",
+        description="egocentric: what the agent sees; visible_teammates: also who of its team it sees.",
+    )
+    history: int = Field(
+        0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again."
+    )
+    summary: bool = Field(
+        False, title="Notes", description="Every 8 turns the model sums up for itself (a call of its own)."
+    )
+    talk: bool = Field(
+        False, title="Talk", description="The agent may say a sentence to its team-mates with every action."
+    )
+    prompt_folder: str = Field(
+        "",
+        title="Prompts",
+        max_length=4096,
+        description="Folder with texts in place of those that come with the worker; what it lacks is theirs.",
+    )
