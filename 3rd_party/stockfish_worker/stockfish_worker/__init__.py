@@ -1,0 +1,1 @@
+"""The chess engine Stockfish as a worker."""

@@ -1,0 +1,98 @@
+"""The position that a decision shows: its FEN and the action behind each legal move."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import chess
+
+from mosaic_worker.worker import Decision
+
+_FEN = re.compile(
+    r"(?<!\S)(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|[KQkq]{1,4}) "
+    r"(?:-|[a-h][36]) \d{1,3} \d{1,4}(?!\S)"
+)
+
+
+class NoPositionError(Exception):
+    """What was shown holds no chess position, or not the actions of its moves."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """A position of chess with somebody to move.
+
+    Attributes:
+        board: The position, with the moves that led to it where they are known.
+        actions: The environment's action for each legal move.
+    """
+
+    board: chess.Board
+    actions: Mapping[chess.Move, int]
+
+    @classmethod
+    def of(cls, decision: Decision) -> Position:
+        """Read the FEN in ``decision.text`` and the moves in ``decision.choices``.
+
+        The numbers of actions are the environment's own, and PettingZoo's mirror them for black:
+        that the moves come beside them, in words, is what spares a worker to know about that.
+
+        Raises:
+            NoPositionError: There is no FEN, or a legal move is not among the choices.
+        """
+        return cls.read(decision.text, {word: action for action, word in decision.choices})
+
+    @classmethod
+    def read(cls, text: str, choices: Mapping[str, int]) -> Position:
+        """As :meth:`of`, from the text and the action by word."""
+        found = _FEN.search(text)
+        if found is None:
+            raise NoPositionError(
+                "what is shown holds no position of chess (no FEN); nothing else can be played"
+            )
+        try:
+            board = chess.Board(found.group())
+            actions = {_move(board, word): action for word, action in choices.items()}
+        except ValueError as error:
+            raise NoPositionError(f"the position that is shown cannot be read: {error}") from error
+        if absent := [move.uci() for move in board.legal_moves if move not in actions]:
+            raise NoPositionError(f"no action is named for the legal moves {', '.join(sorted(absent))}")
+        return cls(board, actions)
+
+    def with_history(self, earlier: chess.Board | None) -> Position:
+        """The same with the moves since ``earlier``, a position with somebody's last move on it.
+
+        From a FEN alone nobody can tell a repetition; so the moves are found by trying which reply
+        leads from there to here.
+
+        Args:
+            earlier: The board after one's own last move, if any.
+        """
+        if earlier is None:
+            return self
+        for board in _soon_after(earlier):
+            if board == self.board:
+                return Position(board.copy(), self.actions)
+        return self
+
+
+def _soon_after(earlier: chess.Board) -> Iterator[chess.Board]:
+    """Positions that are asked about next: after each reply, and once more the one before the last move."""
+    board = earlier.copy()
+    for move in earlier.legal_moves:
+        board.push(move)
+        yield board
+        board.pop()
+    if board.move_stack:
+        board.pop()
+        yield board
+
+
+def _move(board: chess.Board, word: str) -> chess.Move:
+    """A move as programs (``e2e4``) or players (``e4``) write it."""
+    try:
+        return board.parse_uci(word)
+    except ValueError:
+        return board.parse_san(word)
