@@ -204,10 +204,10 @@ class Casting:
             deadline,
             secrets,
             pipeline,
-            Company() if view is None else self._company(agent, view),
+            Company() if view is None else self.company(agent, view),
         )
 
-    def _company(self, agent: AgentID, view: View) -> Company:
+    def company(self, agent: AgentID, view: View) -> Company:
         """What a worker that reads is told of the game before it begins."""
         environment = self.make_environment()
         try:

@@ -14,6 +14,7 @@ from gym_gui.controllers.casting import Casting, Secrets
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
+from gym_gui.controllers.presented import present
 from gym_gui.controllers.questions import QuestionDesk
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session import SessionController
@@ -233,6 +234,11 @@ class LocalSession:
             if before is not None:
                 await self._supervisor.dismiss(before, self._grace_s)
             return {**player.record(), "version": slot.process.welcome.version}
+
+    async def present(self, agent: AgentID) -> Mapping[str, Any]:
+        if self._controller is None:
+            raise UsageError("the session is not running", fix="Start it first")
+        return present(self._casting, agent, self._controller.question_to(agent))
 
     @property
     def _grace_s(self) -> float:

@@ -25,7 +25,7 @@ from gym_gui.core.errors import EpisodeError, SpaceError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
-from gym_gui.core.types import Answer, Decision
+from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.policy_mapping import AgentPolicyBinding
@@ -158,6 +158,14 @@ class SessionController:
             episode.views = self._lineup.views
         self._mapping.attach(binding, backend)
         self._nudge()
+
+    def question_to(self, slot: AgentID) -> Decision | None:
+        """What a slot is asked now in the lowest episode in flight; ``None``: nothing."""
+        for index in sorted(self._live):
+            for decision in self._live[index].asked.values():
+                if decision.slot == slot:
+                    return decision
+        return None
 
     def is_moving(self, index: int) -> bool:
         """Whether an episode takes its next step as soon as its agents have chosen."""

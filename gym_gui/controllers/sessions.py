@@ -200,6 +200,17 @@ class Session(Protocol):
         """
         ...
 
+    async def present(self, agent: AgentID) -> Mapping[str, Any]:
+        """What a slot is shown at this moment (:mod:`gym_gui.controllers.presented`).
+
+        Args:
+            agent: A slot whose worker reads.
+
+        Raises:
+            UsageError: It is shown nothing, or is not asked now.
+        """
+        ...
+
     async def close(self) -> None:
         """End it; what is unfinished leaves no trace. Nothing it started is left."""
         ...

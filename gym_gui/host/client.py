@@ -69,7 +69,7 @@ class HostSession:
         self._frames: FrameReader | None = None
         self._untold = 0
         self._ready: asyncio.Future[SessionReady] | None = None
-        self._rebinds: dict[int, asyncio.Future[Mapping[str, str]]] = {}
+        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._numbers = count(1)
         self._live: set[int] = set()
         self._over_unbegun: set[int] = set()
@@ -126,7 +126,7 @@ class HostSession:
         """The host has ended."""
         self._ended = True
         words = self._broken or words
-        self._refuse_rebinds(f"the session {words}")
+        self._refuse_asked(f"the session {words}")
         if not self._not_ready(WorkerLaunchError(f"the {self._name} {words}")) and not self._closing:
             self._listener.on_ended(words)
 
@@ -147,7 +147,9 @@ class HostSession:
         elif body == "withdrawn":
             listener.on_withdrawn(event.withdrawn.question)
         elif body == "rebound":
-            self._on_rebound(event.rebound)
+            self._on_answered(event.rebound.id, event.rebound.player, event.rebound.error)
+        elif body == "presented":
+            self._on_answered(event.presented.id, event.presented.json, event.presented.error)
         elif body == "log":
             listener.on_log(event.log.level, event.log.logger, event.log.text)
         elif body == "call":
@@ -176,17 +178,17 @@ class HostSession:
             self._send(pb.Command(seen=pb.Seen(looks=self._untold)))
             self._untold = 0
 
-    def _on_rebound(self, rebound: pb.Rebound) -> None:
-        future = self._rebinds.pop(rebound.id, None)
+    def _on_answered(self, number: int, answer: str, error: str) -> None:
+        future = self._asked.pop(number, None)
         if future is None or future.done():
             return
-        if rebound.error:
-            future.set_exception(UsageError(rebound.error))
+        if error:
+            future.set_exception(UsageError(error))
         else:
-            future.set_result(json.loads(rebound.player))
+            future.set_result(json.loads(answer))
 
-    def _refuse_rebinds(self, why: str) -> None:
-        for future in self._rebinds.values():
+    def _refuse_asked(self, why: str) -> None:
+        for future in self._asked.values():
             if not future.done():
                 future.set_exception(UsageError(why))
 
@@ -222,13 +224,23 @@ class HostSession:
         # The keyring may have to ask for a password.
         secrets = await asyncio.to_thread(resolve_secrets, assignment)
         number = next(self._numbers)
-        future = self._rebinds[number] = asyncio.get_running_loop().create_future()
         record = json.dumps(assignment.to_record())
-        self._send(pb.Command(rebind=pb.Rebind(id=number, agent=agent, assignment=record, secrets=secrets)))
+        message = pb.Rebind(id=number, agent=agent, assignment=record, secrets=secrets)
+        return await self._answer_to(number, pb.Command(rebind=message))
+
+    async def present(self, agent: AgentID) -> Mapping[str, Any]:
+        if not self._started or self._ended:
+            raise UsageError("the session is not running", fix="Start it first")
+        number = next(self._numbers)
+        return await self._answer_to(number, pb.Command(present=pb.Present(id=number, agent=agent)))
+
+    async def _answer_to(self, number: int, command: pb.Command) -> Mapping[str, Any]:
+        future = self._asked[number] = asyncio.get_running_loop().create_future()
+        self._send(command)
         try:
             return await future
         finally:
-            self._rebinds.pop(number, None)
+            self._asked.pop(number, None)
             del future  # as in start()
 
     async def close(self) -> None:
@@ -242,5 +254,5 @@ class HostSession:
             if self._frames is not None:
                 self._frames.close()
                 self._frames = None
-            self._refuse_rebinds("the session was closed")
+            self._refuse_asked("the session was closed")
             self._not_ready(WorkerLaunchError(f"the {self._name} was closed before it was ready"))

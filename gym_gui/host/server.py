@@ -88,6 +88,8 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
                 task = asyncio.get_running_loop().create_task(_rebind(session, command.rebind, outbox))
                 rebinds.add(task)
                 task.add_done_callback(rebinds.discard)
+            elif body == "present":
+                outbox.put(pb.Event(presented=await _present(session, command.present)))
             elif body == "seen":
                 outbox.seen(command.seen.looks)
             elif body == "stop":
@@ -135,6 +137,17 @@ async def _rebind(session: LocalSession, request: pb.Rebind, outbox: Outbox) -> 
     except Exception as exc:  # the border to a worker's own code; the client is told
         rebound.error = f"{request.agent} could not be given to somebody else: {type(exc).__name__}: {exc}"
     outbox.put(pb.Event(rebound=rebound))
+
+
+async def _present(session: LocalSession, request: pb.Present) -> pb.Presented:
+    presented = pb.Presented(id=request.id)
+    try:
+        presented.json = json.dumps(dict(await session.present(request.agent)))
+    except MosaicError as exc:
+        presented.error = str(exc)
+    except Exception as exc:  # the border to a describer's own code; the client is told
+        presented.error = f"what {request.agent} is shown cannot be told: {type(exc).__name__}: {exc}"
+    return presented
 
 
 def _assignment(text: str) -> WorkerAssignment:

@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Command(_message.Message):
-    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "seen", "replay")
+    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "seen", "present", "replay")
     LAUNCH_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     PAUSE_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +18,7 @@ class Command(_message.Message):
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     REBIND_FIELD_NUMBER: _ClassVar[int]
     SEEN_FIELD_NUMBER: _ClassVar[int]
+    PRESENT_FIELD_NUMBER: _ClassVar[int]
     REPLAY_FIELD_NUMBER: _ClassVar[int]
     launch: Launch
     episodes: Episodes
@@ -30,8 +31,9 @@ class Command(_message.Message):
     answer: Answer
     rebind: Rebind
     seen: Seen
+    present: Present
     replay: Replay
-    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., seen: _Optional[_Union[Seen, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
+    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., seen: _Optional[_Union[Seen, _Mapping]] = ..., present: _Optional[_Union[Present, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
 
 class Launch(_message.Message):
     __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets", "live")
@@ -141,8 +143,16 @@ class Rebind(_message.Message):
     secrets: _containers.ScalarMap[str, str]
     def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ..., assignment: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
+class Present(_message.Message):
+    __slots__ = ("id", "agent")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    agent: str
+    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ...) -> None: ...
+
 class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "looks")
+    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "looks")
     READY_FIELD_NUMBER: _ClassVar[int]
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -153,6 +163,7 @@ class Event(_message.Message):
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
     REBOUND_FIELD_NUMBER: _ClassVar[int]
+    PRESENTED_FIELD_NUMBER: _ClassVar[int]
     LOOKS_FIELD_NUMBER: _ClassVar[int]
     ready: Ready
     news: News
@@ -164,8 +175,9 @@ class Event(_message.Message):
     question: Question
     withdrawn: Withdrawn
     rebound: Rebound
+    presented: Presented
     looks: Looks
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
 
 class Ready(_message.Message):
     __slots__ = ("pid", "players", "concurrency", "versions")
@@ -272,6 +284,16 @@ class Rebound(_message.Message):
     player: str
     error: str
     def __init__(self, id: _Optional[int] = ..., player: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+
+class Presented(_message.Message):
+    __slots__ = ("id", "json", "error")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    json: str
+    error: str
+    def __init__(self, id: _Optional[int] = ..., json: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
 
 class Replay(_message.Message):
     __slots__ = ("order", "lines")

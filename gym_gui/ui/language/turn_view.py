@@ -111,7 +111,7 @@ class TurnView(QWidget):
         document.setDocumentMargin(10)
         cursor = QTextCursor(document)
         for heading, text, colour in sections(turn, old) if turn is not None else ():
-            _section(cursor, heading, text, colour)
+            write_section(cursor, heading, text, colour)
         before = self.text.document()
         self.text.setDocument(document)
         if before is not None:
@@ -201,7 +201,8 @@ def _facts(turn: Turn) -> str:
     return " \N{MIDDLE DOT} ".join(part for part in parts if part)
 
 
-def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
+def write_section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
+    """Put a heading and a text, as it is, at a document's end."""
     now = theme.current()
     head = QTextCharFormat()
     head.setFontWeight(QFont.Weight.DemiBold)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.live import HumanQuestion, LiveView
 from gym_gui.ui.live.engine import with_player
 from gym_gui.ui.live.episode_feed import EpisodeFeed
@@ -207,6 +207,18 @@ class EpisodePlayer:
         self.link.adopt(before, self.config)
         if self.run is not None:
             self.run.describe(self.config)
+
+    async def present(self, agent: str) -> Mapping[str, Any]:
+        """What a slot is shown at this moment.
+
+        Raises:
+            UsageError: Nothing plays, or the slot is not asked now.
+        """
+        if self.link.session is not None and self.link.playing is None:
+            await self.settled()
+        if self.link.playing is None:
+            raise UsageError("nothing plays", fix="Step or Run starts it")
+        return await self.link.playing.present(agent)
 
     def stop(self) -> None:
         """End the session; what was played stays on show."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -321,6 +321,14 @@ class LiveOperator(QObject):
     async def _rebind(self, agent: str, assignment: WorkerAssignment) -> None:
         await self.player.rebind(agent, assignment)
         self.config_changed.emit(self.config)
+
+    async def present(self, agent: str) -> Mapping[str, Any]:
+        """What a slot is shown at this moment: the slot and its open question, as its worker has them.
+
+        Raises:
+            UsageError: Nothing plays, or the slot is not asked now.
+        """
+        return await self.player.present(agent)
 
     def stop(self) -> None:
         """End the session host; what was played stays on show, :meth:`start` begins anew."""

@@ -18,6 +18,7 @@ from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.preset_menu import PresetMenu
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.page import Page
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
@@ -53,6 +54,8 @@ class AgentsPage(Page):
         self.message = InlineMessage("info", "", ("Detach", self.detach))
         self.message.setObjectName("live_message")
         self.message.hide()
+        if self.tab.slot.desk is not None:
+            self.tab.slot.desk.on_prompts = self._on_prompts
         inspector = self.use_inspector()
         inspector.add(self.tab.slot)
         inspector.add(self.tab.operator)
@@ -74,6 +77,13 @@ class AgentsPage(Page):
     def model(self) -> Any:
         """The configuration."""
         return self.tab.model
+
+    def _on_prompts(self, request: PromptsRequest) -> None:
+        """Edit prompts; where the operator plays, over what its agent sees now."""
+        from gym_gui.ui.language.prompt_editor import open_prompt_editor
+
+        look = partial(self._live.present, request.agent) if self._live is not None else None
+        open_prompt_editor(self.context, request, look, self)
 
     def _add_actions(self) -> None:
         self.reset = QuietButton(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PyQt6.QtWidgets import QStackedLayout
@@ -11,6 +12,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
@@ -68,6 +70,7 @@ class OperatorsTab(Page):
         self.config.duplicate_requested.connect(self._on_duplicate)
         self.config.remove_requested.connect(self.manual.remove)
         self.config.details_requested.connect(self._on_details)
+        self.config.desk.on_prompts = self._on_prompts
 
     def _offer_beginnings(self) -> None:
         hint = self.manual.empty
@@ -222,6 +225,14 @@ class OperatorsTab(Page):
         operator = self.deck.find(config.operator_id)
         live = operator if operator is not None and operator.is_running() else None
         self.context.go("agents", operator=config, live=live)
+
+    def _on_prompts(self, request: PromptsRequest) -> None:
+        """Edit prompts over what the selected operator's agent sees now."""
+        from gym_gui.ui.language.prompt_editor import open_prompt_editor
+
+        operator = self.manual.current
+        look = partial(operator.present, request.agent) if operator is not None else None
+        open_prompt_editor(self.context, request, look, self)
 
     def _on_selected(self, operator: LiveOperator | None) -> None:
         if operator is None:

@@ -1,0 +1,58 @@
+"""What a slot is shown at this moment, as plain data: for whoever edits what it is asked with.
+
+It is what the slot's worker itself is told (``load`` and a question of the worker protocol):
+``{"slot": {...}, "decision": {...}}``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gym_gui.controllers.casting import Casting
+from gym_gui.core.errors import UsageError
+from gym_gui.core.plain import to_plain
+from gym_gui.core.spaces import space_to_spec
+from gym_gui.core.types import AgentID, Decision, Shown
+
+
+def present(casting: Casting, agent: AgentID, decision: Decision | None) -> dict[str, Any]:
+    """The slot and the question that it has now.
+
+    Args:
+        casting: Who plays.
+        agent: The slot.
+        decision: Its open question, ``None`` where it has none.
+
+    Raises:
+        UsageError: The slot is shown nothing but its observation, or is not asked now.
+    """
+    view = casting.views.get(agent)
+    if view is None:
+        raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
+    if decision is None:
+        raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
+    slot = casting.slots[agent]
+    company = casting.company(agent, view)
+    shown = decision.shown or Shown()
+    mask = decision.action_mask
+    return {
+        "slot": {
+            "agent": agent,
+            "env": casting.env_id,
+            "action_meanings": list(slot.action_meanings),
+            "action_space": space_to_spec(slot.action_space),
+            "briefing": company.briefing,
+            "team": company.team,
+            "teammates": list(company.teammates),
+            "opponents": list(company.opponents),
+        },
+        "decision": {
+            "step": decision.step,
+            "attempt": decision.attempt,
+            "reason": decision.reason,
+            "text": shown.text,
+            "messages": list(shown.messages),
+            "choices": [[choice.action, choice.word] for choice in shown.choices],
+            "mask": None if mask is None else to_plain(mask),
+        },
+    }

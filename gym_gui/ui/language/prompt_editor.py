@@ -1,0 +1,344 @@
+"""Edits the texts of a worker's prompts; beside them stands what they make of the moment's observation."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtGui import QCloseEvent, QFontDatabase, QTextCursor, QTextDocument
+from PyQt6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QSplitter,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.analysis.transcript import turn_of
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.asking import ask
+from gym_gui.ui.language.desk import PromptsRequest
+from gym_gui.ui.language.prompt_files import FOLDER, PromptFiles, default_prompts
+from gym_gui.ui.language.turn_view import write_section
+from gym_gui.ui.widgets import (
+    ElidedLabel,
+    InlineMessage,
+    PrimaryButton,
+    QuietButton,
+    label,
+    muted_label,
+    section_label,
+)
+
+IDLE_MS: Final = 500
+"""Quiet time after a key before the preview is made anew."""
+_ROLES: Final = {"system": "System", "user": "User", "assistant": "Assistant"}
+
+Look = Callable[[], Awaitable[Mapping[str, Any]]]
+"""What the slot is shown at this moment: its slot and its decision."""
+
+
+class PromptEditor(QDialog):
+    """See the module.
+
+    Args:
+        context: The window's services.
+        request: Whose prompts, of which slot.
+        files: They.
+        look: Asks the running session; ``None`` where nothing plays.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        request: PromptsRequest,
+        files: PromptFiles,
+        look: Look | None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("prompt-editor")
+        self.setWindowTitle(f"Prompts of {request.worker.display_name}")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(1120, 680)
+        self._context, self._request, self._files, self._look = context, request, files, look
+        self._name, self._kept = "", ""
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._moment: Mapping[str, Any] | None = None
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(IDLE_MS)
+        self._idle.timeout.connect(self.preview)
+        self._make()
+        self._build()
+        self._fill_list()
+        if self.files.count():
+            self.files.setCurrentRow(self._first())
+
+    def _make(self) -> None:
+        self.files = QListWidget(self)
+        self.files.setObjectName("prompt-files")
+        self.files.setAccessibleName("Files")
+        self.files.currentItemChanged.connect(self._on_file)
+        self.editor = QPlainTextEdit(self)
+        self.editor.setObjectName("prompt-text")
+        self.editor.setAccessibleName("The file's text")
+        self.editor.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.editor.textChanged.connect(self._on_typed)
+        self.shown = QTextEdit(self)
+        self.shown.setObjectName("prompt-preview")
+        self.shown.setAccessibleName("What the model is asked")
+        self.shown.setReadOnly(True)
+        self.trouble = InlineMessage("warning", "")
+        self.trouble.hide()
+        self.state = muted_label("")
+        self.state.setObjectName("prompt-state")
+        self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.keep)
+        self.save.setShortcut("Ctrl+S")
+        self.back = QuietButton(
+            "Put back",
+            name="prompt-back",
+            tooltip="The worker's own text instead of yours",
+            on_click=self._on_back,
+        )
+        self.fresh = QuietButton(
+            "Look again",
+            icon_name="seed",
+            name="prompt-look",
+            tooltip="Preview what the agent sees now",
+            on_click=self._on_fresh,
+        )
+
+    def _build(self) -> None:
+        where = ElidedLabel(str(self._files.own), "muted", mode=Qt.TextElideMode.ElideMiddle)
+        where.setToolTip("Your files stand here, each in the place of the worker's own")
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(label(f"Prompts of {self._request.agent}", "title"))
+        head.addWidget(where, 1)
+        left, middle, right = (_column(self) for _ in range(3))
+        _add(left, section_label("Files"), self.files)
+        _add(middle, section_label("Text"), self.editor)
+        _add(right, section_label("What the model is asked"), self.trouble, self.shown)
+        split = QSplitter(self)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.ROW)
+        for column in (left, middle, right):
+            split.addWidget(column)
+        split.setSizes([200, 430, 490])
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.ROW)
+        for widget in (self.fresh, self.state):
+            foot.addWidget(widget)
+        foot.addStretch(1)
+        for widget in (self.back, self.save):
+            foot.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addLayout(head)
+        column.addWidget(split, 1)
+        column.addLayout(foot)
+
+    # -- files -------------------------------------------------------------------------
+
+    @property
+    def dirty(self) -> bool:
+        """Whether the text differs from what is kept."""
+        return bool(self._name) and self.editor.toPlainText() != self._kept
+
+    def _first(self) -> int:
+        names = [self.files.item(i).data(Qt.ItemDataRole.UserRole) for i in range(self.files.count())]  # type: ignore[union-attr]
+        return names.index("system.txt") if "system.txt" in names else 0
+
+    def _fill_list(self) -> None:
+        blocked = self.files.blockSignals(True)
+        self.files.clear()
+        for name in self._files.names():
+            own = self._files.is_own(name)
+            item = QListWidgetItem(f"{name}  (yours)" if own else name)
+            item.setData(Qt.ItemDataRole.UserRole, name)
+            self.files.addItem(item)
+            if name == self._name:
+                self.files.setCurrentItem(item)
+        self.files.blockSignals(blocked)
+
+    def _on_file(self, item: QListWidgetItem | None, _before: QListWidgetItem | None = None) -> None:
+        if item is None:
+            return
+        if self.dirty:
+            self.keep()  # nothing that was typed is lost by looking at another file
+        self._open(item.data(Qt.ItemDataRole.UserRole))
+
+    def _open(self, name: str) -> None:
+        try:
+            text = self._files.text(name)
+        except MosaicError as error:
+            self._complain(str(error))
+            return
+        self._name, self._kept = name, text
+        self.editor.setPlainText(text)
+        self._tell()
+
+    def keep(self) -> None:
+        """Keep the text in the person's folder, and have the slot use that."""
+        if not self._name:
+            return
+        text = self.editor.toPlainText()
+        try:
+            self._files.save(self._name, text)
+        except MosaicError as error:
+            self._complain(str(error))
+            return
+        self._kept = text
+        self._request.choose(str(self._files.own))
+        self._fill_list()
+        self._tell()
+
+    def _on_back(self) -> None:
+        try:
+            self._files.put_back(self._name)
+        except MosaicError as error:
+            self._complain(str(error))
+            return
+        self._fill_list()
+        self._kept = self.editor.toPlainText()  # it is given up on purpose
+        self._open(self._name)
+
+    def _tell(self) -> None:
+        self.save.setEnabled(self.dirty)
+        self.back.setEnabled(self._files.is_own(self._name))
+
+    def _on_typed(self) -> None:
+        self._tell()
+        self._idle.start()
+
+    # -- preview -----------------------------------------------------------------------
+
+    def _on_fresh(self) -> None:
+        self._moment = None
+        self.preview()
+
+    def preview(self) -> None:
+        """Show what the texts make of what the agent sees now."""
+        self._idle.stop()
+        if self._task is not None and not self._task.done():
+            self._again = True
+            return
+        self._task = self._context.spawn(self._preview(), "Previewing a prompt")
+
+    async def _preview(self) -> None:
+        self.state.setText("Looking…")
+        try:
+            said = await self._asked()
+        except MosaicError as error:
+            self._complain(str(error))
+        else:
+            self._show(said)
+        if self._again:
+            self._again = False
+            self._task = None
+            self._idle.start(0)
+
+    async def _asked(self) -> Mapping[str, Any]:
+        if self._look is None:
+            return {"sentence": "Nothing plays: start this operator (Step or Run) to see its prompt here"}
+        if self._moment is None:
+            self._moment = await self._look()
+        request, name, text = self._request, self._name, self.editor.toPlainText()
+        with tempfile.TemporaryDirectory(prefix="mosaic-prompts-") as folder:
+            draft = await asyncio.to_thread(self._files.with_draft, Path(folder), name, text)
+            settings = {**request.settings, request.setting.name: str(draft)}
+            question = {"settings": settings, **self._moment}
+            said = await ask(request.worker, request.setting.module, question)
+        # The folder of a moment says nothing to anybody: the file's own name does.
+        sentence = str(said.get("error") or said.get("sentence") or "").replace(f"{folder}/", "")
+        return {**said, "sentence": sentence}
+
+    def _show(self, said: Mapping[str, Any]) -> None:
+        turn = turn_of({"messages": said.get("messages")})
+        sentence = str(said.get("sentence") or "")
+        if not turn.messages:
+            self._complain(sentence or "The worker made no prompt of it")
+            return
+        self.trouble.hide()
+        document = QTextDocument(self.shown)
+        document.setDocumentMargin(10)
+        cursor = QTextCursor(document)
+        for message in turn.messages:
+            write_section(cursor, _ROLES.get(message.role, message.role.capitalize()), message.text, "text")
+        place = self.shown.verticalScrollBar()
+        at = place.value() if place is not None else 0
+        before = self.shown.document()
+        self.shown.setDocument(document)
+        if before is not None:
+            before.deleteLater()
+        if place is not None:
+            place.setValue(at)
+        tokens = said.get("tokens")
+        step = (self._moment or {}).get("decision", {}).get("step")
+        parts = [f"Step {step + 1}" if isinstance(step, int) else ""]
+        parts.append(f"about {tokens:,} tokens" if isinstance(tokens, int) else "")
+        self.state.setText(" \N{MIDDLE DOT} ".join(part for part in parts if part))
+
+    def _complain(self, sentence: str) -> None:
+        self.state.setText("")
+        self.trouble.set_text(sentence)
+        self.trouble.show()
+
+    # -- its end -----------------------------------------------------------------------
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        """What was typed is kept; a preview that is on its way is not waited for."""
+        if self.dirty:
+            self.keep()
+        self._idle.stop()
+        if self._task is not None:
+            self._task.cancel()
+        super().closeEvent(a0)
+
+
+def open_prompt_editor(
+    context: AppContext, request: PromptsRequest, look: Look | None, parent: QWidget
+) -> PromptEditor | None:
+    """Open the editor over a window; why it cannot be opened is told there.
+
+    Without a folder of their own, a person's files go to one for this worker in the data folder.
+    """
+    try:
+        defaults = default_prompts(request.worker, request.setting.module)
+    except MosaicError as error:
+        context.notify(str(error), "warning")
+        return None
+    written = str(request.settings.get(request.setting.name) or "")
+    own = Path(written).expanduser() if written else context.store.data / FOLDER / request.worker.type_id
+    editor = PromptEditor(context, request, PromptFiles(defaults, own), look, parent)
+    editor.open()
+    return editor
+
+
+def _column(parent: QWidget) -> QWidget:
+    column = QWidget(parent)
+    layout = QVBoxLayout(column)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(theme.ROW)
+    return column
+
+
+def _add(column: QWidget, *widgets: QWidget) -> None:
+    layout = column.layout()
+    assert layout is not None
+    for widget in widgets:
+        layout.addWidget(widget)

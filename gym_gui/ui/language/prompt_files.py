@@ -1,0 +1,118 @@
+"""The texts that a worker's prompts are made of: its own files, and a person's in their place."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.environment import worker_environment
+
+FOLDER: Final = "prompts"
+SUFFIXES: Final = (".txt", ".toml", ".md")
+_MOST: Final = 512 * 1024
+
+
+class PromptFiles:
+    """A person's folder over the worker's: a file in it stands in the place of the worker's own.
+
+    Args:
+        defaults: The worker's folder, never written to.
+        own: The person's, made with the first file that is kept.
+    """
+
+    def __init__(self, defaults: Path, own: Path) -> None:
+        self.defaults, self.own = defaults, own
+
+    def names(self) -> list[str]:
+        """All files, those in the folder itself first."""
+        found = {
+            path.relative_to(folder).as_posix()
+            for folder in (self.defaults, self.own)
+            if folder.is_dir()
+            for path in folder.rglob("*")
+            if path.suffix in SUFFIXES and path.is_file()
+        }
+        return sorted(found, key=lambda name: (name.count("/"), name))
+
+    def is_own(self, name: str) -> bool:
+        """Whether the person's file holds."""
+        return (self.own / name).is_file()
+
+    def text(self, name: str) -> str:
+        """What holds.
+
+        Raises:
+            UsageError: It cannot be read as text.
+        """
+        path = self.own / name if self.is_own(name) else self.defaults / name
+        try:
+            if path.stat().st_size > _MOST:
+                raise UsageError(f"{path} is larger than {_MOST // 1024} kB", fix="It is no prompt")
+            return path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read: {error}", fix="Put the worker's file back") from None
+
+    def save(self, name: str, text: str) -> None:
+        """Keep a text; one like the worker's own needs no file.
+
+        Raises:
+            UsageError: The folder cannot be written.
+        """
+        target = self.own / name
+        default = self.defaults / name
+        try:
+            if default.is_file() and default.read_text(encoding="utf-8") == text:
+                target.unlink(missing_ok=True)
+                self.own.mkdir(parents=True, exist_ok=True)
+                return
+            target.parent.mkdir(parents=True, exist_ok=True)
+            part = target.with_name(f".{target.name}.part")
+            part.write_text(text, encoding="utf-8")
+            part.replace(target)
+        except OSError as error:
+            raise UsageError(f"{target} cannot be written: {error}", fix="Choose another folder") from None
+
+    def put_back(self, name: str) -> None:
+        """The worker's own text holds again.
+
+        Raises:
+            UsageError: The person's file cannot be removed.
+        """
+        try:
+            (self.own / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.own / name} cannot be removed: {error}") from None
+
+    def with_draft(self, folder: Path, name: str, text: str) -> Path:
+        """Make ``folder`` what the person's would be with a text that is not kept yet."""
+        if self.own.is_dir():
+            shutil.copytree(self.own, folder, dirs_exist_ok=True)
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return folder
+
+
+def default_prompts(worker: WorkerTypeDefinition, module: str) -> Path:
+    """The folder ``prompts`` beside a worker's module, found without importing it.
+
+    Raises:
+        UsageError: There is none.
+    """
+    package = module.rpartition(".")[0].replace(".", "/")
+    path = worker_environment(worker, "").get("PYTHONPATH", "")
+    for place in filter(None, path.split(os.pathsep)):
+        if (found := Path(place) / package / FOLDER).is_dir():
+            return found
+    spec = importlib.util.find_spec(package.partition("/")[0]) if worker.launch.python is None else None
+    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if (found := Path(place).parent / package / FOLDER).is_dir():
+            return found
+    raise UsageError(
+        f"{worker.display_name} has no folder {FOLDER!r} beside {module}", fix="Reinstall the worker"
+    )
