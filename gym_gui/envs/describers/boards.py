@@ -65,6 +65,10 @@ class BoardDescriber(SpaceDescriber):
             )
         return "\n".join(lines)
 
+    def can_say(self, agent: AgentID) -> bool:
+        # However large the observation: the board is what is told.
+        return True
+
     def side(self, agent: AgentID, board: Board) -> str:
         """The pieces of ``agent``, who is on turn."""
         if board.kind == "chess":
