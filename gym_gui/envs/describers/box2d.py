@@ -16,7 +16,7 @@ _LANDER = (
     Component("velocity to the right"),
     Component("velocity upwards"),
     Component("tilt to the left", "rad"),
-    Component("tilting to the left", "x 2.5 rad/s"),
+    Component("speed of tilting to the left (1 is 2.5 rad/s)"),
     Component("first leg on the ground", switch=True),
     Component("second leg on the ground", switch=True),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,31 +51,31 @@ class Vector:
 
 def away(dx: float, dy: float) -> str:
     """A place as seen from another: ``0.52 right, 0.31 up (0.61 away)``."""
-    return f"{_sides(dx, dy)} ({np.hypot(dx, dy):.2f} away)" if _shown(dx, dy) else "here"
-
-
-def _shown(dx: float, dy: float) -> bool:
-    return abs(dx) >= _STILL or abs(dy) >= _STILL
+    sides = _sides(dx, dy)
+    return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
 
 
 def _sides(dx: float, dy: float) -> str:
-    parts = [
-        f"{abs(value):.2f} {names[value > 0]}"
-        for value, names in ((dx, ("left", "right")), (dy, ("down", "up")))
-        if abs(value) >= _STILL
-    ]
-    return ", ".join(parts)
+    """``0.52 right, 0.31 up``; of hundreds of places a second, so without detours."""
+    across = "" if -_STILL < dx < _STILL else f"{dx:.2f} right" if dx > 0 else f"{-dx:.2f} left"
+    along = "" if -_STILL < dy < _STILL else f"{dy:.2f} up" if dy > 0 else f"{-dy:.2f} down"
+    return f"{across}, {along}" if across and along else across or along
 
 
 def _moving(velocity: Sequence[float]) -> str:
-    return f"; moves {_sides(*velocity)}" if _shown(*velocity) else ""
+    sides = _sides(*velocity)
+    return f"; moves {sides}" if sides else ""
 
 
 def one_hot(values: Sequence[float]) -> int | None:
     """Which of the values is 1 where all others are 0."""
-    if sorted(values) != [*(0.0,) * (len(values) - 1), 1.0]:
-        return None
-    return list(values).index(1.0)
+    which = None
+    for i, value in enumerate(values):
+        if value:
+            if value != 1 or which is not None:
+                return None
+            which = i
+    return which
 
 
 def _letter(values: Sequence[float]) -> str:
@@ -322,11 +323,12 @@ def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator
 
 def _own(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
     """Where the agent is and which way it moves."""
-    moves = f"You move {_sides(*velocity)}" if _shown(*velocity) else "You are at rest"
+    sides = _sides(*velocity)
+    moves = f"You move {sides}" if sides else "You are at rest"
     if place is None:
         return f"{moves}."
-    at = f"{_sides(*place)} of the middle" if _shown(*place) else "in the middle"
-    return f"{moves}; you are {at}."
+    at = _sides(*place)
+    return f"{moves}; you are {f'{at} of' if at else 'in'} the middle."
 
 
 def _colour(values: Sequence[float]) -> str:

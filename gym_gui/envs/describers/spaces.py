@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.spaces import Space
 
-MOST_NUMBERS = 400
+MOST_NUMBERS = 256
 """Entries of an array that are said one by one; a larger one is summed up."""
 _IN_A_LINE = 64
 _NAMED = 12
@@ -143,12 +143,10 @@ def _vector(space: Space, value: NDArray[Any], label: str, names: Sequence[str])
         )
     assert space.low is not None
     assert space.high is not None
-    low, high = (
-        np.broadcast_to(space.low, space.shape).reshape(-1),
-        np.broadcast_to(space.high, space.shape).reshape(-1),
-    )
-    for i, name in enumerate(names):
-        yield f"{name}: {number(value[i])}{_bounds(float(low[i]), float(high[i]))}"
+    lows: list[float] = np.broadcast_to(space.low, space.shape).reshape(-1).tolist()
+    highs: list[float] = np.broadcast_to(space.high, space.shape).reshape(-1).tolist()
+    for name, each, low, high in zip(names, value.tolist(), lows, highs, strict=True):
+        yield f"{name}: {number(each)}{_bounds(low, high)}"
 
 
 def _bounds(low: float, high: float) -> str:
@@ -209,7 +207,7 @@ def _summed_up(value: NDArray[Any]) -> str:
 
 
 def _numbers(values: NDArray[Any]) -> str:
-    return ", ".join(number(each) for each in values.reshape(-1)) or _NOTHING
+    return ", ".join(map(number, values.reshape(-1).tolist())) or _NOTHING
 
 
 def number(value: Any) -> str:
@@ -217,9 +215,7 @@ def number(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     real = float(value)
-    if real == int(real) if np.isfinite(real) else False:
-        return str(int(real)) if abs(real) < 1e15 else f"{real:.3g}"
-    return f"{real:.3g}"
+    return str(int(real)) if real.is_integer() and abs(real) < 1e15 else f"{real:.3g}"
 
 
 def action_form(space: Space) -> str:

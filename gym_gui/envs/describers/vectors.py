@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
@@ -117,11 +116,11 @@ class VectorDescriber(SpaceDescriber):
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if not self._fits(agent):
             return super().text(agent, observation, mode)
-        values: NDArray[Any] = np.asarray(observation)
+        values: list[float] = np.asarray(observation).tolist()
         lines = [_said(each, value) for each, value in zip(self._observed, values, strict=False)]
         rest = values[len(self._observed) :]
-        if rest.size:
-            lines.append(f"{rest.size} more numbers: {_rest(rest)}")
+        if rest:
+            lines.append(f"{len(rest)} more numbers: {_rest(rest)}")
         return "\n".join(lines)
 
     def game(self, agent: AgentID) -> str:
@@ -169,7 +168,7 @@ class VectorDescriber(SpaceDescriber):
         return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
 
 
-def _said(component: Component, value: Any) -> str:
+def _said(component: Component, value: float) -> str:
     if component.switch:
         return f"{component.name}: {'yes' if value else 'no'}"
     unit = f" {component.unit}" if component.unit else ""
@@ -180,19 +179,26 @@ def _in(unit: str) -> str:
     return f", in {unit}" if unit else ""
 
 
-def _rest(values: NDArray[Any]) -> str:
-    if values.size <= _REST:
+def _rest(values: Sequence[float]) -> str:
+    if len(values) <= _REST:
         return ", ".join(map(number, values))
-    low, high, mean = number(values.min()), number(values.max()), number(values.mean())
+    low, high, mean = number(min(values)), number(max(values)), number(sum(values) / len(values))
     return f"from {low} to {high}, {mean} on average"
 
 
-def documented(environment: Environment, documentation: str) -> VectorDescriber:
-    """A describer from the tables of a docstring, where its numbers are as many as the vector's."""
+def documented(environment: Environment, documentation: str, about: str = "") -> VectorDescriber:
+    """A describer from the tables of a docstring, where a vector has as many numbers or more.
+
+    Args:
+        environment: What it speaks of.
+        documentation: Its docstring.
+        about: Further sentences on the game.
+    """
     observed, acted = table_of(documentation, "Observation"), table_of(documentation, "Action")
     space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
     size = int(np.prod(getattr(space, "shape", None) or (0,)))
-    return VectorDescriber(environment, tuple(_of_size(observed, environment, size)), acted.named)
+    named = tuple(_of_size(observed, environment, size))
+    return VectorDescriber(environment, named, acted.named, about=about)
 
 
 def _of_size(table: Table, environment: Environment, size: int) -> Iterator[Component]:

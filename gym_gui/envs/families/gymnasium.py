@@ -200,7 +200,7 @@ class GymnasiumFamily(Family):
 
     def describer(self, environment: Environment) -> Describer:
         """By what Gymnasium's documentation says of it, unless more is known."""
-        from gym_gui.envs.describers import box2d, classic_control, toy_text, vectors
+        from gym_gui.envs.describers import box2d, classic_control, mujoco, toy_text, vectors
 
         area = _area(environment.spec)
         if area in toy_text.DESCRIBERS:
@@ -209,7 +209,10 @@ class GymnasiumFamily(Family):
             return classic_control.ControlDescriber(environment, classic_control.TASKS[area])
         if area in box2d.DESCRIBERS:
             return box2d.DESCRIBERS[area](environment)
-        return vectors.documented(environment, self._tables(environment.spec))
+        about = ""
+        if area.startswith("mujoco."):
+            about = mujoco.about(_VERSIONED.sub("", area).removeprefix("mujoco."), environment.env)
+        return vectors.documented(environment, self._tables(environment.spec), about)
 
     def _tables(self, spec: EnvSpec) -> str:
         """Its documentation; older versions of MuJoCo's environments leave theirs to the last one."""
@@ -250,7 +253,7 @@ class MuJoCoFamily(GymnasiumFamily):
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
 _ADAPTERS = ("GymV21Environment-", "GymV26Environment-")
 """Shimmy registers these while it is imported; each needs an environment to be given to it."""
-_OWN_PACKAGE = frozenset({"minigrid", "mosaic_multigrid", "ale_py"})
+_OWN_PACKAGE = frozenset({"minigrid", "mosaic_multigrid", "ale_py", "nle", "minihack"})
 
 
 def _entry(point: Any) -> str | Callable[..., Any] | None:

@@ -262,6 +262,19 @@ def test_places_that_are_usually_left_out_come_first() -> None:
     assert len(lines) == 10
 
 
+def test_what_ends_a_game_is_what_it_was_made_with() -> None:
+    usual = standing_in("Hopper-v5", 11, 3).describer(AGENT).briefing(AGENT)
+    assert (
+        "the height of the torso is not at least 0.7 m or the angle of the torso is not between -0.2 and 0.2"
+        in usual
+    )
+    wider = standing_in("Walker2d-v5", 17, 6, _healthy_z_range=(0.5, 3.0), _healthy_angle_range=(-2, 2))
+    briefing = wider.describer(AGENT).briefing(AGENT)
+    assert "between 0.5 and 3 m" in briefing and "between -2 and 2 rad" in briefing
+    never = standing_in("Ant-v5", 105, 8, _terminate_when_unhealthy=False).describer(AGENT)
+    assert "The game ends" not in never.briefing(AGENT)
+
+
 def test_a_vector_of_another_size_keeps_its_numbers() -> None:
     environment = standing_in("Hopper-v5", 5, 3)
     text = environment.describer(AGENT).text(AGENT, np.arange(5.0))
