@@ -64,6 +64,8 @@ class OpenAIServer:
 
     async def models(self) -> list[str]:
         """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
+        if self._settings.client_name == "openrouter":
+            await self._transport.get("key")  # its list of models is public: this is where a key is refused
         return model_names(await self._transport.get("models"))
 
     async def aclose(self) -> None:

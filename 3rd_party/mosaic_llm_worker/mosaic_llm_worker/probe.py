@@ -76,7 +76,12 @@ async def _look(trial: _Trial) -> dict[str, Any]:
 
 
 async def _ask(trial: _Trial, server: ChatServer, began: float) -> dict[str, Any]:
-    models = await server.models()
+    try:
+        models = await server.models()
+    except ServerError:
+        if not trial.ask_model:
+            raise
+        models = []  # some servers chat and list nothing
     chosen = trial.settings.model_id
     sentence = f"The server at {trial.settings.url} answers and lists {len(models)} model" + "s" * (
         len(models) != 1
@@ -102,7 +107,7 @@ def look(text: str) -> Mapping[str, Any]:
         return asyncio.run(_look(_read(text)))
     except ServerError as error:
         reason = error.reason[:1].upper() + error.reason[1:]
-        return _answer(False, reason.rstrip(".") + ".", [], None)
+        return _answer(False, reason if reason.endswith((".", "?", "!")) else f"{reason}.", [], None)
 
 
 def main() -> None:
