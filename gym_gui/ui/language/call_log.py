@@ -150,12 +150,12 @@ class CallLog:
         Raises:
             IndexError: It has been forgotten, or has not been made.
         """
+        if number < self.first:
+            raise IndexError(number)
         found = self._read.get(number)
         if found is not None:
             self._read.move_to_end(number)
             return found
-        if number < self.first:
-            raise IndexError(number)
         turn = turn_of(orjson.loads(self._lines[number - self.first]))
         self._remember(number, turn)
         return self._read[number]
@@ -201,6 +201,7 @@ class CallLog:
                 del self._newest[key]
                 self._played.pop(key, None)
             self._refused.discard(number)
+            self._read.pop(number, None)
             over += 1
         if over:
             del self._lines[:over], self._keys[:over]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PyQt6.QtCore import Qt, QTimer
-from PyQt6.QtGui import QCloseEvent, QFontDatabase, QTextCursor, QTextDocument
+from PyQt6.QtGui import QCloseEvent, QFontDatabase
 from PyQt6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -29,7 +29,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.asking import ask
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.prompt_files import FOLDER, PromptFiles, default_prompts
-from gym_gui.ui.language.turn_view import write_section
+from gym_gui.ui.language.turn_view import write_sections
 from gym_gui.ui.widgets import (
     ElidedLabel,
     InlineMessage,
@@ -274,17 +274,10 @@ class PromptEditor(QDialog):
             self._complain(sentence or "The worker made no prompt of it")
             return
         self.trouble.hide()
-        document = QTextDocument(self.shown)
-        document.setDocumentMargin(10)
-        cursor = QTextCursor(document)
-        for message in turn.messages:
-            write_section(cursor, _ROLES.get(message.role, message.role.capitalize()), message.text, "text")
         place = self.shown.verticalScrollBar()
         at = place.value() if place is not None else 0
-        before = self.shown.document()
-        self.shown.setDocument(document)
-        if before is not None:
-            before.deleteLater()
+        told = ((_ROLES.get(m.role, m.role.capitalize()), m.text, "text") for m in turn.messages)
+        write_sections(self.shown, told)
         if place is not None:
             place.setValue(at)
         tokens = said.get("tokens")

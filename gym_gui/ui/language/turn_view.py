@@ -5,10 +5,10 @@ Replies are hostile text: nothing of them is ever taken for markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor, QTextDocument
+from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.analysis.transcript import DRY, Turn, repeated
@@ -107,15 +107,7 @@ class TurnView(QWidget):
         self.whole.setVisible(old > 0)
         self.whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
         self.whole.setToolTip("They stood in the call before as well: show them")
-        document = QTextDocument(self.text)
-        document.setDocumentMargin(10)
-        cursor = QTextCursor(document)
-        for heading, text, colour in sections(turn, old) if turn is not None else ():
-            write_section(cursor, heading, text, colour)
-        before = self.text.document()
-        self.text.setDocument(document)
-        if before is not None:
-            before.deleteLater()
+        write_sections(self.text, sections(turn, old) if turn is not None else ())
         self._mark()
 
     def _mark(self) -> None:
@@ -201,8 +193,21 @@ def _facts(turn: Turn) -> str:
     return " \N{MIDDLE DOT} ".join(part for part in parts if part)
 
 
-def write_section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
-    """Put a heading and a text, as it is, at a document's end."""
+def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
+    """Put headings and texts, as they are, in place of what is there."""
+    where.clear()
+    document = where.document()
+    if document is None:
+        return
+    document.setDocumentMargin(10)
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    for heading, text, colour in told:
+        _section(cursor, heading, text, colour)
+    cursor.endEditBlock()
+
+
+def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
     now = theme.current()
     head = QTextCharFormat()
     head.setFontWeight(QFont.Weight.DemiBold)
