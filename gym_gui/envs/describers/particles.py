@@ -104,8 +104,10 @@ class ParticleDescriber(SpaceDescriber):
         return "\n".join(said(self._bodies[agent], Vector(np.asarray(observation))))
 
     def game(self, agent: AgentID) -> str:
-        others = [name for name in self._bodies if name != agent]
-        company = f"You are {agent}{', with ' if others else ''}{', '.join(others)}."
+        _, mates, others = self.environment.company(agent)
+        with_whom = f", with {', '.join(mates)}" if mates else ""
+        against = f", against {', '.join(others)}" if others else ""
+        company = f"You are {agent}{with_whom}{against}."
         steps = f"A game has {self.environment.env.max_cycles} steps."
         told = self._goals.of(self._bodies[agent]) if agent in self._bodies else ""
         return " ".join(filter(None, (super().game(agent), company, told, steps)))
@@ -243,7 +245,7 @@ class ParticleDescriber(SpaceDescriber):
         yield from _listed(obstacles, places)
         names = self._others(body)
         others, places = self._nearest(seen, names, "num_agent_neighbors")
-        near = self._scenario.num_agent_neighbors
+        near = getattr(self._scenario, "num_agent_neighbors", None)
         fast = [name for name in names if not self._bodies[name].adversary] if near is None else others
         speeds = dict(zip(fast, seen.pairs(len(fast)), strict=True))
         for name, place in zip(others, places, strict=True):
@@ -309,7 +311,7 @@ class ParticleDescriber(SpaceDescriber):
 
     def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
         """Names and places of what is seen; where only the nearest are, without saying which."""
-        near: int | None = getattr(self._scenario, limit)
+        near: int | None = getattr(self._scenario, limit, None)
         if near is None:
             return list(names), seen.pairs(len(names))
         kind = names[0].split()[0] if names and " " in names[0] else "other agent"

@@ -33,7 +33,7 @@ class ToyDescriber(SpaceDescriber):
     """What the small worlds share.
 
     Attributes:
-        meanings: Of the words of their actions.
+        meanings: Of the words of their actions, in their order.
     """
 
     meanings: ClassVar[Mapping[str, str]] = {}
@@ -50,11 +50,20 @@ class ToyDescriber(SpaceDescriber):
         """What is rewarded and what ends the game."""
         return ""
 
+    def _how_to_act(self, agent: AgentID) -> str:
+        form = super()._how_to_act(agent)
+        if self.actions(agent):
+            return form
+        numbers = ", ".join(f"{i} is {word}" for i, word in enumerate(self.meanings))
+        return f"{form} {numbers}."  # the worlds in JAX have actions without words
+
 
 class LakeDescriber(ToyDescriber):
     """FrozenLake: where on the map the number is, and what lies around."""
 
-    meanings: ClassVar[Mapping[str, str]] = {way: f"one cell {way}" for way in _STEPS}
+    meanings: ClassVar[Mapping[str, str]] = {
+        way: f"one cell {way}" for way in ("left", "down", "right", "up")
+    }
     _GROUND: ClassVar[Mapping[bytes, str]] = {b"H": "hole", b"G": "goal"}
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
@@ -108,7 +117,9 @@ class LakeDescriber(ToyDescriber):
 class CliffDescriber(ToyDescriber):
     """CliffWalking: a number along 4 rows of 12, the last of them the cliff."""
 
-    meanings: ClassVar[Mapping[str, str]] = {way: f"one cell {way}" for way in _STEPS}
+    meanings: ClassVar[Mapping[str, str]] = {
+        way: f"one cell {way}" for way in ("up", "right", "down", "left")
+    }
     _SHAPE: ClassVar[Cell] = (4, 12)
     _GOAL: ClassVar[Cell] = (3, 11)
 

@@ -58,6 +58,7 @@ def table_of(documentation: str, of: str) -> Table:
     row is in the vector only with an option is written as ``excluded`` instead of its number.
     """
     columns: list[str] = []
+    numbers: list[str] = []
     named: list[Component] = []
     left_out: list[Component] = []
     for line in documentation.splitlines():
@@ -69,8 +70,13 @@ def table_of(documentation: str, of: str) -> Table:
         cells = [cell.strip() for cell in bare.strip("|").split("|")]
         if not columns:
             columns = cells if cells[:2] == ["Num", of] else []
+        elif cells[0] == "excluded":
+            left_out.append(_component(columns, cells))
         elif not _RULE.fullmatch(bare):
-            (left_out if cells[0] == "excluded" else named).append(_component(columns, cells))
+            numbers.append(cells[0])
+            named.append(_component(columns, cells))
+    if numbers != [str(i) for i in range(len(named))]:
+        return Table()  # rows for several components at once: which is which, it does not say
     return Table(tuple(named), tuple(left_out))
 
 

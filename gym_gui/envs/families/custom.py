@@ -17,6 +17,7 @@ from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
     from gym_gui.envs.environment import Environment
 
 _POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
@@ -103,6 +104,12 @@ class CustomFamily(Family):
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
+
+    def describer(self, environment: Environment) -> Describer:
+        """By the table of its documentation, where it has one as Gymnasium's environments do."""
+        from gym_gui.envs.describers import vectors
+
+        return vectors.documented(environment, self.documentation(environment.spec))
 
     def success(self, environment: Environment) -> bool | None:
         alone = environment.adapter.possible_agents == ("agent_0",)

@@ -314,6 +314,51 @@ def test_the_landmark_is_reached_by_reading_alone() -> None:
     assert np.mean(left) < 0.15
 
 
+def test_a_letter_leads_the_listener_who_reads_what_was_agreed() -> None:
+    environment = envs.make("simple_speaker_listener_v4", env_kwargs={"max_cycles": 40})
+    letters = dict(zip(COLOURS, "ABC", strict=True))
+    left: list[float] = []
+    try:
+        adapter, world = environment.adapter, environment.env.world
+        speaker, listener = adapter.possible_agents
+        words = {agent: environment.action_meanings(agent) for agent in (speaker, listener)}
+        for seed in range(10):
+            seen = adapter.reset(seed=seed)
+            while adapter.get_current_agents():
+                text = {a: environment.describer(a).text(a, seen[a]) for a in (speaker, listener)}
+                colour = re.search(r"the (\w+) landmark", text[speaker])
+                assert colour
+                heard = text[listener].rsplit("says: ", 1)[1]
+                wanted = next((c for c, letter in letters.items() if letter == heard), None)
+                word = "noop"
+                if wanted:
+                    own = point(text[listener].splitlines()[0])
+                    place = told(text[listener])[f"{wanted} landmark"]
+                    dx, dy = np.subtract(place, np.multiply(own, 0.4))
+                    across, along = ("right" if dx > 0 else "left"), ("up" if dy > 0 else "down")
+                    if max(abs(dx), abs(dy)) > 0.05:
+                        word = across if abs(dx) > abs(dy) else along
+                answers = {speaker: f"say {letters[colour[1]]}", listener: word}
+                step = adapter.step({agent: words[agent].index(say) for agent, say in answers.items()})
+                seen = step.observations
+            goal, body = world.agents[0].goal_b, world.agents[1]
+            left.append(float(np.linalg.norm(body.state.p_pos - goal.state.p_pos)))
+    finally:
+        environment.close()
+    assert np.mean(left) < 0.15
+
+
+def test_who_plays_with_whom_is_told() -> None:
+    environment = envs.make("simple_tag_v3")
+    try:
+        assert (
+            "You are adversary_0, with adversary_1, adversary_2, against agent_0."
+            in environment.describer("adversary_0").game("adversary_0")
+        )
+    finally:
+        environment.close()
+
+
 def test_every_world_tells_every_agent_what_to_do() -> None:
     for spec in envs.list_specs("mpe2"):
         environment = envs.make(spec.id)

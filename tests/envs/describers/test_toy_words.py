@@ -8,11 +8,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import gymnasium
+import numpy as np
 import pytest
+from gymnasium import spaces
 from gymnasium.envs.toy_text.blackjack import sum_hand, usable_ace
 
 from gym_gui import envs
+from gym_gui.core.paradigms import adapt
 from gym_gui.envs import Environment
+from gym_gui.envs.families.gymnasium import GymnasiumFamily
 
 AGENT = "agent_0"
 
@@ -225,3 +230,20 @@ def test_a_passenger_is_driven_by_the_ways_that_are_told() -> None:
 
         returns = [walked(environment, drive, seed) for seed in range(10)]
     assert min(returns) > 0
+
+
+class Cliff(gymnasium.Env[Any, Any]):
+    """Observations and actions as CliffWalking in JAX has them: arrays of one number."""
+
+    observation_space = spaces.Box(0, 47, (1,), np.int32)
+    action_space = spaces.Box(0, 3, (1,), np.int32)
+
+
+def test_the_worlds_in_jax_are_read_from_arrays() -> None:
+    family = GymnasiumFamily()
+    spec = next(each for each in family.specs() if each.id == "tabular/CliffWalking-v0")
+    describer = Environment(spec, adapt(Cliff()), family).describer(AGENT)
+    text = describer.text(AGENT, np.array([25], np.int32))
+    assert text.splitlines()[0] == "You are at row 3, column 2. Goal: 1 down, 10 right."
+    assert around(text) == {"up": "free", "down": "cliff", "left": "free", "right": "free"}
+    assert describer.briefing(AGENT).endswith("0 is up, 1 is right, 2 is down, 3 is left.")

@@ -328,6 +328,12 @@ def test_an_environment_of_ones_own_is_named_by_its_own_table() -> None:
         del gymnasium.registry["tests/Boiler-v0"]
 
 
+def test_it_is_so_without_registration_too() -> None:
+    with made(f"{__name__}:Boiler") as environment:
+        text = environment.describer(AGENT).text(AGENT, np.array([99.0, 2.0]))
+        assert text == "temperature: 99 C\npressure: 2 bar"
+
+
 def test_tables_of_classic_control() -> None:
     found = source.find("gymnasium.envs.classic_control.cartpole:CartPoleEnv")
     assert found is not None
@@ -338,3 +344,5 @@ def test_tables_of_classic_control() -> None:
         Component("Pole Angular Velocity"),
     )
     assert table_of("no table", "Observation").named == ()
+    several = "| Num | Observation |\n|---|---|\n| 0-3 | joints |\n| 4 | height |"
+    assert table_of(several, "Observation").named == ()
