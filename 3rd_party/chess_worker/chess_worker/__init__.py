@@ -1,0 +1,1 @@
+"""Language models at the chess board: a dialogue for every move."""

@@ -1,0 +1,130 @@
+"""What a model may do about its move, and how that is read from what it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, cast
+
+from mosaic_llm_worker.parsing.cleaning import without_markup, without_thinking
+from mosaic_llm_worker.servers import Tool, ToolCall
+
+BOARD: Final = "get_current_board"
+MOVES: Final = "get_legal_moves"
+MOVE: Final = "make_move"
+
+TOOLS: Final = (
+    Tool(
+        BOARD,
+        "Shows the board, the position as FEN and the opponent's last move.",
+        {"type": "object", "properties": {}},
+    ),
+    Tool(MOVES, "Lists your legal moves.", {"type": "object", "properties": {}}),
+    Tool(
+        MOVE,
+        "Makes your move, which ends your turn.",
+        {
+            "type": "object",
+            "properties": {
+                "move": {"type": "string", "description": "From and to square, such as e2e4 or e7e8q."}
+            },
+            "required": ["move"],
+        },
+    ),
+)
+
+# A move as programs or players write it; what may stand between it and the command is let pass.
+_WRITTEN: Final = r"(?:[KQRBN]?[a-h]?[1-8]?[x-]?[a-h][1-8](?:=?[QRBN])?|[O0]-[O0](?:-[O0])?)[+#]?(?![\w-])"
+_BETWEEN: Final = r"(?:[\s:=,(\[{\"'<]|\barguments\b|\bmove\b)*"
+_COMMAND: Final = re.compile(
+    rf"(?<!\w)(?:(?P<board>{BOARD})|(?P<moves>{MOVES})|{MOVE}\b(?:{_BETWEEN}(?P<move>{_WRITTEN}))?)",
+    re.IGNORECASE,
+)
+_EMPTY: Final = "the reply is empty"
+
+
+class Command(NamedTuple):
+    """One thing that the model does.
+
+    Attributes:
+        name: ``get_current_board``, ``get_legal_moves`` or ``make_move``.
+        move: Of ``make_move``, as it was written; may be empty.
+    """
+
+    name: str
+    move: str = ""
+
+
+class UnreadableError(Exception):
+    """A reply does nothing that can be understood; the message says so to the model."""
+
+
+def read_text(reply: str, *, cut: bool = False) -> Command:
+    """The one command of a reply.
+
+    A command that stands alone on its line is meant; others may be talk about commands. Where there
+    are several different ones, it is not known which is meant.
+
+    Args:
+        reply: What the model wrote.
+        cut: The reply ended because it was too long.
+
+    Raises:
+        UnreadableError: There is none, or there are several.
+    """
+    cleaned = without_thinking(reply)
+    if cleaned.open:
+        raise UnreadableError("the reply ended while you were still thinking; think less")
+    text = without_markup(cleaned.text)
+    if not text.strip():
+        raise UnreadableError(_EMPTY)
+    alone = [command for line in text.splitlines() for command in _alone(line)]
+    found = list(dict.fromkeys(alone or _commands(text)))
+    if len(found) > 1:
+        names = " and ".join(f"{c.name} {c.move}".strip() for c in found[:3])
+        raise UnreadableError(f"the reply has several commands ({names}); give one at a time")
+    if found:
+        return found[0]
+    if cut:
+        raise UnreadableError("the reply was cut off before a command")
+    if MOVE in text.lower():
+        raise UnreadableError(f"{MOVE} needs a move behind it, such as e2e4")
+    raise UnreadableError("the reply has no command")
+
+
+def _commands(text: str) -> Iterator[Command]:
+    for match in _COMMAND.finditer(text):
+        if match["board"]:
+            yield Command(BOARD)
+        elif match["moves"]:
+            yield Command(MOVES)
+        elif match["move"]:
+            yield Command(MOVE, match["move"])
+
+
+def _alone(line: str) -> Sequence[Command]:
+    match = _COMMAND.match(stripped := line.strip(" \t-*>.:`'\""))
+    if match is None or re.search(r"\w", stripped[match.end() :]):
+        return ()
+    return list(_commands(stripped))
+
+
+def read_call(call: ToolCall) -> Command:
+    """The command of a tool's call.
+
+    Raises:
+        UnreadableError: There is no such tool, or its arguments cannot be read.
+    """
+    if call.name not in (BOARD, MOVES, MOVE):
+        raise UnreadableError(f"there is no tool {call.name[:40]!r}; there are {BOARD}, {MOVES} and {MOVE}")
+    if call.name != MOVE:
+        return Command(call.name)
+    try:
+        given = json.loads(call.arguments_json)
+    except (ValueError, RecursionError):
+        given = None
+    move = cast("dict[str, object]", given).get("move") if isinstance(given, dict) else None
+    if not isinstance(move, str) or not move.strip():
+        raise UnreadableError(f'{MOVE} takes a move as text, such as {{"move": "e2e4"}}')
+    return Command(MOVE, move.strip())

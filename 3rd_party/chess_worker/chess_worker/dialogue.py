@@ -1,0 +1,196 @@
+"""The dialogue about one move: what the model is told, what it did, what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import chess
+
+from chess_worker.commands import BOARD, MOVE, MOVES, TOOLS, Command, UnreadableError, read_call, read_text
+from mosaic_llm_worker.servers import Completion, Message
+from stockfish_worker.position import Position
+
+_LEGAL_LINE: Final = "Legal moves:"
+_CUT: Final = frozenset({"length", "max_tokens", "model_length"})
+_SHOWN: Final = 20
+"""Characters of a move that is no move."""
+
+_RULES: Final = """You play chess as {side}. It is your turn. {how}
+{board}: {board_does}
+{moves}: {moves_does}
+{move} MOVE: {move_does} MOVE is from and to square with the piece a pawn becomes, such as e2e4 or e7e8q.
+You have {turns} for this move, and it must be legal."""
+_BY_TEXT: Final = (
+    "Each of your replies ends with one command, alone on its line, and you are told what it brings. "
+    "The commands:"
+)
+_BY_TOOLS: Final = "Use the tools, one at a time:"
+
+
+@dataclass
+class Tally:
+    """How a dialogue went.
+
+    Attributes:
+        turns: Replies of the model.
+        illegal: Moves that it tried and that were not legal, as it wrote them.
+        unreadable: Replies in which no command could be read.
+    """
+
+    turns: int = 0
+    illegal: list[str] = field(default_factory=list[str])
+    unreadable: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """For the row of the move."""
+        return {
+            "turns": self.turns,
+            "illegal_attempts": len(self.illegal),
+            "illegal_moves": self.illegal,
+            "unreadable_replies": self.unreadable,
+        }
+
+    def words(self) -> str:
+        """For a sentence: what went wrong so far."""
+        parts: list[str] = []
+        if self.illegal:
+            s = "s" if len(self.illegal) > 1 else ""
+            parts.append(f"{len(self.illegal)} illegal move{s}: {', '.join(self.illegal[:5])}")
+        if self.unreadable:
+            ies = "ies" if self.unreadable > 1 else "y"
+            parts.append(f"{self.unreadable} repl{ies} without a command")
+        return "; ".join(parts)
+
+
+class Dialogue:
+    """About one move.
+
+    Args:
+        position: Where the model is to move.
+        text: The position as the host describes it.
+        tools: The model calls functions; else it writes commands.
+        max_turns: Replies that it has.
+        show: It is told board and moves without asking.
+        reason: Why the engine asks once more, if it does.
+
+    Attributes:
+        messages: What was said so far, in OpenAI's form.
+        tally: How it went so far.
+    """
+
+    def __init__(
+        self,
+        position: Position,
+        text: str,
+        *,
+        tools: bool,
+        max_turns: int,
+        show: bool = False,
+        reason: str = "",
+    ) -> None:
+        self._position, self._tools = position, tools
+        self._board = "\n".join(line for line in text.splitlines() if not line.startswith(_LEGAL_LINE))
+        self.tally = Tally()
+        self.messages: list[Message] = [{"role": "system", "content": self._rules(max_turns)}]
+        opening = ["It is your move."]
+        if reason:
+            opening.append(f"Your answer before could not be used: {reason}")
+        if show:
+            opening += [self._board, self._moves()]
+        self.messages.append({"role": "user", "content": "\n".join(opening)})
+
+    def _rules(self, turns: int) -> str:
+        does = {tool.name: tool.description for tool in TOOLS}
+        return _RULES.format(
+            side="white" if self._position.board.turn else "black",
+            how=_BY_TOOLS if self._tools else _BY_TEXT,
+            board=BOARD,
+            board_does=does[BOARD],
+            moves=MOVES,
+            moves_does=does[MOVES],
+            move=MOVE,
+            move_does=does[MOVE],
+            turns=f"{turns} replies" if turns > 1 else "one reply",
+        )
+
+    def _moves(self) -> str:
+        return f"{_LEGAL_LINE} {', '.join(sorted(move.uci() for move in self._position.actions))}"
+
+    def hear(self, reply: Completion) -> chess.Move | None:
+        """Take the model's reply into the dialogue, with what it brings.
+
+        Returns:
+            The move that it made, or ``None``: it is to go on.
+        """
+        self.tally.turns += 1
+        if self._tools and reply.tool_calls:
+            return self._by_tools(reply)
+        said: Message = {"role": "assistant", "content": reply.text or "(nothing)"}
+        self.messages.append(said)
+        try:
+            command = read_text(reply.text, cut=reply.finish in _CUT)
+        except UnreadableError as error:
+            self.tally.unreadable += 1
+            how = "Call one of the tools." if self._tools else f"End with {BOARD}, {MOVES} or {MOVE} MOVE."
+            self.messages.append({"role": "user", "content": f"{_sentence(str(error))} {how}"})
+            return None
+        move, answer = self._carry_out(command)
+        if move is None:
+            self.messages.append({"role": "user", "content": answer})
+        return move
+
+    def _by_tools(self, reply: Completion) -> chess.Move | None:
+        """Every call gets its answer, as servers want it; the first legal move ends the dialogue."""
+        calls = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments_json},
+            }
+            for call in reply.tool_calls
+        ]
+        self.messages.append({"role": "assistant", "content": reply.text or None, "tool_calls": calls})
+        unread = 0
+        for call in reply.tool_calls:
+            try:
+                move, answer = self._carry_out(read_call(call))
+            except UnreadableError as error:
+                move, answer, unread = None, _sentence(str(error)), 1
+            if move is not None:
+                return move
+            self.messages.append({"role": "tool", "tool_call_id": call.id, "content": answer})
+        self.tally.unreadable += unread
+        return None
+
+    def _carry_out(self, command: Command) -> tuple[chess.Move | None, str]:
+        if command.name == BOARD:
+            return None, self._board
+        if command.name == MOVES:
+            return None, self._moves()
+        move = read_move(self._position.board, command.move)
+        if move is not None:
+            return move, ""
+        written = command.move[:_SHOWN]
+        self.tally.illegal.append(written)
+        return None, f"{written} is not a legal move here. {MOVES} lists those that are."
+
+
+def read_move(board: chess.Board, text: str) -> chess.Move | None:
+    """A legal move as programs (``e2e4``) or players (``e4``, ``exd5``, ``O-O``) write it, or ``None``."""
+    for read, written in (
+        (board.parse_uci, text.lower().replace("=", "").replace("-", "")),
+        (board.parse_san, text),
+        (board.parse_san, text.replace("0", "O").replace("o", "O")),
+    ):
+        try:
+            move = read(written)
+        except ValueError:
+            continue
+        if move:
+            return move
+    return None
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

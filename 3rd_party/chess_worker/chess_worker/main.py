@@ -1,0 +1,128 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from chess_worker.commands import TOOLS
+from chess_worker.dialogue import Dialogue
+from chess_worker.settings import ChessSettings
+from mosaic_llm_worker.calls import Caller, DryRun, Unanswered
+from mosaic_llm_worker.server_settings import call_seed, said
+from mosaic_llm_worker.servers import Ask, Completion, Place
+from mosaic_worker.concurrent import AsyncWorker
+from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
+from stockfish_worker.position import Position
+
+_DEADLINE_S: Final = 290.0
+"""The host waits 300 s where the slot sets nothing shorter; then nobody reads the answer."""
+_KEPT_REPLY: Final = 4_000
+
+
+class ChessWorker(AsyncWorker):
+    """Plays the chess moves of a language model, each from a dialogue of its own."""
+
+    inputs = ("text",)
+
+    def __init__(self) -> None:
+        self._slots: dict[int, tuple[ChessSettings, Caller]] = {}
+        self._seats: dict[tuple[int, int], str] = {}
+        self._running: dict[tuple[int, int, int], asyncio.Task[Any]] = {}
+
+    def load(self, slot: Slot) -> str:
+        """Check the settings of ``slot``; nothing is sent.
+
+        Returns:
+            Model and way of the dialogue.
+
+        Raises:
+            LoadError: A setting is wrong, a key is missing, or it is no game of chess.
+        """
+        if slot.action_space.kind != "Discrete":
+            raise LoadError("chess_worker plays chess, whose moves are discrete actions")
+        try:
+            settings = ChessSettings.model_validate(dict(slot.settings))
+        except ValidationError as error:
+            raise LoadError(said(error)) from None
+        caller = Caller(settings, slot.secrets, self.host.record_call)
+        self._slots[slot.index] = settings, caller
+        return f"{settings.model_id or settings.client_name}:{'tools' if settings.tools else 'text'}"
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        for start in starts:
+            self._seats[slot.index, start.episode] = start.agent_id or slot.agent_id
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            self._seats.pop((slot.index, end.episode), None)
+
+    async def decide(self, slot: Slot, decision: Decision) -> Any:
+        # Asked again because the host's patience is over: nobody reads what is still under way.
+        key, task = (slot.index, decision.episode, decision.step), asyncio.current_task()
+        assert task is not None
+        before, self._running[key] = self._running.get(key), task
+        if before is not None:
+            before.cancel()
+        try:
+            return await self._talk(slot, decision)
+        finally:
+            if self._running.get(key) is task:
+                del self._running[key]
+
+    async def _talk(self, slot: Slot, decision: Decision) -> Any:
+        """Go through the dialogue about one move.
+
+        Raises:
+            NoPositionError: What is shown is no chess.
+            BudgetSpent: The budget holds no further call.
+            Fatal: The server will answer none.
+        """
+        settings, caller = self._slots[slot.index]
+        position = Position.of(decision)
+        dialogue = Dialogue(
+            position,
+            decision.text,
+            tools=settings.tools,
+            max_turns=settings.max_turns,
+            show=settings.show_position,
+            reason=decision.reason,
+        )
+        agent = self._seats.get((slot.index, decision.episode), slot.agent_id)
+        until = asyncio.get_running_loop().time() + _DEADLINE_S
+        first = Place(agent, decision.episode, decision.step, decision.attempt, 0, until)
+        tokens, reply = {"input": 0, "output": 0}, Completion("")
+        for turn in range(settings.max_turns):
+            place = replace(first, turn=turn)
+            ask = Ask(call_seed(settings, decision.seed, place), tools=TOOLS if settings.tools else ())
+            try:
+                reply = await caller.call(place, list(dialogue.messages), ask)
+            except (Unanswered, DryRun) as error:
+                return Invalid(_with(str(error), dialogue), reply.text[:_KEPT_REPLY])
+            tokens = {
+                "input": tokens["input"] + reply.input_tokens,
+                "output": tokens["output"] + reply.output_tokens,
+            }
+            move = dialogue.hear(reply)
+            if move is not None:
+                extras = {"tokens": tokens, "call_ref": place.ref, "dialogue": dialogue.tally.record()}
+                return Actions([position.actions[move]], extras=[extras])
+            if len(dialogue.tally.illegal) >= settings.max_illegal:
+                break
+        return Invalid(_with("no legal move was made", dialogue), reply.text[:_KEPT_REPLY])
+
+    async def aclose(self) -> None:
+        await asyncio.gather(*(caller.aclose() for _, caller in self._slots.values()))
+
+
+def _with(reason: str, dialogue: Dialogue) -> str:
+    words = dialogue.tally.words()
+    turns = dialogue.tally.turns
+    if not turns:
+        return reason
+    spent = f"in {turns} replies" if turns > 1 else "in one reply"
+    return f"{reason} {spent}" + (f" ({words})" if words else "")

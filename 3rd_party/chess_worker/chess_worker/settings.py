@@ -1,0 +1,43 @@
+"""What a chess worker can be told."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from mosaic_llm_worker.server_settings import ServerSettings
+
+HAVE_TOOLS: Final = frozenset({"openai", "openrouter", "anthropic"})
+"""Providers whose models call tools without the server being set up for it."""
+
+
+class ChessSettings(ServerSettings):
+    """The server, and how the dialogue about a move goes."""
+
+    dialogue: Literal["auto", "tools", "text"] = Field(
+        "auto",
+        title="Dialogue",
+        description="tools: the model calls functions; text: it writes commands; auto: tools where the "
+        "provider has them.",
+    )
+    max_turns: int = Field(
+        10, ge=1, le=100, title="Turns", description="Replies that the model has for one move."
+    )
+    max_illegal: int = Field(
+        3,
+        ge=1,
+        le=100,
+        title="Illegal moves",
+        description="Illegal moves after which the answer is unusable.",
+    )
+    show_position: bool = Field(
+        False,
+        title="Show position",
+        description="The board and the legal moves are told without being asked.",
+    )
+
+    @property
+    def tools(self) -> bool:
+        """Whether the model calls functions."""
+        return self.dialogue == "tools" or (self.dialogue == "auto" and self.client_name in HAVE_TOOLS)

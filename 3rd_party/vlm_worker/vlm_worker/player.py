@@ -1,0 +1,50 @@
+"""One slot whose model is shown pictures."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Final
+
+from mosaic_llm_worker.player import Player
+from mosaic_worker.worker import Decision, Invalid
+from vlm_worker.settings import VlmSettings
+
+_SEE: Final = "The picture shows it."
+
+
+class VlmPlayer(Player):
+    """Plays as the language worker does; the prompt of a turn carries the picture.
+
+    Only the turn that is played has one: earlier turns of the history are told in words, since
+    each picture is paid for with every call that repeats it.
+    """
+
+    settings: VlmSettings
+
+    async def decide(self, decision: Decision) -> Any:
+        """As the language worker does, without the words where they are not wanted.
+
+        Raises:
+            BudgetSpent: The budget holds no further call.
+            Fatal: The server will answer none.
+        """
+        if decision.image is None:
+            return Invalid("there was no picture to show to the model")
+        return await super().decide(self._shown(decision))
+
+    def _shown(self, decision: Decision) -> Decision:
+        if self.settings.with_text and decision.text:
+            return decision
+        return decision._replace(text=_SEE)
+
+    def content(self, decision: Decision, text: str) -> Any:
+        """The picture, then the words, as parts of one message."""
+        if decision.image is None:
+            return text
+        return [self._picture(*decision.image), {"type": "text", "text": text}]
+
+    def _picture(self, data: bytes, mime: str) -> dict[str, Any]:
+        picture = {"url": f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"}
+        if self.settings.image_detail != "auto":
+            picture["detail"] = self.settings.image_detail
+        return {"type": "image_url", "image_url": picture}

@@ -1,0 +1,32 @@
+"""What a vision worker can be told."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from mosaic_llm_worker.settings import LlmSettings
+
+
+class VlmSettings(LlmSettings):
+    """As a language worker's, and what of the picture and the words is shown."""
+
+    with_text: bool = Field(
+        True,
+        title="With words",
+        description="What the agent sees is told in words beside the picture, where it can be.",
+    )
+    # The host draws the picture and reads these three; here they are only let pass.
+    image_view: Literal["whole", "egocentric"] = Field(
+        "whole", title="Picture", description="The whole frame, or what the agent itself sees."
+    )
+    image_size: int = Field(
+        0, ge=0, le=2048, title="Size", description="Longest side in pixels; 0: as it is drawn."
+    )
+    image_grid: bool = Field(
+        False, title="Grid", description="A grid with numbers of rows and columns over the picture."
+    )
+    image_detail: Literal["auto", "low", "high"] = Field(
+        "auto", title="Detail", description="How closely the model looks, where the provider lets one choose."
+    )
