@@ -5,6 +5,7 @@ from __future__ import annotations
 from gym_gui.envs.families.crafter import CrafterFamily
 from gym_gui.envs.families.gymnasium import Box2DFamily, GymnasiumFamily, MuJoCoFamily
 from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
+from gym_gui.envs.families.minihack import MiniHackFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
@@ -21,6 +22,7 @@ BUILT_IN: tuple[Family, ...] = (
     MultiGridFamily(),
     OpenSpielFamily(),
     CrafterFamily(),
+    MiniHackFamily(),
     AtariFamily(),
 )
 

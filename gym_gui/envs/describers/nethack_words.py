@@ -1,0 +1,181 @@
+"""NetHack and MiniHack in words: message, status, map, what is in sight, inventory."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import Mode
+from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.nethack_actions import meaning, word
+
+if TYPE_CHECKING:
+    from gym_gui.envs.pictures import Picture
+
+PLAIN = ("wall", "floor of a room", "dark part of a room", "corridor", "lit corridor", "stone", "")
+"""What the map shows and what needs no name."""
+LISTED = 3
+_HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
+_LOAD = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_CONDITIONS: Mapping[str, str] = {
+    "STONE": "turning to stone",
+    "SLIME": "turning to slime",
+    "STRNGL": "strangled",
+    "FOODPOIS": "food poisoned",
+    "TERMILL": "terminally ill",
+    "BLIND": "blind",
+    "DEAF": "deaf",
+    "STUN": "stunned",
+    "CONF": "confused",
+    "HALLU": "hallucinating",
+    "LEV": "levitating",
+    "FLY": "flying",
+    "RIDE": "riding",
+}
+_TILE, _AROUND = 16, 4
+
+
+class NetHackDescriber(SpaceDescriber):
+    """What the screen shows, with names for its letters."""
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        return "\n".join(self._lines(cast("Mapping[str, NDArray[Any]]", observation)))
+
+    def _lines(self, seen: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+        if said := _text(seen["message"]):
+            yield f"Message: {said}"
+        status = seen["blstats"].tolist()
+        yield self._status(status)
+        column, row = int(status[0]), int(status[1])
+        yield "Map (you are @, north is up):"
+        yield from _map(seen["chars"])
+        things = self._things(seen["glyphs"], column, row)
+        yield "In sight:" if things else "Nothing else is in sight."
+        yield from things
+        if "inv_strs" in seen and "inv_letters" in seen:
+            carried = [
+                f"{chr(letter)}: {_text(line)}"
+                for letter, line in zip(seen["inv_letters"].tolist(), seen["inv_strs"], strict=True)
+                if letter
+            ]
+            yield f"You carry: {'; '.join(carried) or 'nothing'}"
+
+    def _status(self, status: Sequence[int]) -> str:
+        state = [_at(_HUNGER, status[21]), _at(_LOAD, status[22])]
+        state += [said for bit, said in self._conditions if status[25] & bit]
+        condition = f" You are {', '.join(filter(None, state))}." if any(state) else ""
+        return (
+            f"Health {status[10]} of {status[11]}, magic {status[14]} of {status[15]}, armour class "
+            f"{status[16]}, level {status[18]}, gold {status[13]}, dungeon level {status[12]}, turn "
+            f"{status[20]}.{condition}"
+        )
+
+    def _things(self, glyphs: NDArray[Any], column: int, row: int) -> list[str]:
+        """A line for each kind of thing in sight, with the nearest places from the player."""
+        said = self._descriptions()
+        kinds: dict[str, list[tuple[int, int]]] = {}
+        for y, x in np.argwhere(self._notable[glyphs]).tolist():
+            if (x, y) != (column, row):
+                kinds.setdefault(_text(said[y, x]), []).append((x - column, y - row))
+        lines: list[tuple[int, str]] = []
+        for name, places in kinds.items():
+            if name in PLAIN:
+                continue
+            near = sorted(places, key=lambda place: (max(abs(place[0]), abs(place[1])), place))
+            more = f" ({len(near)} in all)" if len(near) > LISTED else ""
+            lines.append(
+                (
+                    max(map(abs, near[0])),
+                    f"- {name}: {'; '.join(_way(*each) for each in near[:LISTED])}{more}",
+                )
+            )
+        return [line for _, line in sorted(lines)]
+
+    def _descriptions(self) -> NDArray[Any]:
+        """What the game itself calls what is shown in each cell, as its command ``;`` would."""
+        game: Any = self.environment.env
+        return game.last_observation[game._observation_keys.index("screen_descriptions")]
+
+    @cached_property
+    def _notable(self) -> NDArray[np.bool_]:
+        """For each glyph whether it is more than ground and walls."""
+        nethack: Any = importlib.import_module("nle.nethack")
+        notable = np.ones(int(nethack.MAX_GLYPH) + 1, np.bool_)
+        for i in range(87):
+            if str(nethack.symdef.from_idx(i).explanation) in PLAIN:
+                notable[int(nethack.GLYPH_CMAP_OFF) + i] = False
+        notable[int(nethack.NO_GLYPH)] = False
+        return notable
+
+    @cached_property
+    def _conditions(self) -> list[tuple[int, str]]:
+        nethack: Any = importlib.import_module("nle.nethack")
+        return [(int(getattr(nethack, f"BL_MASK_{name}")), said) for name, said in _CONDITIONS.items()]
+
+    def game(self, agent: AgentID) -> str:
+        environment, env = self.environment, self.environment.env
+        aim = environment.family.summary(environment.spec)
+        return (
+            f"You are a hero in a dungeon of the game NetHack. Your aim: {aim} "
+            f"It ends when you die, when the aim is reached, or after {env._max_episode_steps} actions."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        text = (
+            "The map shows what you have seen so far: walls are | and -, floor is ., doors + and |, "
+            "corridors #, stairs < and >, letters are monsters. What else there is has its place from "
+            "you: "
+            f'"3 east, 1 south"; of each kind the {LISTED} nearest.'
+        )
+        if any(type(action).__name__ == "Command" for action in self.environment.env.actions):
+            text += (
+                " Some actions ask a question, which is then the message. It is answered with the action "
+                "that has the wanted letter or direction in its brackets."
+            )
+        return text
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        return [ActionWord(word(action), meaning(action)) for action in self.environment.env.actions]
+
+    def frame(self, agent: AgentID) -> Picture | None:
+        """The nine by nine cells around the player."""
+        whole = self.environment.picture()
+        if whole is None:
+            return None
+        game: Any = self.environment.env
+        x, y = (int(n) for n in game.last_observation[game._blstats_index][:2])
+        padded = np.pad(whole, [(_AROUND * _TILE,) * 2, (_AROUND * _TILE,) * 2, (0, 0)])
+        size = (2 * _AROUND + 1) * _TILE
+        return np.ascontiguousarray(padded[y * _TILE : y * _TILE + size, x * _TILE : x * _TILE + size])
+
+
+def _text(line: NDArray[Any]) -> str:
+    return bytes(line).partition(b"\0")[0].decode("latin-1").strip()
+
+
+def _at(names: Sequence[str], index: int) -> str:
+    return names[index] if 0 <= index < len(names) else ""
+
+
+def _map(chars: NDArray[Any]) -> Iterator[str]:
+    """The part of the map where there is something."""
+    filled = chars != ord(" ")
+    if not filled.any():
+        return
+    rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
+    for line in chars[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]:
+        yield bytes(line.astype(np.uint8)).decode("latin-1").rstrip()
+
+
+def _way(east: int, south: int) -> str:
+    """``"3 east, 1 south"``."""
+    parts = [f"{abs(east)} {'east' if east > 0 else 'west'}"] if east else []
+    parts += [f"{abs(south)} {'south' if south > 0 else 'north'}"] if south else []
+    return ", ".join(parts)

@@ -1,0 +1,94 @@
+"""NetHack (NLE) and MiniHack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs import index
+from gym_gui.envs.documents import nethack_tasks
+from gym_gui.envs.families.gymnasium import success_in_info
+from gym_gui.envs.family import Family
+from gym_gui.envs.spec import EnvSpec, split_version
+
+if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.environment import Environment
+
+_HEADS = ("MiniHack-", "NetHack")
+_LEFT_OUT = (
+    "NetHackChallenge",  # refuses seeds, so that no episode can be repeated
+    "MiniHack-Boxoban",  # takes levels that are downloaded, by Python's global random numbers
+    "MiniHack-Navigation-Custom",  # bases of one's own levels
+    "MiniHack-Skill-Custom",
+)
+
+
+class MiniHackFamily(Family):
+    """The game NetHack with several aims, and small levels made of its parts."""
+
+    name: ClassVar[str] = "minihack"
+    title: ClassVar[str] = "NetHack and MiniHack"
+    extra: ClassVar[str] = "minihack"
+    modules: ClassVar[tuple[str, ...]] = ("nle", "minihack")
+    prefixes: ClassVar[tuple[str, ...]] = _HEADS
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"nethack": "NetHack", "nle": "NetHack", "gymnasium": "", "gym": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            EnvSpec(
+                id=row["id"],
+                family=self.name,
+                api="gymnasium",
+                apis=("gymnasium",),
+                package="nle" if row["id"].startswith("NetHack") else "minihack",
+                extra=self.extra,
+                entry_point=row["entry_point"],
+                max_episode_steps=row["max_episode_steps"],
+            )
+            for row in index.entries("gymnasium", "minihack")
+            if row["id"].startswith(_HEADS) and not row["id"].startswith(_LEFT_OUT)
+        ]
+
+    def needs(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("minigrid",) if spec.module == "minihack.envs.minigrid" else ()
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        from gym_gui.envs.families.nethack_env import NetHackEnv
+
+        return NetHackEnv(spec.id, render_mode, env_kwargs)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        base = split_version(spec.id)[0]
+        return base.removeprefix("MiniHack-").replace("-", " ") if base.startswith("MiniHack-") else base
+
+    def summary(self, spec: EnvSpec) -> str:
+        return nethack_tasks.aim(spec.id)
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        if spec.id.startswith("NetHack"):
+            return "https://github.com/heiner/nle"
+        return "https://minihack.readthedocs.io/en/latest/envs/index.html"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("rgb_array", "ansi")
+
+    def success(self, environment: Environment) -> bool | None:
+        return success_in_info(environment)
+
+    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+        from gym_gui.envs.describers.nethack_actions import words
+
+        return words(environment.env.actions)
+
+    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+        """Waiting for a turn, or searching, which is waiting with open eyes."""
+        meanings = self.action_meanings(environment, agent)
+        return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
+
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.nethack_words import NetHackDescriber
+
+        return NetHackDescriber(environment)

@@ -1,0 +1,107 @@
+"""NetHack and MiniHack with episodes that their seed repeats, observations that last, and pictures."""
+
+# NLE and MiniHack are untyped: what comes from them is Any.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+from gymnasium import spaces
+from gymnasium.envs.registration import load_env_creator
+
+INVENTORY = ("inv_strs", "inv_letters")
+DESCRIPTIONS = "screen_descriptions"
+_SEEDS = 2**31 - 1
+
+
+def import_packages() -> None:
+    """Import MiniHack, and NLE with it; MiniHack asks setuptools for its place, which warns of itself."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="pkg_resources is deprecated")
+        importlib.import_module("minihack")
+
+
+class NetHackEnv(gymnasium.Wrapper[dict[str, Any], int, dict[str, Any], int]):
+    """One of NLE's or MiniHack's environments.
+
+    - Seeds of NetHack follow from the one that ``reset`` gets; phases of the moon and Fridays from it too.
+    - Observations are copies: NLE writes each over the one before.
+    - What the game says of each cell (``screen_descriptions``, 132 kB) is left out unless it is asked
+      for; MiniHack's observations have the inventory, which most of its tasks need.
+    - An episode that is cut off is ``truncated`` and not also ``terminated``.
+    - It is drawn as tiles (``rgb_array``) or as a terminal shows it (``ansi``).
+
+    Args:
+        env_id: As its package registers it.
+        render_mode: ``"rgb_array"``, ``"ansi"`` or ``None``.
+        options: Keyword arguments of the environment.
+    """
+
+    def __init__(
+        self, env_id: str, render_mode: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        import_packages()
+        kwargs: dict[str, Any] = {"fix_moon_phase": True, **(options or {})}
+        asked = tuple(kwargs.get("observation_keys", ()))
+        if env_id.startswith("MiniHack-") and not asked:
+            base: Any = importlib.import_module("minihack.base")
+            kwargs["observation_keys"] = (*base.MH_DEFAULT_OBS_KEYS, *INVENTORY)
+        mode = "pixel" if render_mode == "rgb_array" else "ansi"
+        known = gymnasium.spec(env_id)
+        maker: Any = load_env_creator(str(known.entry_point))  # make() would keep max_episode_steps to itself
+        with warnings.catch_warnings():
+            # MiniHack takes its walls from versions of MiniGrid's environments that are not the newest.
+            warnings.filterwarnings("ignore", message=".*is out of date")
+            super().__init__(maker(**{**known.kwargs, "render_mode": mode, **kwargs}))
+        self.metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 5}
+        self._mode = render_mode
+        whole: Any = self.env.observation_space
+        self._keys = [key for key in whole.spaces if key != DESCRIPTIONS or DESCRIPTIONS in asked]
+        self.observation_space = spaces.Dict({key: whole.spaces[key] for key in self._keys})
+
+    @property
+    def render_mode(self) -> str | None:
+        """How it is drawn."""
+        return self._mode
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        game: Any = self.unwrapped
+        if seed is not None:
+            gymnasium.Env.reset(game, seed=seed)
+        core, display = (int(game.np_random.integers(_SEEDS)) for _ in range(2))
+        game.nethack.set_initial_seeds(core, display, False, None)
+        maze: Any = getattr(game, "minigrid_env", None)
+        if maze is not None:  # of which MiniHack takes the walls
+            maze.reset(seed=core)
+        seen, _ = game.reset()
+        return self._copied(seen), {}
+
+    def step(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        game: Any = self.unwrapped
+        seen, reward, done, _, told = game.step(int(action))
+        status = told["end_status"]
+        cut = bool(done) and status.name == "ABORTED"
+        info = {"end_status": status.name.lower()}
+        if done and hasattr(game.StepStatus, "TASK_SUCCESSFUL"):
+            info["success"] = status.name == "TASK_SUCCESSFUL"
+        return self._copied(seen), float(reward), bool(done) and not cut, cut, info
+
+    def render(self) -> Any:
+        game: Any = self.unwrapped
+        if self._mode == "rgb_array":
+            return game.render().copy()
+        if self._mode == "ansi":
+            screen = game.last_observation[game._observation_keys.index("tty_chars")]
+            return "\n".join(bytes(row).decode("latin-1").rstrip() for row in screen)
+        return None
+
+    def _copied(self, seen: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: seen[key].copy() for key in self._keys}
