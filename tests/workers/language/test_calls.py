@@ -1,0 +1,420 @@
+"""A slot's calls: insisted on, paced, paid for, bounded by time and budget, and written down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from gym_gui.workers.extras import read_object
+from mosaic_llm_worker.budget import Price, estimate_tokens, price_of
+from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
+from mosaic_llm_worker.server_settings import ServerSettings
+from mosaic_llm_worker.servers import Ask, Completion, Place
+from mosaic_worker.worker import LoadError
+from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
+from tests.support.model_server import ModelServer
+from tests.support.tiny_models import TEXT_MODEL, VISION_MODEL
+from tests.support.waiting import in_time
+
+KEY = "sk-planted-0123456789abcdef"
+PROMPT = [{"role": "system", "content": "You are an agent."}, {"role": "user", "content": "Where to?"}]
+RED = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAIAAADwyuo0AAAAEElEQVR4nGP8z4AATEhsBgAZNQED"
+    "Gy9LEgAAAABJRU5ErkJggg=="
+)
+MODEL = "gpt-4o-mini"
+"""Has a price."""
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[FakeModelServer]:
+    with FakeModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def fake(serving: FakeModelServer) -> FakeModelServer:
+    serving.script = lambda request: "left"
+    serving.requests.clear()
+    serving.most_at_once = 0
+    return serving
+
+
+class Slot:
+    """A caller and what it has recorded."""
+
+    def __init__(self, url: str, **more: Any) -> None:
+        given = {"client_name": "openai", "base_url": url, "model_id": MODEL, **more}
+        self.records: list[dict[str, Any]] = []
+        settings = ServerSettings.model_validate(given)
+        self.caller = Caller(settings, {"api_key": KEY}, self.records.append)
+
+    async def ask(self, step: int = 0, until: float = math.inf, prompt: Any = PROMPT) -> Completion:
+        return await self.caller.call(Place("green_0", 3, step, until=until), prompt, Ask(seed=step))
+
+    async def aclose(self) -> None:
+        await self.caller.aclose()
+
+
+def soon() -> float:
+    """So little time that no wait of a minute fits into it."""
+    return asyncio.get_running_loop().time() + 30
+
+
+def in_turn(*answers: Reply | Raw | str) -> Any:
+    """Answers by the number of the request, the last of them for all that follow."""
+    return lambda request: answers[min(request.number, len(answers) - 1)]
+
+
+# -- records -------------------------------------------------------------------------------
+
+
+async def test_a_call_is_recorded_with_all_that_is_known(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", "A wall.", tokens=(1000, 20), model="gpt-4o-mini-2024-07-18")
+    async with aclosing(Slot(fake.url)) as slot:
+        await slot.ask(5)
+        (record,) = slot.records
+        latency = record.pop("latency_ms")
+        assert record == {
+            "kind": "chat",
+            "ref": "green_0/3/5/0/0",
+            "agent": "green_0",
+            "episode": 3,
+            "step": 5,
+            "attempt": 0,
+            "turn": 0,
+            "provider": "openai",
+            "model": MODEL,
+            "model_reported": "gpt-4o-mini-2024-07-18",
+            "messages": PROMPT,
+            "reply": "left",
+            "thinking": "A wall.",
+            "finish": "stop",
+            "tokens": {"input": 1000, "output": 20},
+            "usd": pytest.approx(0.000162),
+            "error": "",
+            "retries": 0,
+            "replayed": False,
+        }
+        assert latency > 0
+        assert slot.caller.spent == Spent(1, 1000, 20, pytest.approx(0.000162))
+
+
+async def test_a_picture_is_recorded_by_its_digest_and_size(fake: FakeModelServer) -> None:
+    picture = {"type": "image_url", "image_url": {"url": RED}}
+    prompt = [{"role": "user", "content": [{"type": "text", "text": "Look."}, picture]}]
+    async with aclosing(Slot(fake.url)) as slot:
+        await slot.ask(prompt=prompt)
+        words, seen = slot.records[0]["messages"][0]["content"]
+        assert words == {"type": "text", "text": "Look."}
+        assert (seen["image"]["width"], seen["image"]["height"]) == (4, 2)
+        assert len(seen["image"]["sha256"]) == 64
+        assert "iVBORw0" not in json.dumps(slot.records)
+        assert fake.requests[0].messages == prompt
+
+
+async def test_whatever_a_model_says_can_be_recorded(fake: FakeModelServer) -> None:
+    call = {"id": "c\ud800", "function": {"name": "f\x00", "arguments": '"\udfff'}}
+    message = {"content": "\ud83d \x00 \u2028 é", "reasoning": "\udc00", "tool_calls": [call]}
+    choices = [{"message": message, "finish_reason": "\ud800"}]
+    fake.script = lambda request: Reply(more={"choices": choices, "model": "\ud800"})
+    async with aclosing(Slot(fake.url)) as slot:
+        await slot.ask()
+        assert read_object(json.dumps(slot.records[0]), "a call") == slot.records[0]
+
+
+async def test_switched_off_only_numbers_are_kept(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, cassette="off")) as slot:
+        await slot.ask()
+        (record,) = slot.records
+        assert record["tokens"] == {"input": 100, "output": 10}
+        assert "Where to" not in json.dumps(record)
+        assert not {"messages", "reply"} & record.keys()
+
+
+async def test_a_dry_run_asks_nobody_and_estimates_the_price(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, dry_run=True, max_tokens=200)) as slot:
+        with pytest.raises(DryRun, match="dry run"):
+            await slot.ask(7)
+        (record,) = slot.records
+        tokens = estimate_tokens(PROMPT, Ask(seed=7))
+        assert (record["kind"], record["ref"], record["messages"]) == ("dry", "green_0/3/7/0/0", PROMPT)
+        assert record["tokens"] == {"input": tokens, "output": 200}
+        assert record["usd"] == pytest.approx((0.15 * tokens + 0.6 * 200) / 1e6)
+        assert not fake.requests
+        assert slot.caller.spent.calls == 0
+
+
+async def test_the_key_is_in_no_record_and_no_log(
+    fake: FakeModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    fake.script = in_turn(refusal(429, KEY, retry_after="0"), refusal(401, f"no such key: {KEY}"))
+    async with aclosing(Slot(fake.url)) as slot:
+        with caplog.at_level(logging.DEBUG), pytest.raises(Fatal) as caught:
+            await slot.ask()
+        assert fake.requests[0].key == KEY
+        said = [str(caught.value), repr(slot.caller), json.dumps(slot.records), caplog.text]
+        assert not [text for text in said if KEY in text]
+
+
+# -- insisting -----------------------------------------------------------------------------
+
+
+async def test_a_busy_server_is_asked_again_when_it_says(fake: FakeModelServer) -> None:
+    fake.script = in_turn(
+        refusal(429, "slow down", retry_after="0.2"), refusal(500, "oops", retry_after="0"), "left"
+    )
+    async with aclosing(Slot(fake.url)) as slot:
+        assert (await slot.ask()).text == "left"
+        first, second, third = fake.requests
+        assert second.at - first.at >= 0.2
+        assert first.body == second.body == third.body
+        (record,) = slot.records
+        assert (record["retries"], record["error"], record["reply"]) == (2, "", "left")
+
+
+async def test_while_a_server_rests_nobody_asks_it(fake: FakeModelServer) -> None:
+    busy = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def script(request: Request) -> Reply | Raw | str:
+        if request.number:
+            return "left"
+        loop.call_soon_threadsafe(busy.set)
+        return refusal(429, "slow down", retry_after="0.5")
+
+    fake.script = script
+    async with aclosing(Slot(fake.url)) as slot:
+        first = asyncio.create_task(slot.ask(0))
+        await busy.wait()
+        await in_time(lambda: slot.caller._pace._rest_until, "the slot knows that the server rests")
+        await asyncio.gather(first, *[slot.ask(step) for step in range(1, 4)])
+        assert len(fake.requests) == 5
+        assert min(request.at for request in fake.requests[1:]) - fake.requests[0].at >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (refusal(503, "down", retry_after="0"), r"is busy \(503\): down \(asked 3 times\)"),
+        (Raw(body=b"{", headers={"Retry-After": "0"}), r"is no JSON object.*asked 3 times"),
+    ],
+)
+async def test_it_gives_up_after_its_retries(fake: FakeModelServer, answer: Raw, words: str) -> None:
+    fake.script = in_turn(answer)
+    async with aclosing(Slot(fake.url, retries=2)) as slot:
+        with pytest.raises(Unanswered, match=words):
+            await slot.ask()
+        assert len(fake.requests) == 3
+        (record,) = slot.records
+        assert (record["retries"], record["reply"], record["tokens"]) == (2, "", {"input": 0, "output": 0})
+        assert record["error"]
+
+
+async def test_it_does_not_wait_beyond_the_time_an_answer_is_wanted(fake: FakeModelServer) -> None:
+    fake.script = in_turn(refusal(429, "slow down", retry_after="3600"))
+    async with aclosing(Slot(fake.url)) as slot:
+        with pytest.raises(Unanswered, match=r"no answer in time.*slow down"):
+            await slot.ask(until=soon())
+        assert len(fake.requests) == 1
+        assert slot.records[0]["retries"] == 0
+
+
+async def test_a_reply_that_comes_too_late_is_none(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(body=b"{" * 9, stall_after=3))
+    async with aclosing(Slot(fake.url)) as slot:
+        with pytest.raises(Unanswered, match="is still at it"):
+            await slot.ask(until=asyncio.get_running_loop().time() + 0.3)
+        assert "no answer in time" in slot.records[0]["error"]
+
+
+async def test_a_stalled_server_is_asked_again(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(body=b"{" * 9, stall_after=3), "left")
+    async with aclosing(Slot(fake.url, timeout_s=0.3)) as slot:
+        assert (await slot.ask()).text == "left"
+        assert slot.records[0]["retries"] == 1
+
+
+async def test_a_reply_without_end_is_no_reply(fake: FakeModelServer) -> None:
+    fake.script = lambda request: "la " * 350_000
+    async with aclosing(Slot(fake.url)) as slot:
+        with pytest.raises(Unanswered, match="1,050,000 characters"):
+            await slot.ask()
+        (record,) = slot.records
+        assert len(record["reply"]) == 2000
+        assert record["tokens"] == {"input": 100, "output": 10}
+        assert slot.caller.spent.calls == 1
+
+
+async def test_after_a_refused_key_nobody_is_asked_again(fake: FakeModelServer) -> None:
+    fake.script = in_turn(refusal(401, "no such key"))
+    async with aclosing(Slot(fake.url)) as slot:
+        for step in range(3):
+            with pytest.raises(Fatal, match="refuses the key"):
+                await slot.ask(step)
+        assert len(fake.requests) == 1
+        assert [record["fatal"] for record in slot.records] == [True]
+
+
+async def test_a_call_that_is_not_wanted_any_more_is_recorded(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(stall_after=0))
+    async with aclosing(Slot(fake.url)) as slot:
+        task = asyncio.create_task(slot.ask())
+        await asyncio.to_thread(fake.wait_for, 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert slot.records[0]["error"] == "given up: the episode was over"
+
+
+# -- pace ----------------------------------------------------------------------------------
+
+
+async def test_requests_are_as_far_apart_as_the_limit_says(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, requests_per_minute=600)) as slot:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.gather(*[slot.ask(step) for step in range(6)])
+        assert loop.time() - began >= 0.5
+        assert len(fake.requests) == 6
+
+
+async def test_whose_turn_comes_too_late_is_told_at_once(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, requests_per_minute=1)) as slot:
+        await slot.ask(0)
+        with pytest.raises(Unanswered, match="limit of requests a minute"):
+            await slot.ask(1, until=soon())
+        assert len(fake.requests) == 1
+
+
+# -- budgets -------------------------------------------------------------------------------
+
+
+async def test_a_token_budget_stops_with_its_figures(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", tokens=(300, 50))
+    async with aclosing(Slot(fake.url, token_budget=1000, max_tokens=400)) as slot:
+        for step in range(2):
+            await slot.ask(step)
+        with pytest.raises(BudgetSpent, match=r"used up: 700 of 1,000 tokens in 2 calls, .* may need 4\d\d"):
+            await slot.ask(2)
+        assert len(fake.requests) == len(slot.records) == 2
+
+
+async def test_a_money_budget_stops_with_its_figures(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", tokens=(1_000_000, 0))
+    async with aclosing(Slot(fake.url, money_budget_usd=0.2)) as slot:
+        await slot.ask(0)
+        await slot.ask(1)
+        with pytest.raises(BudgetSpent, match=r"used up: \$0\.3000 of \$0\.2000 in 2 calls"):
+            await slot.ask(2)
+
+
+async def test_calls_at_once_cannot_pass_the_budget_together(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", tokens=(10, 40), after_s=0.1)
+    async with aclosing(Slot(fake.url, token_budget=1000, max_tokens=200)) as slot:
+        came = await asyncio.gather(*[slot.ask(step) for step in range(40)], return_exceptions=True)
+        answered = [reply for reply in came if isinstance(reply, Completion)]
+        assert {type(reply) for reply in came} == {Completion, BudgetSpent}
+        # Those under way might have cost 200 each, but cost 50: others that waited for them got their room.
+        assert len(answered) > 1000 // 200
+        assert slot.caller.spent.tokens == 50 * len(answered) <= 1000
+        assert fake.most_at_once <= 1000 // 200
+
+
+async def test_who_waits_for_the_budget_waits_no_longer_than_wanted(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(stall_after=0))
+    async with aclosing(Slot(fake.url, token_budget=700)) as slot:
+        first = asyncio.create_task(slot.ask(0))
+        await asyncio.to_thread(fake.wait_for, 1)
+        with pytest.raises(Unanswered, match="other calls"):
+            await slot.ask(1, until=asyncio.get_running_loop().time() + 0.1)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        assert len(fake.requests) == 1
+
+
+async def test_of_a_model_without_a_price_nothing_is_made_up(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, model_id="my-own")) as slot:
+        await slot.ask()
+        assert slot.records[0]["usd"] is None
+        assert slot.caller.spent == Spent(1, 100, 10, None)
+
+
+@pytest.mark.parametrize(
+    ("client", "model", "price"),
+    [
+        ("openai", "gpt-4o-mini", Price(0.15, 0.6)),
+        ("openai", "gpt-4o-mini-2024-07-18", Price(0.15, 0.6)),
+        ("openai", "gpt-4o", Price(2.5, 10)),
+        ("openai", "gpt-4o-2024-05-13", Price(5, 15)),
+        ("openai", "gpt-4o-audio-preview", None),
+        ("openai", "o1-pro", None),
+        ("anthropic", "claude-opus-4-20250514", Price(15, 75)),
+        ("anthropic", "claude-opus-4-5-20251101", Price(5, 25)),
+        ("anthropic", "claude-haiku-4-5", Price(1, 5)),
+        ("openrouter", "openai/gpt-4o", Price(2.5, 10)),
+        ("openrouter", "someone/else", None),
+        ("ollama", "llama3.2:1b", Price(0, 0)),
+        ("custom", "gpt-4o", None),
+    ],
+)
+def test_prices(client: str, model: str, price: Price | None) -> None:
+    assert price_of(client, model) == price
+
+
+# -- what is refused before anything is asked ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "secrets", "words"),
+    [
+        ({}, {}, "openai needs a key.*keyring:openai.*env:OPENAI_API_KEY"),
+        ({"model_id": ""}, {"api_key": KEY}, "set model_id"),
+        ({"model_id": "new", "money_budget_usd": 1}, {"api_key": KEY}, "no price for openai model 'new'"),
+        ({}, {"api_key": "sk-a b"}, "no key has"),
+        ({"cassette": "replay", "cassette_file": "/no/such/calls.jsonl"}, {}, "cannot be read: No such file"),
+    ],
+)
+def test_a_slot_that_could_make_no_call_is_refused(wrong: Any, secrets: dict[str, str], words: str) -> None:
+    settings = ServerSettings.model_validate({"client_name": "openai", "model_id": MODEL, **wrong})
+    with pytest.raises(LoadError, match=words) as caught:
+        Caller(settings, secrets, print)
+    assert KEY not in str(caught.value)
+
+
+def test_a_dry_run_needs_no_key() -> None:
+    settings = ServerSettings(client_name="anthropic", model_id="claude-haiku-4-5", dry_run=True)
+    assert Caller(settings, {}, print).spent == Spent()
+
+
+# -- a real model --------------------------------------------------------------------------
+
+
+async def test_a_real_model_answers_the_same_to_the_same(model_server: ModelServer) -> None:
+    slot = Slot(
+        model_server.url, client_name="transformers", model_id=TEXT_MODEL, max_tokens=12, temperature=1
+    )
+    async with aclosing(slot):
+        first, again, other = [await slot.ask(step) for step in (1, 1, 2)]
+        assert first.text == again.text != other.text
+        assert (first.finish, first.output_tokens) == ("length", 12)
+        assert first.input_tokens > len(PROMPT)
+        assert first.model.startswith(TEXT_MODEL)
+        assert slot.records[0]["usd"] == 0.0
+
+
+async def test_a_real_model_sees_a_picture(model_server: ModelServer) -> None:
+    slot = Slot(model_server.url, client_name="transformers", model_id=VISION_MODEL, max_tokens=12)
+    picture = {"type": "image_url", "image_url": {"url": RED}}
+    prompt = [{"role": "user", "content": [{"type": "text", "text": "Look."}, picture]}]
+    async with aclosing(slot):
+        assert (await slot.ask(prompt=prompt)).text
+        without = await slot.ask(prompt=[{"role": "user", "content": "Look."}])
+        assert slot.records[0]["tokens"]["input"] > without.input_tokens

@@ -1,0 +1,478 @@
+"""Requests as servers get them, replies as they are understood, and every fault as a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, said
+from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Place, ServerError, Tool, open_server
+from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
+
+KEY = "sk-planted-0123456789abcdef"
+ASK = [{"role": "user", "content": "Where to?"}]
+FORM = {"type": "object", "properties": {"action": {"enum": ["left", "right"]}}, "required": ["action"]}
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+DIALOGUE: list[dict[str, Any]] = [
+    {"role": "system", "content": "You play chess."},
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "Look."}, {"type": "image_url", "image_url": {"url": PIXEL}}],
+    },
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "moves", "arguments": '{"n": 2}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "e4 d4"},
+    {"role": "user", "content": "Go on."},
+]
+MOVES = Tool("moves", "Lists moves.", {"type": "object", "properties": {"n": {"type": "integer"}}})
+BOTH = pytest.mark.parametrize("client", ["openai", "anthropic"])
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[FakeModelServer]:
+    with FakeModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def fake(serving: FakeModelServer) -> FakeModelServer:
+    serving.script, serving.models = (lambda request: "ok"), ("fake-model",)
+    serving.requests.clear()
+    serving.listed.clear()
+    return serving
+
+
+def settings(fake: FakeModelServer, client: str = "openai", **more: Any) -> ServerSettings:
+    return ServerSettings.model_validate(
+        {"client_name": client, "base_url": fake.url, "model_id": "m-1", "timeout_s": 60, **more}
+    )
+
+
+async def chat(fake: FakeModelServer, client: str, ask: Ask | None = None, **more: Any) -> Completion:
+    server = open_server(settings(fake, client, **more), KEY)
+    try:
+        return await server.chat(ASK, ask or Ask())
+    finally:
+        await server.aclose()
+
+
+# -- requests ------------------------------------------------------------------------------
+
+
+async def test_openai_gets_what_was_asked(fake: FakeModelServer) -> None:
+    server = open_server(settings(fake, max_tokens=77, temperature=0.5), KEY)
+    await server.chat(DIALOGUE, Ask(seed=9, tools=(MOVES,), stop=("END",)))
+    await server.aclose()
+    (request,) = fake.requests
+    assert request.path == "/v1/chat/completions"
+    assert request.key == KEY
+    function = {"name": "moves", "description": "Lists moves.", "parameters": MOVES.schema}
+    assert request.json == {
+        "model": "m-1",
+        "messages": DIALOGUE,
+        "max_tokens": 77,
+        "temperature": 0.5,
+        "seed": 9,
+        "stop": ["END"],
+        "tools": [{"type": "function", "function": function}],
+    }
+
+
+async def test_anthropic_gets_the_dialogue_translated(fake: FakeModelServer) -> None:
+    server = open_server(settings(fake, "anthropic", max_tokens=77, temperature=1.5), KEY)
+    await server.chat(DIALOGUE, Ask(seed=9, tools=(MOVES,), stop=("END", "\n")))
+    await server.aclose()
+    (request,) = fake.requests
+    assert request.path == "/v1/messages"
+    assert request.key == KEY
+    assert request.headers["anthropic-version"] == "2023-06-01"
+    picture = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "e4 d4"}]}
+    assert request.json == {
+        "model": "m-1",
+        "max_tokens": 77,
+        "temperature": 1.0,
+        "system": "You play chess.",
+        "stop_sequences": ["END"],
+        "tools": [{"name": "moves", "description": "Lists moves.", "input_schema": MOVES.schema}],
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "Look."}, {"type": "image", "source": picture}],
+            },
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": "c1", "name": "moves", "input": {"n": 2}}],
+            },
+            {"role": "user", "content": [result, {"type": "text", "text": "Go on."}]},
+        ],
+    }
+
+
+async def test_no_key_no_header(fake: FakeModelServer) -> None:
+    server = open_server(settings(fake, "vllm", temperature=None), "")
+    await server.chat(ASK, Ask())
+    await server.aclose()
+    (request,) = fake.requests
+    assert request.key == ""
+    assert request.json == {"model": "m-1", "messages": ASK, "max_tokens": 512}
+
+
+# -- replies -------------------------------------------------------------------------------
+
+
+@BOTH
+async def test_a_reply_is_the_same_whoever_speaks(fake: FakeModelServer, client: str) -> None:
+    fake.script = lambda request: Reply(
+        "Left.", "Hm, a wall.", [("moves", '{"n": 3}')], tokens=(21, 7), model="m-1-x"
+    )
+    reply = await chat(fake, client, Ask(tools=(MOVES,)))
+    assert (reply.text, reply.thinking, reply.finish) == ("Left.", "Hm, a wall.", "tool_calls")
+    assert (reply.input_tokens, reply.output_tokens, reply.model) == (21, 7, "m-1-x")
+    ((name, arguments),) = [(call.name, json.loads(call.arguments_json)) for call in reply.tool_calls]
+    assert (name, arguments) == ("moves", {"n": 3})
+    assert reply.tool_calls[0].id
+
+
+@BOTH
+@pytest.mark.parametrize("finish", ["stop", "length", "content_filter"])
+async def test_how_a_reply_ended_is_said_in_one_set_of_words(
+    fake: FakeModelServer, client: str, finish: str
+) -> None:
+    fake.script = lambda request: Reply("x", finish=finish)
+    assert (await chat(fake, client)).finish == finish
+
+
+@pytest.mark.parametrize(
+    ("more", "text", "thinking"),
+    [
+        ({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]}, "ab", ""),
+        ({"choices": [{"message": {"content": None, "refusal": "I cannot."}}]}, "I cannot.", ""),
+        ({"choices": [{"message": {"content": "a", "reasoning": "why"}}]}, "a", "why"),
+        ({"choices": [{"message": {"content": "half \ud800"}}]}, "half ?", ""),
+        ({"choices": [{"message": {"content": 7, "tool_calls": "none"}}]}, "", ""),
+    ],
+)
+async def test_odd_replies_are_read(
+    fake: FakeModelServer, more: dict[str, Any], text: str, thinking: str
+) -> None:
+    fake.script = lambda request: Reply(more=more)
+    reply = await chat(fake, "openai")
+    assert (reply.text, reply.thinking, reply.tool_calls) == (text, thinking, ())
+
+
+async def test_arguments_may_come_as_an_object(fake: FakeModelServer) -> None:
+    call = {"function": {"name": "moves", "arguments": {"n": 1}}}
+    fake.script = lambda request: Reply(
+        more={"choices": [{"message": {"content": "", "tool_calls": [call]}}]}
+    )
+    (made,) = (await chat(fake, "ollama")).tool_calls
+    assert (made.id, made.name, made.arguments_json) == ("call_0", "moves", '{"n": 1}')
+
+
+@BOTH
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": -1, "input_tokens": "many"}, "none"])
+async def test_tokens_are_estimated_where_the_server_does_not_count(
+    fake: FakeModelServer, client: str, usage: object
+) -> None:
+    fake.script = lambda request: Reply("four words of text." * 10, more={"usage": usage})
+    reply = await chat(fake, client)
+    assert 1 <= reply.input_tokens < 20
+    assert 40 <= reply.output_tokens < 60
+
+
+async def test_openrouter_says_what_a_call_costs(fake: FakeModelServer) -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost": 0.0125}
+    fake.script = lambda request: Reply(more={"usage": usage})
+    assert (await chat(fake, "openrouter")).usd == 0.0125
+    assert fake.requests[0].json["usage"] == {"include": True}
+    assert (await chat(fake, "openai")).usd is None
+
+
+# -- forms ---------------------------------------------------------------------------------
+
+
+async def test_anthropic_gives_a_form_by_a_tool(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("Sure.", tool_calls=[("answer", '{"action": "left"}')])
+    reply = await chat(fake, "anthropic", Ask(form=FORM))
+    assert (json.loads(reply.text), reply.tool_calls) == ({"action": "left"}, ())
+    assert fake.requests[0].json["tool_choice"] == {"type": "tool", "name": "answer"}
+
+
+def _picky(*unwanted: str) -> Callable[[Request], Reply | Raw | str]:
+    """A server that refuses requests with any of these parameters, as OpenAI words it."""
+
+    def answer(request: Request) -> Reply | Raw | str:
+        for name in unwanted:
+            if name in request.json:
+                return refusal(400, f"Unsupported parameter: '{name}' is not supported with this model.")
+        if "tool_choice" in request.json:
+            return Reply(tool_calls=[("answer", '{"action": "right"}')])
+        return '{"action": "left"}'
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("unwanted", "way", "action"),
+    [((), "response_format", "left"), (("response_format",), "tool_choice", "right")],
+)
+async def test_a_form_comes_the_best_way_the_server_takes(
+    fake: FakeModelServer, unwanted: tuple[str, ...], way: str, action: str
+) -> None:
+    fake.script = _picky(*unwanted)
+    reply = await chat(fake, "custom", Ask(form=FORM))
+    assert json.loads(reply.text) == {"action": action}
+    assert way in fake.requests[-1].json
+
+
+async def test_what_a_server_does_not_take_is_learnt_once_and_said_once(
+    fake: FakeModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    fake.script = _picky("max_tokens", "seed", "temperature", "response_format", "tool_choice")
+    server = open_server(settings(fake, "custom"), "")
+    with caplog.at_level(logging.INFO, "mosaic_llm_worker"):
+        replies = await asyncio.gather(*[server.chat(ASK, Ask(seed=1, form=FORM)) for _ in range(8)])
+        sent = len(fake.requests)
+        await server.chat(ASK, Ask(seed=1, form=FORM))
+    await server.aclose()
+    assert {reply.text for reply in replies} == {'{"action": "left"}'}
+    assert len(fake.requests) == sent + 1
+    assert fake.requests[-1].json == {"model": "m-1", "messages": ASK, "max_completion_tokens": 512}
+    assert len(caplog.messages) == 5
+    for word in ("the longest reply", "takes no seed", "takes no temperature", "by schema:", "by tool:"):
+        assert sum(word in line.split("(")[0] for line in caplog.messages) == 1
+
+
+async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -> None:
+    fake.script = _picky("temperature")
+    server = open_server(settings(fake, "anthropic"), KEY)
+    for _ in range(2):
+        await server.chat(ASK, Ask())
+    await server.aclose()
+    assert ["temperature" in request.json for request in fake.requests] == [True, False, False]
+
+
+# -- faults --------------------------------------------------------------------------------
+
+HTML = Raw(200, b"<html><h1>Welcome to the portal</h1></html>", content_type="text/html")
+LATER = email.utils.formatdate(time.time() + 3000, usegmt=True)
+FAULTS: dict[str, tuple[Raw, bool, bool, str]] = {
+    # what is sent: the same may succeed later, nothing can succeed, what is said of it
+    "busy": (refusal(429, "Slow down", retry_after="7"), True, False, "is busy (429): Slow down"),
+    "failing": (refusal(500, "Oops"), True, False, "failed (500): Oops"),
+    "overloaded": (refusal(529, "Overloaded"), True, False, "is busy (529)"),
+    "cut": (Raw(body=b'{"choices": []}' * 9, cut_after=20), True, False, "broke off"),
+    "stalled": (Raw(body=b'{"choices": []}' * 9, stall_after=20), True, False, "did not answer within 0.2 s"),
+    "garbage": (Raw(body=b'{"choices": [{"mess'), True, False, "is no JSON object (application/json)"),
+    "nested": (Raw(body=b"[" * 200_000), True, False, "is no JSON object"),
+    "a list": (Raw(body=b"[1, 2]"), True, False, "is no JSON object"),
+    "a portal": (HTML, True, False, "is no JSON object (text/html): '<html><h1>Welcome to the portal"),
+    "a stream": (
+        Raw(body=b"data: {}\n\n", content_type="text/event-stream"),
+        True,
+        False,
+        "text/event-stream",
+    ),
+    "no message": (Raw(body=b'{"choices": [], "content": null}'), True, False, "holds no message"),
+    "an inner fault": (Raw(body=b'{"error": {"message": "No luck", "code": 502}}'), True, False, "No luck"),
+    "badly packed": (
+        Raw(body=b"no gzip", headers={"Content-Encoding": "gzip"}),
+        True,
+        False,
+        "cannot be read",
+    ),
+    "too large": (Raw(body=b" " * 9_000_000), False, False, "larger than 8 MB"),
+    "a bad request": (
+        refusal(400, "context length exceeded"),
+        False,
+        False,
+        "refuses the request (400): context",
+    ),
+    "moderated": (refusal(403, "Your input was flagged"), False, False, "flagged"),
+    "a wrong key": (refusal(401, "Incorrect API key"), False, True, "refuses the key (401)"),
+    "no money": (
+        refusal(429, "You exceeded your quota", code="insufficient_quota"),
+        False,
+        True,
+        "paid first",
+    ),
+    "no credits": (refusal(402, "Insufficient credits"), False, True, "paid first (402)"),
+    "no model": (refusal(404, "The model 'm-1' does not exist"), False, True, "does not have this model"),
+    "a wrong address": (Raw(404, b'{"detail": "Not Found"}'), False, True, "base_url usually ends with /v1"),
+    "elsewhere": (
+        Raw(308, headers={"Location": "https://b.example/v1"}),
+        False,
+        True,
+        "set base_url to that",
+    ),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_fault_is_an_error_that_says_what_to_do(
+    fake: FakeModelServer, client: str, fault: str
+) -> None:
+    raw, may_retry, fatal, words = FAULTS[fault]
+    fake.script = lambda request: raw
+    with pytest.raises(ServerError) as caught:
+        await chat(fake, client, timeout_s=0.2 if fault == "stalled" else 60)
+    error = caught.value
+    assert (error.may_retry, error.fatal) == (may_retry, fatal)
+    assert words in error.reason
+    assert len(error.reason) < 500
+    assert "\n" not in error.reason
+
+
+async def test_nobody_there() -> None:
+    with FakeModelServer() as gone:
+        pass
+    with pytest.raises(ServerError, match=r"cannot be reached.*is it running") as caught:
+        await chat(gone, "openai")
+    assert caught.value.may_retry
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        ({"Retry-After": "7"}, 7, 7),
+        ({"retry-after-ms": "250"}, 0.25, 0.25),
+        ({"Retry-After": LATER}, 2000, 3000),
+        ({"Retry-After": "-3"}, 0, 0),
+    ],
+)
+async def test_when_to_come_back(
+    fake: FakeModelServer, headers: dict[str, str], least: float, most: float
+) -> None:
+    fake.script = lambda request: Raw(429, b"{}", headers)
+    with pytest.raises(ServerError) as caught:
+        await chat(fake, "openai")
+    assert caught.value.retry_after is not None
+    assert least <= caught.value.retry_after <= most
+
+
+@pytest.mark.parametrize("nonsense", ["soon", "nan", "inf", ""])
+async def test_a_time_that_is_none_is_ignored(fake: FakeModelServer, nonsense: str) -> None:
+    fake.script = lambda request: refusal(503, "no", retry_after=nonsense)
+    with pytest.raises(ServerError) as caught:
+        await chat(fake, "openai")
+    assert caught.value.retry_after is None
+
+
+# -- the key -------------------------------------------------------------------------------
+
+
+@BOTH
+async def test_no_error_and_no_log_repeats_the_key(
+    fake: FakeModelServer, client: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    echo = [
+        refusal(401, f"Incorrect API key provided: {KEY}."),
+        Raw(200, f"key={KEY}".encode(), content_type=f"text/{KEY}"),
+        Raw(302, headers={"Location": f"/?key={KEY}"}),
+        refusal(500, KEY * 100, code=KEY),
+        Raw(400, json.dumps({KEY: KEY}).encode()),
+    ]
+    said: list[str] = []
+    server: ChatServer = open_server(settings(fake, client), KEY)
+    with caplog.at_level(logging.DEBUG):
+        for raw in echo:
+            fake.script = lambda request, raw=raw: raw
+            with pytest.raises(ServerError) as caught:
+                await server.chat(ASK, Ask())
+            said += [str(caught.value), repr(caught.value), caught.value.reason]
+    said += [repr(server), repr(vars(server)), caplog.text]
+    await server.aclose()
+    assert len(fake.requests) == len(echo)
+    assert all(request.key == KEY for request in fake.requests)
+    assert not [text for text in said if KEY in text]
+
+
+@pytest.mark.parametrize("key", ["sk-two\nlines", "sk-with space", "sk-…"])
+@BOTH
+def test_a_key_that_cannot_be_one_is_refused_unseen(fake: FakeModelServer, client: str, key: str) -> None:
+    with pytest.raises(ServerError, match="no key has") as caught:
+        open_server(settings(fake, client), key)
+    assert caught.value.fatal
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"api_key": KEY}, "never the key itself"),
+        ({"base_url": f"https://me:{KEY}@host/v1"}, "keys go to api_key"),
+        ({"base_url": f"https://host/v1?key={KEY}"}, "keys go to api_key"),
+        ({"base_url": KEY}, "must begin with http"),
+        ({"base_url": "http://host:port/v1"}, "is no address"),
+        ({"apikey": KEY}, "there is no setting 'apikey'"),
+        ({"client_name": "custom"}, "needs base_url"),
+        ({"cassette": "replay"}, "needs cassette_file"),
+        ({"temperature": float("nan")}, "temperature"),
+        ({"max_tokens": 0}, "max_tokens"),
+    ],
+)
+def test_wrong_settings_are_said_without_their_values(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        ServerSettings.model_validate(wrong)
+    assert words in said(caught.value)
+    assert KEY not in said(caught.value) + str(caught.value) + repr(caught.value)
+
+
+# -- models and seeds ----------------------------------------------------------------------
+
+
+@BOTH
+async def test_the_only_model_of_a_server_is_meant(fake: FakeModelServer, client: str) -> None:
+    fake.models = ("just-me",)
+    server = open_server(settings(fake, client, model_id=""), KEY)
+    await asyncio.gather(*[server.chat(ASK, Ask()) for _ in range(4)])
+    await server.aclose()
+    assert len(fake.listed) == 1
+    assert {request.json["model"] for request in fake.requests} == {"just-me"}
+
+
+@pytest.mark.parametrize(
+    ("models", "words"), [(("a", "b"), "set model_id to one of a, b"), ((), "lists no model")]
+)
+async def test_which_of_several_models_must_be_said(
+    fake: FakeModelServer, models: tuple[str, ...], words: str
+) -> None:
+    fake.models = models
+    with pytest.raises(ServerError, match=re.escape(words)) as caught:
+        await chat(fake, "vllm", model_id="")
+    assert caught.value.fatal
+
+
+def test_every_client_but_custom_has_an_address() -> None:
+    for client in ServerSettings.model_fields["client_name"].annotation.__args__:  # type: ignore[union-attr]
+        more = {"base_url": "http://h/v1/"} if client == "custom" else {}
+        url = ServerSettings.model_validate({"client_name": client, **more}).url
+        assert url == BASE_URLS.get(client, "http://h/v1")
+
+
+def test_a_seed_belongs_to_its_call() -> None:
+    places = [
+        Place("a", 0, step, attempt, turn) for step in range(20) for attempt in range(3) for turn in range(3)
+    ]
+    drawn = [call_seed(ServerSettings(), 2**63 + 5, place) for place in places]
+    assert len(set(drawn)) == len(places)
+    assert all(0 <= seed < 2**31 for seed in drawn)
+    assert drawn == [call_seed(ServerSettings(), 2**63 + 5, place) for place in places]
+    assert drawn != [call_seed(ServerSettings(), 2**63 + 6, place) for place in places]
+    assert {call_seed(ServerSettings(seed=4), n, places[n]) for n in range(9)} == {4}
