@@ -98,9 +98,9 @@ def calls(c: Calls | None) -> str:
     if c is None:
         return ""
     parts = [
-        f"{count(c.failed, 'call')} without a reply" if c.failed else "",
-        f"{count(c.replayed, 'call')} replayed from a cassette, at no cost" if c.replayed else "",
-        f"{count(c.unpriced, 'call')} at a price that is not known" if c.unpriced else "",
+        f"{c.failed:,} without a reply" if c.failed else "",
+        f"{c.replayed:,} replayed from a cassette, at no cost" if c.replayed else "",
+        f"{c.unpriced:,} at a price that is not known" if c.unpriced else "",
     ]
     told = ", ".join(part for part in parts if part)
     return f"of {count(c.total, 'call')}: {told}" if told else ""

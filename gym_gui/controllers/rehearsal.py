@@ -21,9 +21,9 @@ EPISODES = 2
 """Episodes of each operator that are played; each seating of the teams is among them where they swap."""
 
 BASIS = (
-    "played without a model, with random legal actions in its place. Episodes may be longer or shorter with "
-    "it. Not counted: answers that are asked for again, further calls within one decision, and what memory "
-    "adds to prompts. Replies are counted at their greatest length, so the price is at most this otherwise."
+    "played without a model, with random legal actions in its place: with it, episodes may be longer or "
+    "shorter. Replies are counted at their greatest length. Not counted are answers that are asked for "
+    "again, further calls within one decision, and what memory adds to prompts."
 )
 
 

@@ -1,0 +1,253 @@
+"""Language models: priced before they are asked, played, played again without a server; no key anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import compare_runs, open_run
+from gym_gui.analysis.transcript import Transcript
+from gym_gui.workers.tree import TAG
+from tests.support.commands import Mosaic, experiment
+from tests.support.fake_model_server import FakeModelServer, Reply, Request
+from tests.support.in_process import run_here
+from tests.support.language import EXAMPLE, LLM, match, soccer_policy
+from tests.support.processes import Offspring
+from tests.support.runs import MosaicRun
+from tests.support.waiting import LONG_S
+
+KEY = "sk-planted-by-a-test-0123456789abcdef"
+VARIABLE = "INNOCENT_NAME"
+EPISODES, STEPS = 2, 4
+PRICED = "gpt-4o-mini"
+
+
+def lake(url: str, **settings: Any) -> dict[str, Any]:
+    """An operator whose one slot asks a model what to do on the ice."""
+    player = {
+        "type": "llm",
+        "worker_id": "mosaic_llm_worker",
+        "settings": {"base_url": url, "model_id": PRICED, "api_key": f"env:{VARIABLE}", **settings},
+        "on_invalid": {"retry": 1, "then": "random_legal"},
+    }
+    return {"id": "lake", "task": "FrozenLake-v1", "workers": {"agent": player}, "max_steps": STEPS}
+
+
+def said(request: Request) -> Reply:
+    """Every third reply cannot be played."""
+    words = "I would rather not." if request.number % 3 == 1 else "<action>right</action>"
+    return Reply(words, tokens=(200, 10))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Two runs: one with a server that is gone since, the other played from what was recorded."""
+
+    first: Path
+    again: Path
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
+    """The runs, for all tests; they are not to be changed."""
+    home = tmp_path_factory.mktemp("language")
+    mosaic = Mosaic(home, Offspring(f"language-{os.getpid()}-{os.urandom(4).hex()}"))
+    with tempfile.TemporaryDirectory(prefix="mt", dir="/tmp") as runtime:
+        variables = {TAG: "tests", "MOSAIC_RUNTIME_DIR": runtime}
+        with FakeModelServer(said) as server:
+            file = experiment(home, lake(server.url), num_episodes=EPISODES, concurrency=1)
+            done = mosaic("run", file, "--json", **variables, **{VARIABLE: KEY})
+            assert done.status == 0, done.err
+            assert {request.key for request in server.requests} == {KEY}
+        first = home / done.json()["run"]
+        done = mosaic("run", "--replay", first, "--json", **variables)
+        assert done.status == 0, done.err
+    return Asked(first, home / done.json()["run"])
+
+
+@pytest.fixture
+def run(mosaic: Mosaic, asked: Asked) -> Path:
+    """A copy of the first."""
+    return Path(shutil.copytree(asked.first, mosaic.home / "runs" / asked.first.name))
+
+
+# ---------------------------------------------------------------------------- replayed
+
+
+def test_a_run_is_played_again_from_its_calls_without_server_or_key(mosaic: Mosaic, asked: Asked) -> None:
+    assert asked.again != asked.first
+    assert compare_runs(asked.first, asked.again) is None
+    first, second = (list(open_run(path).operators["lake"].calls()) for path in (asked.first, asked.again))
+    assert [call["ref"] for call in second] == [call["ref"] for call in first]
+    assert {call["replayed"] for call in second} == {True}
+    assert open_run(asked.again).record.extra["replay"] == str(asked.first)
+    assert mosaic("verify", asked.again).status == 0
+    report = json.loads(mosaic("report", asked.again, "--json", "--out", mosaic.home).out)
+    assert report["operators"][0]["calls"]["usd"] == 0
+    assert report["operators"][0]["calls"]["replayed"] == len(first)
+
+
+def test_a_replay_that_was_cut_off_goes_on_as_a_replay(mosaic: Mosaic, asked: Asked) -> None:
+    cut = Path(shutil.copytree(asked.again, mosaic.home / "runs" / asked.again.name))
+    header = json.loads((cut / "run.json").read_text())
+    (cut / "run.json").write_text(json.dumps(header | {"status": "running"}))
+    place = cut / "operators" / "lake"
+    whole = (place / "episodes.jsonl").read_bytes()
+    (place / "episodes.jsonl").write_bytes(whole.splitlines(keepends=True)[0])
+    with (place / "calls.jsonl").open("ab") as file:
+        file.write(b'{"kind": "chat", "re')  # the writer died within a line
+    done = mosaic("run", "--resume", cut, "--json")
+    assert (done.status, done.json()["episodes"]) == (0, EPISODES), done.err
+    assert compare_runs(asked.first, cut) is None
+    # What the first try asked stands there as well, every line of it whole.
+    refs = [[call["ref"] for call in open_run(p).operators["lake"].calls()] for p in (asked.first, cut)]
+    assert set(refs[0]) == set(refs[1]) and len(refs[1]) > len(refs[0])
+
+
+def test_a_recording_that_ends_too_early_says_which_call_is_missing(mosaic: Mosaic, run: Path) -> None:
+    file = run / "operators" / "lake" / "calls.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:-1]))
+    missing = json.loads(lines[-1])["ref"]
+    # The worker's log goes to stderr as it is.
+    status, out, _ = run_here(["run", "--replay", str(run), "--json"], mosaic.home, mosaic.env)
+    result = json.loads(out)
+    assert (status, result["failed"]) == (1, 1)
+    assert missing in mosaic("runs", "show", mosaic.home / result["run"]).out
+
+
+def test_what_cannot_be_replayed_is_refused(mosaic: Mosaic, run: Path) -> None:
+    file = experiment(mosaic.home)
+    assert "--replay" in mosaic.refused("run", file, "--replay", run)
+    (run / "operators" / "lake" / "calls.jsonl").unlink()
+    assert "no recorded calls of operator 'lake'" in mosaic.refused("run", "--replay", run)
+    assert "no run at" in mosaic.refused("run", "--replay", mosaic.home / "nowhere")
+
+
+def test_a_run_without_models_has_nothing_to_replay(mosaic: Mosaic) -> None:
+    run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]
+    refused = mosaic.refused("run", "--replay", run)
+    assert "asks a model" in refused and "mosaic replay" in refused
+
+
+# ------------------------------------------------------------------------ before it is paid
+
+
+def test_dry_run_projects_calls_and_price_and_asks_nobody(mosaic: Mosaic) -> None:
+    with FakeModelServer(said) as server:
+        path = experiment(mosaic.home, lake(server.url), num_episodes=50)
+        done = mosaic("run", path, "--dry-run", "--json")  # without a key
+        assert not server.requests and not server.listed
+    assert done.status == 0, done.err
+    assert sorted(mosaic.home.iterdir()) == [path]
+    plan = done.json()
+    (slot,) = plan["models"]
+    assert (slot["provider"], slot["model"], slot["dry_episodes"]) == ("openai", PRICED, 2)
+    first = slot["first_prompt"]
+    assert [message["role"] for message in first] == ["system", "user"]
+    assert "Step 1." in first[-1]["text"]
+    assert slot["calls"] == slot["dry_calls"] * 25  # 50 episodes for the two that were played
+    assert slot["output_tokens_at_most"] == slot["calls"] * 512
+    price = (slot["input_tokens"] * 0.15 + slot["output_tokens_at_most"] * 0.6) / 1e6
+    assert slot["usd_at_most"] == pytest.approx(price, rel=0.01)
+    assert "random legal actions" in plan["basis"]
+
+
+def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) -> None:
+    path = experiment(mosaic.home, lake("http://127.0.0.1:9/v1", model_id="nobody-knows-it"), num_episodes=9)
+    done = mosaic("run", path, "--dry-run")
+    assert done.status == 0, done.err
+    for part in (
+        "9 episodes",
+        "[system]",
+        "<observation>",
+        "Price:   not known",
+        "1 slot at a price that is not known",
+        "No model was asked, and no run was kept.",
+    ):
+        assert part in done.out
+    assert sorted(mosaic.home.iterdir()) == [path]
+
+
+def test_dry_run_of_a_replay_would_pay_nothing(mosaic: Mosaic, run: Path) -> None:
+    before = sorted(mosaic.home.rglob("*"))
+    done = mosaic("run", "--replay", run, "--dry-run")
+    assert done.status == 0 and "Nothing was run." in done.out
+    assert sorted(mosaic.home.rglob("*")) == before
+
+
+# ------------------------------------------------------------------- the example, and the key
+
+
+def of_process(pid: int, what: str) -> bytes:
+    """A file of ``/proc``; empty of a process that has ended meanwhile."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/{what}").read_bytes()
+    return b""
+
+
+class Held:
+    """Replies that wait until the test has looked around."""
+
+    def __init__(self) -> None:
+        self.asked, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        self.asked.set()
+        assert self.go_on.wait(LONG_S)
+        return Reply("<action>left</action>" if request.number % 2 else "<action>forward</action>")
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    held = Held()
+    yield held
+    held.go_on.set()
+
+
+def test_the_example_of_the_design_is_played_and_its_key_is_nowhere(
+    tmp_path: Path, mosaic: Mosaic, offspring: Offspring, held: Held
+) -> None:
+    compile(EXAMPLE, "design/heterogeneous_decision_makers.rst", "exec")
+    with FakeModelServer(held) as server:
+        own = {"base_url": server.url, "api_key": f"env:{VARIABLE}"}
+        policy = soccer_policy(tmp_path / "policy")
+        played = match(policy, own, num_episodes=EPISODES, max_steps=STEPS, processes=1)
+        home = tmp_path / "there"
+        home.mkdir()
+        run = MosaicRun(home, offspring, played.to_record(), environment={VARIABLE: KEY})
+        assert held.asked.wait(LONG_S), run.err
+        pids = [pid for pid in offspring.pids() if pid != run.process.pid]
+        assert offspring.workers("heterogeneous_team", "mosaic_llm_worker")
+        for pid in pids:
+            assert KEY.encode() not in of_process(pid, "cmdline") + of_process(pid, "environ")
+        assert KEY.encode() not in of_process(run.process.pid, "cmdline")
+        held.go_on.set()
+        assert run.wait() == 0, run.err
+        assert {request.key for request in server.requests} == {KEY}
+    done = mosaic("report", run.folder)
+    assert mosaic("verify", run.folder).status == 0
+    turns = list(Transcript(open_run(run.folder).operators["heterogeneous_team"]).turns())
+    assert len(turns) == EPISODES * STEPS
+    assert {(turn.agent, turn.source) for turn in turns} == {(LLM, "policy")}
+    for turn in turns:
+        system, seen = turn.messages
+        assert "You are green_1, of team green" in system.text
+        assert "You look" in seen.text  # what it really sees stands in its prompt
+    rows = [row for row in run.steps("heterogeneous_team") if row.agent_id == LLM]
+    assert {row.action_source.value for row in rows} == {"policy"}
+    page = (run.folder / "transcript.html").read_text()
+    assert page.count("<article") == len(turns)
+    written = [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert not written
+    assert KEY not in run.out + run.err + done.out + done.err
