@@ -287,6 +287,11 @@ def test_a_lander_says_yes_and_no() -> None:
     assert text.splitlines()[-2:] == ["first leg on the ground: yes", "second leg on the ground: no"]
 
 
+def test_who_drives_by_pictures_is_told_what_the_numbers_of_an_action_are() -> None:
+    briefing = standing_in("CarRacing-v3", 3, 3).describer(AGENT).briefing(AGENT)
+    assert "1. steering: -1 is left, 1 is right\n2. gas" in briefing and "with 1000 for the whole" in briefing
+
+
 class Boiler(gymnasium.Env[Any, Any]):
     """A boiler.
 
