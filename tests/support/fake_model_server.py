@@ -263,9 +263,10 @@ class FakeModelServer:
 
 
 async def _send(raw: Raw, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    lines = {"Content-Type": raw.content_type, "Content-Length": str(len(raw.body)), **raw.headers}
-    head = f"HTTP/1.1 {raw.status} Said\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n"
     stops = raw.cut_after if raw.stall_after is None else raw.stall_after
+    promised = len(raw.body) if stops is None else max(len(raw.body), stops + 1)
+    lines = {"Content-Type": raw.content_type, "Content-Length": str(promised), **raw.headers}
+    head = f"HTTP/1.1 {raw.status} Said\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n"
     writer.write(head.encode("latin-1") + raw.body[:stops])
     await writer.drain()
     if raw.stall_after is not None:

@@ -156,7 +156,7 @@ def digest(messages: Sequence[Message]) -> str:
 def _lines(message: Message) -> list[str]:
     """A message as lines to compare: the role, its words, then whatever else it has."""
     content = message.get("content")
-    words = content.splitlines() if isinstance(content, str) else [json.dumps(part) for part in content or ()]
+    words = content.split("\n") if isinstance(content, str) else [json.dumps(part) for part in content or ()]
     rest = {k: v for k, v in message.items() if k not in ("role", "content")}
     return [
         f"role {message.get('role')}",

@@ -56,7 +56,7 @@ def _read(text: str) -> _Trial:
     try:
         settings = ServerSettings.model_validate(known)
     except ValidationError as error:
-        raise ServerError(said(error)) from None
+        raise ServerError(f"the settings are wrong: {said(error)}") from None
     if settings.client_name in NEEDS_KEY and not key:
         raise ServerError(f"{settings.client_name} needs a key")
     return _Trial(settings, str(key), bool(request.get("try")))

@@ -71,7 +71,7 @@ def test_it_asks_for_one_word(fake: FakeModelServer) -> None:
         ('{"settings": {"client_name": "anthropic"}}', "Anthropic needs a key."),
         ('{"settings": {"base_url": "nowhere"}}', "must begin with http"),
         ('{"settings": {"client_name": "custom"}}', "needs base_url"),
-        ('{"settings": {"client_name": "nobody"}}', "client_name"),
+        ('{"settings": {"client_name": "nobody"}}', "The settings are wrong: client_name: "),
         (json.dumps({"key": f"{KEY}\n{KEY}"}), "no key has"),
     ],
 )
