@@ -162,7 +162,7 @@ def write_table(rows: Iterable[Row], path: Path) -> int:
     if not listed:
         raise UsageError("there is nothing to write: no episode is finished yet", fix="Wait until one is")
     columns = list(dict.fromkeys(key for row in listed for key in row))
-    _whole(path, lambda temporary: write(listed, columns, temporary))
+    write_whole(path, lambda temporary: write(listed, columns, temporary))
     return len(listed)
 
 
@@ -196,7 +196,7 @@ def _parquet(rows: list[Row], columns: list[str], path: Path) -> None:
     parquet.write_table(arrow.table({key: [row.get(key) for row in rows] for key in columns}), str(path))
 
 
-def _whole(path: Path, write: Callable[[Path], None]) -> None:
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside the file, then replace it."""
     temporary: Path | None = None
     try:
@@ -250,7 +250,7 @@ def write_figure(summary: Summary, path: Path, comparison: Comparison | None = N
     def write(temporary: Path) -> None:
         temporary.write_bytes(content)
 
-    _whole(path, write)
+    write_whole(path, write)
 
 
 def _add_operators(figure: _Figure, task: str, operators: Sequence[OperatorSummary]) -> None:

@@ -129,6 +129,6 @@ def test_moves_as_programs_and_players_write_them(written: str, uci: str):
     assert read_move(PROMOTING, written) == chess.Move.from_uci(uci)
 
 
-@pytest.mark.parametrize("written", ["a7a8", "e1e5", "0000", "--", "Rd1", "Qh5", "e4", "castle", "", "a7a8k"])
+@pytest.mark.parametrize("written", ["a7a8", "e1e5", "0000", "--", "Rb2", "Qh5", "e4", "castle", "", "a7a8k"])
 def test_moves_that_are_not_legal_or_not_one(written: str):
     assert read_move(PROMOTING, written) is None

@@ -1,0 +1,167 @@
+"""Games of chess out of a run folder as PGN, which every chess program reads.
+
+Rows hold the numbers of PettingZoo's actions (its ``chess_v6``: 8 x 8 squares x 73 ways to move, seen from
+the side that moves). The moves are found again by numbering the legal ones of each position.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from gym_gui.analysis.export import write_whole
+from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.core.enums import ActionSource, EpisodeStatus
+from gym_gui.core.errors import MissingDependencyError, RunFormatError, UsageError
+from gym_gui.core.records import EpisodeRecord, StepRecord
+
+if TYPE_CHECKING:
+    import chess
+    import chess.pgn
+
+_CHESS: Final = re.compile(r"(?:^|[/.])chess_v\d+$")
+_WAYS: Final = 73
+_KNIGHT: Final = 56
+_UNDER: Final = 64
+_UNDER_PIECES: Final = (2, 3, 4)
+"""Knight, bishop, rook, as python-chess numbers them."""
+_QUEEN_DIRECTIONS: Final = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
+_KNIGHT_JUMPS: Final = [(x, y) for x in range(-2, 3) for y in range(-2, 3) if abs(x) + abs(y) == 3]
+_FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
+
+
+def is_chess(operator: OperatorRun) -> bool:
+    """Whether an operator plays PettingZoo's chess."""
+    return bool(_CHESS.search(operator.task))
+
+
+def write_pgn(run: Run, path: Path) -> int:
+    """Write all games of a run into one file, whole or not at all.
+
+    Returns:
+        How many there are.
+
+    Raises:
+        UsageError: Nobody plays chess in this run, or it cannot be written.
+        MissingDependencyError: python-chess is not installed.
+        RunFormatError: A row is damaged, or its action is no legal move.
+    """
+    players = [operator for operator in run.operators.values() if is_chess(operator)]
+    if not players:
+        raise UsageError(
+            f"run {run.run_id} has no games of chess", fix="PGN is for runs of classic/chess_v6 alone"
+        )
+    count = 0
+
+    def write(new: Path) -> None:
+        nonlocal count
+        with new.open("w", encoding="utf-8") as file:
+            for operator in players:
+                for game in games(run, operator):
+                    file.write(f"{game}\n\n")
+                    count += 1
+
+    write_whole(path, write)
+    return count
+
+
+def games(run: Run, operator: OperatorRun) -> Iterator[chess.pgn.Game]:
+    """The finished episodes of an operator that plays chess, as games; failed ones have no result.
+
+    Raises:
+        MissingDependencyError: python-chess is not installed.
+        RunFormatError: A row is damaged, or its action is no legal move.
+    """
+    try:
+        import_module("chess.pgn")
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError("what writes games of chess (chess)", "pip install chess") from error
+    episodes = {episode.episode_index: episode for episode in operator.episodes()}
+    for index, rows in groupby(operator.steps(episodes), key=lambda row: row.episode_index):
+        yield _game(run, operator, episodes[index], rows)
+
+
+def _game(
+    run: Run, operator: OperatorRun, episode: EpisodeRecord, rows: Iterable[StepRecord]
+) -> chess.pgn.Game:
+    import chess.pgn
+
+    game = chess.pgn.Game()
+    node: chess.pgn.GameNode = game
+    board = game.board()
+    seats: list[str] = []
+    for row in rows:
+        if row.agent_id not in seats:
+            seats.append(row.agent_id)  # white moves first
+        move = move_of(board, row.action)
+        if move is None:
+            where = f"{operator.path / 'steps.jsonl'}, episode {row.episode_index}, step {row.step_index}"
+            raise RunFormatError(where, f"action {row.action!r} is no legal move of {board.fen()}")
+        board.push(move)
+        node = node.add_variation(move, comment=_comment(row))
+    _head(game, run, operator, episode, seats)
+    return game
+
+
+def _head(
+    game: chess.pgn.Game, run: Run, operator: OperatorRun, episode: EpisodeRecord, seats: list[str]
+) -> None:
+    heads = game.headers
+    heads["Event"] = f"{operator.name} ({run.run_id})"
+    heads["Site"] = "MOSAIC"
+    heads["Date"] = (episode.started_at or "????.??.??")[:10].replace("-", ".")
+    heads["Round"] = str(episode.episode_index + 1)
+    for colour, seat in zip(("White", "Black"), seats, strict=False):
+        player = episode.agents.get(seat)
+        if player is not None:
+            heads[colour] = player.policy or player.worker_id
+            heads[f"{colour}Type"] = "human" if player.worker_type == "human" else "program"
+    heads["Result"] = _result(episode, seats)
+    if heads["Result"] == "*":
+        heads["Termination"] = "unterminated" if episode.status is EpisodeStatus.COMPLETED else "abandoned"
+    if episode.seed is not None:
+        heads["Seed"] = str(episode.seed)
+
+
+def _result(episode: EpisodeRecord, seats: list[str]) -> str:
+    if episode.status is not EpisodeStatus.COMPLETED or not episode.terminated or len(seats) < 2:
+        return "*"
+    white, black = (episode.returns.get(seat) or 0.0 for seat in seats[:2])
+    return "1/2-1/2" if white == black else "1-0" if white > black else "0-1"
+
+
+def _comment(row: StepRecord) -> str:
+    """What a reader of the game should know of a move: that it was not the player's, or not its first try."""
+    parts: list[str] = []
+    if row.action_source in _FALLBACKS:
+        parts.append(f"not the player's own: {row.action_source}")
+    dialogue: Any = row.extra.get("dialogue")
+    if isinstance(dialogue, dict):
+        tries = cast("dict[str, Any]", dialogue).get("illegal_attempts")
+        if isinstance(tries, int) and tries > 0:
+            parts.append(f"after {tries} illegal attempt{'s' if tries > 1 else ''}")
+    return ", ".join(parts)
+
+
+def move_of(board: chess.Board, action: object) -> chess.Move | None:
+    """The legal move behind PettingZoo's number of an action, or ``None``."""
+    black = not board.turn
+    return next((move for move in board.legal_moves if _number(move, black) == action), None)
+
+
+def _number(move: chess.Move, black: bool) -> int:
+    """PettingZoo's number of a move; black's are those of the board turned upside down."""
+    start, end = (square ^ 56 if black else square for square in (move.from_square, move.to_square))
+    right, up = end % 8 - start % 8, end // 8 - start // 8
+    if (right, up) in _KNIGHT_JUMPS:
+        way = _KNIGHT + _KNIGHT_JUMPS.index((right, up))
+    elif move.promotion in _UNDER_PIECES:
+        way = _UNDER + 3 * (right + 1) + _UNDER_PIECES.index(move.promotion)
+    else:
+        far = max(abs(right), abs(up))
+        way = (far - 1) * 8 + _QUEEN_DIRECTIONS.index((right // far, up // far))
+    return (start % 8 * 8 + start // 8) * _WAYS + way

@@ -1,0 +1,77 @@
+"""Games of chess leave a run folder as PGN that other programs read."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import chess
+import chess.pgn
+import numpy as np
+import pytest
+from pettingzoo.classic.chess import chess_utils
+
+from gym_gui.analysis import open_run
+from gym_gui.analysis.pgn import move_of, write_pgn
+from gym_gui.core.errors import RunFormatError, UsageError
+from tests.support.runs import operator, played_here, slot
+
+
+def test_moves_are_those_that_the_environment_makes() -> None:
+    rng, count = np.random.default_rng(5), 0
+    starts = [chess.STARTING_FEN] * 2
+    starts.append("1n1n3k/P1P1P3/8/8/8/8/p1p1p3/1N1N3K w - - 0 1")  # promotions of all kinds, both sides
+    for start in starts:
+        board = chess.Board(start)
+        while not board.is_game_over() and board.ply() < 160:
+            for action in chess_utils.legal_moves(board):
+                assert move_of(board, action) == chess_utils.action_to_move(
+                    board, action, int(not board.turn)
+                )
+                count += 1
+            board.push(rng.choice(np.array(list(board.legal_moves), dtype=object)))
+    assert count > 3000
+    assert move_of(chess.Board(), 0) is None and move_of(chess.Board(), "e2e4") is None
+
+
+async def test_a_run_is_written_as_games(tmp_path: Path) -> None:
+    players = {"player_0": {"type": "random"}, "player_1": {"type": "random"}}
+    experiment = {
+        "operators": [
+            {"id": "chess", "name": "Two at random", "task": "classic/chess_v6", "workers": players},
+            operator("poles", slot("random")),
+        ],
+        "execution": {"num_episodes": 2, "seeds": [3, 4]},
+    }
+    recorded = await played_here(tmp_path / "runs", experiment)
+    run = open_run(recorded.folder)
+    file = tmp_path / "games.pgn"
+    assert write_pgn(run, file) == 2
+    read, stream = list[Any](), io.StringIO(file.read_text())
+    while (game := chess.pgn.read_game(stream)) is not None:
+        assert not game.errors
+        read.append(game)
+    episodes = {str(e.episode_index + 1): e for e in run.operators["chess"].episodes()}
+    assert {game.headers["Round"] for game in read} == set(episodes)
+    for game in read:
+        episode, end = episodes[game.headers["Round"]], game.end().board()
+        assert end.ply() == episode.length
+        assert game.headers["Result"] == end.result(claim_draw=True) != "*"
+        assert game.headers["Event"] == f"Two at random ({run.run_id})"
+        assert game.headers["White"] == "random" and game.headers["Seed"] == str(episode.seed)
+
+    steps = recorded.folder / "operators/chess/steps.jsonl"
+    first, *rest = steps.read_text().splitlines()
+    assert '"action":' in first
+    steps.write_text("\n".join([first.replace('"action":', '"action":9999,"was":'), *rest]) + "\n")
+    with pytest.raises(RunFormatError, match="action 9999 is no legal move of rnbqkbnr"):
+        write_pgn(run, file)
+    assert len(file.read_text()) > 1000, "a file is replaced as a whole or not at all"
+
+
+async def test_a_run_without_chess_has_no_games(tmp_path: Path) -> None:
+    experiment = {"operators": [operator("poles")], "execution": {"num_episodes": 1, "seeds": [1]}}
+    run = open_run((await played_here(tmp_path, experiment)).folder)
+    with pytest.raises(UsageError, match="has no games of chess"):
+        write_pgn(run, tmp_path / "games.pgn")
