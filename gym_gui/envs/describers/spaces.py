@@ -15,7 +15,7 @@ MOST_NUMBERS = 256
 _IN_A_LINE = 64
 _NAMED = 12
 """Components of a vector without names that get a line each."""
-_MOST_ITEMS = 40
+_MOST_ITEMS = 24
 _ROW = 16
 _NOTHING = "(nothing)"
 _UNBOUNDED = 1e30

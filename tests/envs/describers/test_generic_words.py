@@ -116,7 +116,7 @@ def test_what_is_only_summed_up_is_not_offered_as_text(space: Any) -> None:
 def test_a_long_collection_is_cut_and_says_so() -> None:
     space = spaces.Sequence(spaces.Discrete(5), stack=False)
     lines = say(to_space(space), tuple([3] * 100)).splitlines()
-    assert lines[0] == "items: 100 in all" and lines[-1] == "  and 60 more" and len(lines) == 42
+    assert lines[0] == "items: 100 in all" and lines[-1] == "  and 76 more" and len(lines) == 26
 
 
 def test_memory_is_told_byte_by_byte() -> None:
