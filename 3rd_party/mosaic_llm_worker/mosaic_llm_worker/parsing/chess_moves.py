@@ -19,7 +19,8 @@ def spellings(words: Mapping[int, str], text: str) -> Iterator[tuple[str, int]]:
         text: What the agent sees; the position is taken from its FEN.
 
     Yields:
-        Pairs of a name and an action. Names that two moves share come twice.
+        Pairs of a name (without the signs of check and mate) and an action. Names that two moves
+        share come twice.
     """
     moves = {action: _UCI.fullmatch(word) for action, word in words.items()}
     found = _FEN.search(text)
@@ -50,15 +51,17 @@ def _names(board: Mapping[str, str], start: str, end: str, promoted: str) -> Ite
         yield from (zeros, zeros.replace("0", "O"), zeros.replace("0", "o"))
         yield from ("castle kingside", "castle short") if short else ("castle queenside", "castle long")
         return
-    heads = [start[0], ""] if piece == "P" else [piece + which for which in ("", start[0], start[1], start)]
+    letter = "" if piece == "P" else piece
     tails = [f"={promoted.upper()}", promoted.upper(), promoted, f"={promoted}"] if promoted else [""]
-    for head in heads:
-        if piece == "P" and takes == (head == ""):
-            continue
-        for cross in ("x", "") if takes else ("",):
-            for tail in tails:
-                name = f"{head}{cross}{end}{tail}" if takes or piece != "P" else f"{end}{tail}"
-                yield from (f"{name}{mark}" for mark in ("", "+", "#"))
+    bodies = [f"{letter}{start}{cross}{end}" for cross in ("x", "-", "")]
+    if piece != "P":
+        heads = [piece, piece + start[0], piece + start[1]]
+        bodies += [f"{head}{cross}{end}" for head in heads for cross in (("x", "") if takes else ("",))]
+    elif takes:
+        bodies += [f"{start[0]}x{end}", f"{start[0]}{end}"]
+    else:
+        bodies.append(end)
+    yield from (f"{body}{tail}" for body in bodies for tail in tails)
 
 
 def _in_words(piece: str, start: str, end: str, promoted: str, takes: bool) -> Iterator[str]:

@@ -14,7 +14,7 @@ _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]", re.IGNORECASE)
 _MARKUP = re.compile(r"(\*{1,3}|_{2,3}|`{1,3}|~~)")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}|>)+\s*", re.MULTILINE)
-_FENCE = re.compile(r"^\s*(?:```|~~~)\s*[\w+-]*\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)[^\S\n]*[\w+-]*[^\S\n]*$", re.MULTILINE)
 _NO_WORD = re.compile(r"[\W_]+")
 _SIGNS: dict[int, str | None] = {
     **dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0xFE0E, 0x00AD]),

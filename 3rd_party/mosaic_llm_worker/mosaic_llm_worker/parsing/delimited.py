@@ -15,25 +15,26 @@ from mosaic_llm_worker.parsing.synonyms import synonyms
 
 _TAGS: Final = r"(?:final_)?(?:action|answer|move|choice)"
 _TAG: Final = re.compile(
-    rf"[<\[]\s*({_TAGS})\s*[>\]](.*?)(?:[<\[]\s*/?\s*{_TAGS}\s*[>\]]|\n|$)", re.IGNORECASE | re.DOTALL
+    rf"[<\[]\s*({_TAGS})\s*[>\]](.{{0,2000}}?)(?:[<\[]\s*/?\s*{_TAGS}\s*[>\]]|\n|$)",
+    re.IGNORECASE | re.DOTALL,
 )
 _TAG_WHOLE: Final = re.compile(
-    rf"[<\[]\s*({_TAGS})\s*[>\]](.*?)[<\[]\s*/\s*{_TAGS}\s*[>\]]", re.IGNORECASE | re.DOTALL
+    rf"[<\[]\s*({_TAGS})\s*[>\]](.{{0,2000}}?)[<\[]\s*/\s*{_TAGS}\s*[>\]]", re.IGNORECASE | re.DOTALL
 )
 _ATTRIBUTE: Final = re.compile(
     rf"<\s*{_TAGS}(?:\s+\w+)?\s*[=:]\s*[\"']?([^\"'<>/\n]{{1,200}}?)[\"']?\s*/?>", re.IGNORECASE
 )
 _CLOSED_ONLY: Final = re.compile(rf"^([^<\n]*)<\s*/\s*{_TAGS}\s*>", re.IGNORECASE | re.MULTILINE)
 _ANY_TAG: Final = re.compile(r"<[^<>\n]{1,60}>")
-_BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+_BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]{0,200}\}){0,500})\}")
 _LATEX: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
 _SAY: Final = re.compile(
     r"^[^\S\n]*[*_`>\-\"']*say[*_`\"']*[^\S\n]*:[*_`]*[^\S\n]*(.*)$|<\s*say\s*>(.*?)<\s*/\s*say\s*>",
     re.IGNORECASE | re.MULTILINE,
 )
 _VERBS: Final = "would be|will be|is|ist|est|es|è|é|是|为"
-_MOST_BRACES: Final = 64
-_MOST_JSON: Final = 20_000
+_MOST_BRACES: Final = 24
+_MOST_JSON: Final = 8_000
 
 
 class Strength(IntEnum):

@@ -23,9 +23,14 @@ _BULLET: Final = re.compile(r"^\s*(?:[-*•▪+]\s+|\[[ xX]\]\s*)+")
 _COUNTED: Final = re.compile(r"^\s*(?:\(?\d{1,3}[.)]\s*(?:\.\.)?)\s*(?=\S)")
 _WHAT: Final = r"(?:action|option|choice|move|number|index|id|no|nr|aktion|opción|行动|动作)"
 _NUMBER: Final = re.compile(rf"^#?\s*(?:{_WHAT}\s*[.:#]?\s*)*(-?\d{{1,9}})$", re.IGNORECASE)
-_WITH_NUMBER: Final = re.compile(rf"^#?\s*(?:{_WHAT}\s*)?(-?\d{{1,9}})\s*[.):=\-]+\s*(\S.*)$", re.IGNORECASE)
+_WITH_NUMBER: Final = re.compile(
+    rf"^#?\s*(?:{_WHAT}\s*)?(-?\d{{1,9}})\s*(?:[.):=\-]+\s*(?!\d)(\S.*)|[(\[](.+)[)\]])$", re.IGNORECASE
+)
 _NUMBER_BEHIND: Final = re.compile(
     rf"^(.+?)\s*[(\[]\s*(?:{_WHAT}\s*[.:#]?\s*)?(-?\d{{1,9}})\s*[)\]]$", re.IGNORECASE
+)
+_SPOKEN_NUMBER: Final = re.compile(
+    r"^(?:action|option|choice|number)\s+(?:number\s+)?(-?\d{1,9})$", re.IGNORECASE
 )
 _BREAK: Final = re.compile(r"\s*(?:(:)\s|(\()|\s(-)\s|([.!?;])(?:\s|$)|(,)\s?|\s(?=\w))")
 _LISTED: Final = re.compile(r"\s*(?:[,;/&+|]|->|=>|→|\n)\s*")
@@ -54,7 +59,7 @@ def read_phrase(phrase: str, vocabulary: Vocabulary) -> Read:
         return Read()
     if found := vocabulary.find(bare):
         return Read(tuple(sorted(found)))
-    for read in (_number, _word_and_number, _explained, _list):
+    for read in (_number, _word_and_number, _list, _explained):
         if (result := read(bare, vocabulary)) != Read():
             return result
     return Read()
@@ -88,7 +93,7 @@ def _word_and_number(bare: str, vocabulary: Vocabulary) -> Read:
     if (match := _NUMBER_BEHIND.match(bare)) is not None:
         number, words = int(match[2]), match[1]
     elif (match := _WITH_NUMBER.match(bare)) is not None:
-        number, words = int(match[1]), match[2]
+        number, words = int(match[1]), match[2] or match[3]
     else:
         return Read()
     named = read_phrase(words, vocabulary)
@@ -167,7 +172,9 @@ def leading(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
     """The actions whose name a text begins with, by the longest name that fits."""
     words = text.split()
     for size in range(min(_LONGEST, len(words)), 0, -1):
-        if found := vocabulary.find(stripped(" ".join(words[:size]))):
+        phrase = stripped(" ".join(words[:size]))
+        number = _SPOKEN_NUMBER.match(phrase)
+        if found := vocabulary.find(phrase) or (vocabulary.number(int(number[1])) if number else None):
             return tuple(sorted(found))
     return ()
 
@@ -176,10 +183,15 @@ def _list(bare: str, vocabulary: Vocabulary) -> Read:
     """``"left, forward"``, ``"left or right"``, ``"left -> forward"``."""
     joins = "|".join(re.escape(join) for join in synonyms().joins)
     parts = re.split(rf"{_LISTED.pattern}|\s+(?:{joins})\s+", bare, flags=re.IGNORECASE)
-    named = [vocabulary.find(stripped(_COUNTED.sub("", part))) for part in parts if part.strip()]
+    named = [_part(stripped(part), vocabulary) for part in parts if part.strip()]
     if len(named) < 2 or not all(named):
         return Read()
-    return Read(joined(*(tuple(sorted(found)) for found in named)))
+    return Read(joined(*named))
+
+
+def _part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
+    found = vocabulary.find(_COUNTED.sub("", part))
+    return tuple(sorted(found)) if found else _number(part, vocabulary).actions
 
 
 def joined(*several: tuple[int, ...]) -> tuple[int, ...]:

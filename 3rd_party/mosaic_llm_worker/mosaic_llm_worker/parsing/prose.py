@@ -8,6 +8,7 @@ asked again, which is better than to play what it did not say.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from mosaic_llm_worker.parsing.cleaning import plain
@@ -24,8 +25,10 @@ _BEST: Final = re.compile(
     re.IGNORECASE,
 )
 _SCRIPTS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MOST: Final = 400
+_MOST: Final = 100
 """Sentences that are looked at, the last ones."""
+_MOST_WORDS: Final = 400
+"""Words of a sentence that are looked at, the last ones."""
 
 
 def intended(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
@@ -61,34 +64,31 @@ def _says_no(sentence: str) -> bool:
 
 
 def _of_clause(clause: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
-    """What follows the words of intent, and what is joined to it by "and then"."""
-    words = clause.split()
-    start = _behind_intent([plain(word) for word in words])
-    if start is None:
-        return []
-    rest = words[start:]
-    while rest:
-        if named := leading(" ".join(rest), vocabulary):
-            return [named, *_joined(rest[1:], vocabulary)]
-        if plain(rest[0]) not in synonyms().fillers:
-            return []
-        rest = rest[1:]
+    """What follows words of intent, and what is joined to it by "and then"."""
+    words = clause.split()[-_MOST_WORDS:]
+    for start in _behind_intents([plain(word) for word in words]):
+        rest = words[start:]
+        while rest:
+            if named := leading(" ".join(rest), vocabulary):
+                return [named, *_joined(rest[1:], vocabulary)]
+            if plain(rest[0]) not in synonyms().fillers:
+                break
+            rest = rest[1:]
     return []
 
 
-def _behind_intent(words: list[str]) -> int | None:
-    """Where the first word stands behind the first words of intent."""
+@cache
+def _intents() -> re.Pattern[str]:
+    """Also where one begins inside another ("so i need to")."""
+    return re.compile(rf"(?= ({'|'.join(map(re.escape, synonyms().intents))}) )")
+
+
+def _behind_intents(words: list[str]) -> list[int]:
+    """Where the words begin that stand behind words of intent, in order."""
     spoken: list[tuple[str, int]] = [(part, i) for i, word in enumerate(words) for part in word.split()]
     line = "".join(f" {part}" for part, _ in spoken) + " "
-    found: tuple[int, int] | None = None
-    for intent in synonyms().intents:
-        at = line.find(f" {intent} ")
-        if at >= 0 and (found is None or (at, -len(intent)) < (found[0], -found[1])):
-            found = at, len(intent)
-    if found is None:
-        return None
-    until = len(line[: found[0] + 1 + found[1]].split())
-    return spoken[until - 1][1] + 1
+    ends = {line.count(" ", 0, match.end(1)) for match in _intents().finditer(line)}
+    return sorted(spoken[end - 1][1] + 1 for end in ends)
 
 
 def _joined(rest: list[str], vocabulary: Vocabulary) -> list[tuple[int, ...]]:

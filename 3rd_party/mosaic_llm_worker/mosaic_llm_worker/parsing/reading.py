@@ -19,8 +19,12 @@ from mosaic_llm_worker.parsing.values import NotAValue, data_of, lists_in, maske
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 from mosaic_worker.spaces import Space
 
+_LONGEST: Final = 20_000
+"""Characters of a reply without its thinking; no answer is that long."""
 _LONGEST_LINE: Final = 200
 """A longer line is prose."""
+_MOST_LINES: Final = 100
+"""Lines without a mark that are looked at, the last ones."""
 _LONGEST_NOTES: Final = 2_000
 
 
@@ -92,6 +96,8 @@ class Reader:
         cleaned = without_thinking(reply)
         if not cleaned.text:
             return Reading(problem=_nothing(reply, cleaned.thought, cut or cleaned.open))
+        if len(cleaned.text) > _LONGEST:
+            return Reading(problem=f"the reply has {len(cleaned.text):,} characters, too many for an answer")
         marked = marks(cleaned.text)
         if self.space.kind == "Discrete":
             vocabulary = self.vocabulary(mask, choices, text)
@@ -177,7 +183,7 @@ def _unmarked(text: str, vocabulary: Vocabulary) -> Read:
     whole = text.strip()
     if whole[:1] in '["' and (data := _list_or_text(whole)) is not None:
         return _of_value(data, vocabulary)
-    lines = [line for line in whole.splitlines() if line.strip()]
+    lines = [line for line in whole.splitlines() if line.strip()][-_MOST_LINES:]
     found: list[tuple[int, ...]] = []
     problem = ""
     for i, line in enumerate(lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 from mosaic_llm_worker.parsing.chess_moves import spellings
@@ -40,6 +41,7 @@ class Vocabulary:
     _exact: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _plain: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _other: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+    _text: str = field(default="", repr=False)
 
     @classmethod
     def of(cls, first: int, count: int, words: Sequence[str] = (), env_id: str = "") -> Vocabulary:
@@ -75,18 +77,15 @@ class Vocabulary:
         if not choices:
             return self if legal is None else replace(self, legal=frozenset(map(int, legal)))
         words = {int(action): word for action, word in choices}
-        exact = [(word.strip(), action) for action, word in words.items()]
-        other: list[tuple[str, int]] = _numerals(words)
-        for name, action in spellings(words, text):
-            (exact if plain(name) != name else other).append((name, action))
         return replace(
             self,
             words=words,
             legal=frozenset(words) if legal is None else frozenset(map(int, legal)),
             numbered=False,
-            _exact=_grouped(exact),
+            _exact=_grouped((word.strip(), action) for action, word in words.items()),
             _plain=_grouped((plain(word), action) for action, word in words.items()),
-            _other=_grouped(other),
+            _other=_grouped(_numerals(words)),
+            _text=text,
         )
 
     def find(self, phrase: str) -> Actions:
@@ -97,8 +96,19 @@ class Vocabulary:
         same = plain(bare)
         if not same:
             return self._other.get(bare, _NONE)
-        same = " ".join(_NUMERALS.get(word, word) for word in same.split())
-        return self._plain.get(same) or self._other.get(same) or _NONE
+        counted = " ".join(_NUMERALS.get(word, word) for word in same.split())
+        tables = (self._plain, self._other)
+        named = next(filter(None, (t.get(word) for word in (same, counted) for t in tables)), _NONE)
+        return named or (self._spelt(bare, same) if self._text else _NONE)
+
+    def _spelt(self, bare: str, same: str) -> Actions:
+        """A move under another name: capitals count in those of chess ("bxc3", "Bxc3")."""
+        return self._spellings.get(bare.rstrip("+#")) or self._spellings.get(same) or _NONE
+
+    @cached_property
+    def _spellings(self) -> Mapping[str, Actions]:
+        # Only where a reply does not use the words that were shown.
+        return _grouped(spellings(self.words, self._text))
 
     @property
     def terms(self) -> Iterable[str]:
