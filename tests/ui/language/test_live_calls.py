@@ -1,0 +1,204 @@
+"""A card, the transcript and the editor of prompts follow a language player that really plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.desk import PromptsRequest
+from gym_gui.ui.language.prompt_editor import PromptEditor
+from gym_gui.ui.language.prompt_files import PromptFiles, default_prompts
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.workers.definition import WorkerTypeDefinition
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.no_processes import local_session
+
+from .conftest import PREVIEW, WAIT, lake
+
+
+@pytest.fixture
+def deck(context: AppContext, finish: Any) -> Iterator[OperatorDeck]:
+    result = OperatorDeck(context, seed=42, open_session=local_session)
+    yield result
+    finish(result.close())
+    result.deleteLater()
+
+
+@pytest.fixture
+def manual(context: AppContext, deck: OperatorDeck, qtbot: Any) -> Iterator[ManualOperators]:
+    result = ManualOperators(context, deck)
+    result.resize(960, 900)
+    result.show()
+    qtbot.waitExposed(result)
+    yield result
+    result.release()
+    result.close()
+    result.deleteLater()
+
+
+def test_a_language_player_is_followed_from_its_card_to_the_replay(
+    manual: ManualOperators,
+    deck: OperatorDeck,
+    server: FakeModelServer,
+    worker: WorkerTypeDefinition,
+    context: AppContext,
+    qtbot: Any,
+    finish: Any,
+    tmp_path: Path,
+) -> None:
+    operator = deck.add(lake(server))
+    other = deck.add(OperatorConfig("noop", "", "", "FrozenLake-v1", dict(_noop()), max_steps=3), start=False)
+    card = manual.card(operator)
+    qtbot.waitUntil(lambda: card.calls is not None, timeout=WAIT)  # asked before the first step
+    strip = card.calls
+    assert strip is not None and manual.card(other).calls is None
+    # The first reply has no action in it: it is asked again.
+    qtbot.waitUntil(lambda: strip.lines[1] == "Said <action>right</action>", timeout=WAIT)
+    assert strip.lines[2].startswith("agent_0 · step 1 · 2 calls · 220 tokens")
+    look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
+
+    strip.opened.emit()
+    dock = manual.transcript
+    assert dock is not None and dock.isVisible() and manual.current is operator
+    panel = dock.panel
+    assert panel.model.rowCount() == 2 and panel.view.turn.step == 0
+    assert panel.model.turn(0).refused
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: operator.tally.episodes >= 1, timeout=WAIT)
+    deck.pause()
+    qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
+    assert panel.model.turn(1).source == "retry"  # what became of it is known once the episode is over
+    panel.list.select(0)
+    assert "Reply, which could not be played".upper() in panel.view.text.toPlainText()
+    manual.select(other)
+    assert dock.hint.isVisible() and not panel.isVisible()
+    manual.show_transcript(False)
+    assert not dock.isVisible()
+
+    run = operator.recording
+    assert run is not None
+    finish(deck.close())
+    assert run.folder is not None
+    replay(context, run.folder, qtbot, finish)
+
+
+def look_and_edit(
+    context: AppContext,
+    operator: LiveOperator,
+    worker: WorkerTypeDefinition,
+    qtbot: Any,
+    finish: Any,
+    folder: Path,
+) -> None:
+    """What the agent sees now is what its prompts are previewed with."""
+    moment = finish(operator.present("agent_0"))
+    assert moment["slot"]["action_meanings"] == ["left", "down", "right", "up"]
+    assert moment["decision"]["step"] == 0 and moment["decision"]["text"]
+    chosen: list[str] = []
+    setting = next(s for s in worker.settings_schema if s.type == "prompts")
+    given = dict(operator.config.workers["agent_0"].settings)
+    request = PromptsRequest(worker, setting, given, "agent_0", chosen.append)
+    files = PromptFiles(default_prompts(worker, PREVIEW), folder / "mine")
+
+    async def look() -> Any:
+        return await operator.present("agent_0")
+
+    editor = PromptEditor(context, request, files, look)
+    editor.show()
+    try:
+        qtbot.waitUntil(lambda: "tokens" in editor.state.text(), timeout=WAIT)
+        seen = moment["decision"]["text"].splitlines()[0]
+        assert seen in editor.shown.toPlainText()
+        editor.editor.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
+        qtbot.waitUntil(lambda: "a penguin" in editor.shown.toPlainText(), timeout=WAIT)
+        assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
+        editor.keep()
+        assert "penguin" in (folder / "mine/system.txt").read_text()
+        assert chosen == [str(folder / "mine")] and not editor.save.isEnabled()
+        editor.editor.setPlainText("You are $agent. $nonsense")
+        qtbot.waitUntil(lambda: "$nonsense" in editor.trouble.text, timeout=WAIT)
+        assert "mosaic-prompts-" not in editor.trouble.text
+        editor.back.click()
+        assert not (folder / "mine/system.txt").exists() and "penguin" not in editor.editor.toPlainText()
+        qtbot.waitUntil(lambda: not editor.trouble.isVisible() and editor._task.done(), timeout=WAIT)
+    finally:
+        editor.close()
+
+
+def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
+    """The same calls beside the replay of the episode."""
+    view = ReplayView(context)
+    pickers = (view.operator, view.episode, view.beside)
+    view.resize(1200, 740)
+    view.show()
+    try:
+        view.show_episode(run, "reader", 0)
+        qtbot.waitUntil(lambda: view.aside.isVisible(), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        view.aside.chosen.emit("transcript")
+        panel = view.transcript.panel
+        assert panel.isVisible() and panel.model.rowCount() == 4
+        view.transport.go(2)
+        view._on_moved(2)
+        assert panel.view.turn.step == 1
+        panel.list.select(3)
+        assert view.transport.position == 3
+        panel.list.select(0)
+        assert view.transport.position == 1 and panel.view.turn.refused
+        assert panel.view.turn.attempt == 0
+    finally:
+        finish(view.close_players())
+        view.close()
+        for widget in (view, *pickers):
+            widget.deleteLater()
+
+
+def test_a_session_of_its_own_tells_what_a_slot_is_shown(
+    context: AppContext, server: FakeModelServer, qtbot: Any, finish: Any
+) -> None:
+    operator = LiveOperator(context, lake(server))
+    try:
+        with pytest.raises(UsageError, match="nothing plays"):
+            finish(operator.present("agent_0"))
+        operator.start(7, episodes=1, render="none", paused=True)
+        qtbot.waitUntil(lambda: operator.calls is not None or bool(operator.trouble), timeout=WAIT)
+        assert not operator.trouble
+        moment = finish(operator.present("agent_0"))
+        assert moment["slot"]["briefing"] and moment["decision"]["text"]
+        with pytest.raises(UsageError, match="nobody who reads"):
+            finish(operator.present("agent_7"))
+    finally:
+        finish(operator.close())
+        operator.deleteLater()
+
+
+def _noop() -> Any:
+    from .conftest import WorkerAssignment
+
+    return {"agent_0": WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})}
+
+
+def test_files_of_prompts_stand_in_the_place_of_the_workers(tmp_path: Path) -> None:
+    defaults = tmp_path / "defaults"
+    (defaults / "games").mkdir(parents=True)
+    (defaults / "system.txt").write_text("theirs")
+    (defaults / "games/chess.toml").write_text("hints = 'x'")
+    files = PromptFiles(defaults, tmp_path / "own")
+    assert files.names() == ["system.txt", "games/chess.toml"]
+    files.save("system.txt", "mine")
+    assert files.is_own("system.txt") and files.text("system.txt") == "mine"
+    draft = files.with_draft(tmp_path / "draft", "games/chess.toml", "hints = 'y'")
+    assert (draft / "system.txt").read_text() == "mine" and not files.is_own("games/chess.toml")
+    files.save("system.txt", "theirs")  # like the worker's: no file of one's own is needed
+    assert not files.is_own("system.txt") and files.text("system.txt") == "theirs"
+    assert (defaults / "system.txt").read_text() == "theirs"
