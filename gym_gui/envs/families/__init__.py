@@ -10,6 +10,7 @@ from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.textworld import TextWorldFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
@@ -23,6 +24,7 @@ BUILT_IN: tuple[Family, ...] = (
     OpenSpielFamily(),
     CrafterFamily(),
     MiniHackFamily(),
+    TextWorldFamily(),
     AtariFamily(),
 )
 

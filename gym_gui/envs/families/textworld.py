@@ -1,0 +1,75 @@
+"""TextWorld: text adventures that are generated, with a world of fixed size by id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs.families.gymnasium import success_in_info
+from gym_gui.envs.family import Family
+from gym_gui.envs.spec import EnvSpec, split_version
+
+if TYPE_CHECKING:
+    from gym_gui.envs.describers import Describer
+    from gym_gui.envs.environment import Environment
+
+_HEAD = "TextWorld/"
+_SIZES: Mapping[str, Mapping[str, int]] = {
+    "TextWorld/Small-v0": {"rooms": 2, "objects": 4, "quest_length": 2, "max_steps": 30},
+    "TextWorld/Medium-v0": {"rooms": 5, "objects": 10, "quest_length": 4, "max_steps": 60},
+    "TextWorld/Large-v0": {"rooms": 10, "objects": 20, "quest_length": 7, "max_steps": 120},
+}
+
+
+class TextWorldFamily(Family):
+    """Games of Microsoft's generator, as its command ``tw-make custom`` makes them."""
+
+    name: ClassVar[str] = "textworld"
+    title: ClassVar[str] = "TextWorld"
+    extra: ClassVar[str] = "textworld"
+    modules: ClassVar[tuple[str, ...]] = ("textworld",)
+    prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
+    closed: ClassVar[bool] = True
+    hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
+
+    def specs(self) -> Sequence[EnvSpec]:
+        self.require()
+        return [
+            EnvSpec(
+                id=env_id,
+                family=self.name,
+                api="gymnasium",
+                apis=("gymnasium",),
+                package="textworld",
+                extra=self.extra,
+                entry_point="gym_gui.envs.families.textworld_env:TextWorldEnv",
+                max_episode_steps=size["max_steps"],
+            )
+            for env_id, size in _SIZES.items()
+        ]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        from gym_gui.envs.families.textworld_env import TextWorldEnv
+
+        kwargs: dict[str, Any] = {**_SIZES[spec.id], **env_kwargs}
+        return TextWorldEnv(**kwargs, render_mode=render_mode)
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return f"TextWorld, {split_version(spec.id)[0].removeprefix(_HEAD).lower()}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        return "Solve a generated text adventure: read where you are, and write what you do."
+
+    def doc_url(self, spec: EnvSpec) -> str:
+        return "https://textworld.readthedocs.io/en/stable/"
+
+    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
+        return ("ansi",)
+
+    def success(self, environment: Environment) -> bool | None:
+        return success_in_info(environment)
+
+    def describer(self, environment: Environment) -> Describer:
+        from gym_gui.envs.describers.textworld_words import TextWorldDescriber
+
+        return TextWorldDescriber(environment)

@@ -1,0 +1,161 @@
+"""TextWorld as a Gymnasium environment of texts, its games made once and kept."""
+
+# TextWorld is untyped: what comes from it is Any.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import hashlib
+import json
+import string
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import textworld
+from gymnasium import spaces
+from textworld import generator
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import cache_dir
+
+LETTERS = string.ascii_letters + string.digits + string.punctuation + " \n"
+WRITTEN = string.ascii_letters + string.digits + " -',"
+"""Of commands. The interpreter beneath (dumb Frotz) takes a backslash for an order to itself, and crashes
+on some of them."""
+VERBS = frozenset(
+    "go north south east west n s e w look l examine x inventory i take get drop wait z".split()  # noqa: SIM905
+)
+"""That any game knows, beside its own. ``save``, ``restore``, ``quit`` and what else speaks to the
+interpreter and not to the game do not reach it."""
+_LONGEST, _LONGEST_COMMAND = 8192, 100
+_UNKNOWN = "That's not a verb I recognise."
+
+
+class TextWorldEnv(gymnasium.Env[str, str]):
+    """A text adventure: what the game writes is observed, a command in words is the action.
+
+    The reward is what the game's score grows by: 1 for a solved quest. It ends when the quest is solved or
+    cannot be any more.
+
+    Args:
+        rooms: Rooms of the world.
+        objects: Things in it.
+        quest_length: Commands that the shortest solution has.
+        games: How many worlds there are; the seed of an episode picks one.
+        game_seed: Of the first world; the others follow it.
+        max_steps: Commands of an episode at most.
+        render_mode: ``"ansi"`` or ``None``.
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        rooms: int = 5,
+        objects: int = 10,
+        quest_length: int = 4,
+        games: int = 4,
+        game_seed: int = 1,
+        max_steps: int = 60,
+        render_mode: str | None = None,
+    ) -> None:
+        if games < 1:
+            raise UsageError(f"games is {games}", fix="There has to be at least 1")
+        self.observation_space = spaces.Text(min_length=0, max_length=_LONGEST, charset=LETTERS)
+        self.action_space = spaces.Text(min_length=1, max_length=_LONGEST_COMMAND, charset=WRITTEN)
+        self.render_mode = render_mode
+        self.max_steps = max_steps
+        self._make = {"world_size": rooms, "nb_objects": objects, "quest_length": quest_length}
+        self._games, self._first = games, game_seed
+        self._open: dict[int, Any] = {}
+        self._said = ""
+        self._steps = 0
+        self.state: Any = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        number = int(self.np_random.integers(self._games))
+        if number not in self._open:
+            wanted = textworld.EnvInfos(
+                admissible_commands=True,
+                description=True,
+                inventory=True,
+                objective=True,
+                won=True,
+                lost=True,
+                score=True,
+                verbs=True,
+            )
+            path = game_file(self._make, self._first + number)
+            with warnings.catch_warnings():
+                # Its interpreter knows old games by name; of others it says that it counts no moves in them.
+                warnings.filterwarnings("ignore", message=".*is not fully supported")
+                self._open[number] = textworld.start(str(path), wanted)
+        self._game = self._open[number]
+        self.state = self._game.reset()
+        self._steps, self._score = 0, 0
+        self._said = clean(f"{self.state.objective}\n\n{self.state.description}")
+        return self._said, {}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        self._steps += 1
+        command = "".join(each if each in WRITTEN else " " for each in str(action))[:_LONGEST_COMMAND].strip()
+        if (command.lower().split(maxsplit=1) or [""])[0] in VERBS.union(self.state.verbs or ()):
+            self.state, _, over = self._game.step(command)
+            self._said = clean(self.state.feedback)
+        else:
+            over, self._said = False, _UNKNOWN
+        reward = float(self.state.score - self._score)
+        self._score = self.state.score
+        ended = bool(over or self.state.won or self.state.lost)
+        cut = not ended and self._steps >= self.max_steps
+        return self._said, reward, ended, cut, {"success": bool(self.state.won)} if ended or cut else {}
+
+    def render(self) -> str | None:
+        return self._said if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        for game in self._open.values():
+            game.close()
+        self._open.clear()
+
+
+def clean(text: str) -> str:
+    """What a game writes, without its prompt, its status line and letters beyond ASCII."""
+    lines = [line.rstrip() for line in text.split("\n>")[0].splitlines()]
+    kept = "\n".join(lines).strip()
+    while "\n\n\n" in kept:
+        kept = kept.replace("\n\n\n", "\n\n")
+    return "".join(each if each in LETTERS else "?" for each in kept.replace("\t", " "))[:_LONGEST]
+
+
+def game_file(sizes: dict[str, int], seed: int) -> Path:
+    """A game, made where it is not there yet; that takes some seconds.
+
+    Args:
+        sizes: ``world_size``, ``nb_objects`` and ``quest_length``.
+        seed: All of the game follows from it.
+    """
+    facts = json.dumps([textworld.__version__, sizes, seed], sort_keys=True)
+    name = f"game-{hashlib.sha256(facts.encode()).hexdigest()[:16]}.z8"
+    folder = cache_dir() / "textworld"
+    path = folder / name
+    if path.is_file() and path.with_suffix(".json").is_file():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    options = textworld.GameOptions()
+    options.nb_rooms, options.nb_objects = sizes["world_size"], sizes["nb_objects"]
+    options.quest_length, options.seeds = sizes["quest_length"], seed
+    # Made aside and moved, so that two processes never read a half of it; the game comes last.
+    with tempfile.TemporaryDirectory(dir=folder) as aside:
+        options.path, options.force_recompile = str(Path(aside) / name), True
+        generator.compile_game(generator.make_game(options), options)
+        for suffix in (".json", ".z8"):
+            (Path(aside) / name).with_suffix(suffix).replace(path.with_suffix(suffix))
+    return path
