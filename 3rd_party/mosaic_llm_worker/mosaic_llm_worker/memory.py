@@ -70,8 +70,9 @@ class Memory:
         self.refused: Refused | None = None
         self._tokens: dict[int, tuple[int, int]] = {}
         self._history, self._summary = history, summary
-        # One is always kept: what came of it is news at the next.
-        self._turns: deque[Turn] = deque(maxlen=max(history, SUMMARY_EVERY if summary else 0, 1))
+        # The turn that is decided, and at least the one before: what came of it is news.
+        kept = max(history, SUMMARY_EVERY if summary else 0, 1)
+        self._turns: deque[Turn] = deque(maxlen=kept + 1)
         self._unsummed = 0
         self._summed_at = -1
 

@@ -48,8 +48,10 @@ class Prompter:
         where = f"strategies/{settings.strategy}.txt"
         self._strategy = filled(once, where, **words)
         self.reminder = filled(always, where, **words)
+        # Mistakes in the files come out before anything is played.
         self.system(slot.agent_id)
-        self._templates.fill("retry.txt", reason="", reminder="")
+        self.turn(Decision(0, 0, 0, 0, None, None, 0, ""))
+        self.again("")
         self.summary = self._templates.text("summary.txt")
 
     def system(self, seat: str) -> str:
