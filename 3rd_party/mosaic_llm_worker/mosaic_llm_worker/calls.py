@@ -128,7 +128,7 @@ class Caller:
     # -- asking ----------------------------------------------------------------------------
 
     async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
-        course = _Course(error="given up: the episode was over")
+        course = _Course(error="given up: nobody waited for the answer any more")
         try:
             try:
                 async with asyncio.timeout_at(place.until if place.until < math.inf else None):

@@ -132,6 +132,14 @@ async def test_no_key_no_header(fake: FakeModelServer) -> None:
     assert request.json == {"model": "m-1", "messages": ASK, "max_tokens": 512}
 
 
+async def test_a_proxy_is_not_asked_for_a_server_at_home(
+    fake: FakeModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert (await chat(fake, "vllm")).text == "ok"
+
+
 # -- replies -------------------------------------------------------------------------------
 
 
