@@ -39,7 +39,7 @@ async def test_it_beats_random_from_both_sides_and_the_games_repeat() -> None:
     white, black = await games(players, range(2)), await games(turned, range(2))
     for sheet, hero in ((white, "player_0"), (black, "player_1")):
         assert {episode["status"] for episode in sheet.episodes.values()} == {"completed"}
-        assert {episode["total_rewards"][hero] for episode in sheet.episodes.values()} == {1.0}
+        assert {episode["returns"][hero] for episode in sheet.episodes.values()} == {1.0}
         assert not any(episode["invalid_actions"].get(hero) for episode in sheet.episodes.values())
         assert sheet.column(0, "value", hero)[-1] == 1.0
     again = await games(turned, range(2))
