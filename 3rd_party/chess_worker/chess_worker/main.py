@@ -17,7 +17,7 @@ from mosaic_llm_worker.server_settings import call_seed, said
 from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
-from stockfish_worker.position import Position
+from stockfish_worker.position import Position, refusal
 
 _DEADLINE_S: Final = 290.0
 """The host waits 300 s where the slot sets nothing shorter; then nobody reads the answer."""
@@ -43,8 +43,8 @@ class ChessWorker(AsyncWorker):
         Raises:
             LoadError: A setting is wrong, a key is missing, or it is no game of chess.
         """
-        if slot.action_space.kind != "Discrete":
-            raise LoadError("chess_worker plays chess, whose moves are discrete actions")
+        if no := refusal(slot):
+            raise LoadError(no)
         try:
             settings = ChessSettings.model_validate(dict(slot.settings))
         except ValidationError as error:

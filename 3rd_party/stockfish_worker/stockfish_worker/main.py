@@ -9,7 +9,7 @@ import chess
 
 from mosaic_worker.worker import Actions, Batch, Decision, EpisodeEnd, LoadError, Slot, Worker
 from stockfish_worker.engine import Engine, EngineFailedError, Strength, find_engine
-from stockfish_worker.position import Position
+from stockfish_worker.position import Position, refusal
 
 
 class StockfishWorker(Worker):
@@ -37,8 +37,8 @@ class StockfishWorker(Worker):
         Raises:
             LoadError: There is no engine, it does not start, or a setting cannot be.
         """
-        if slot.action_space.kind != "Discrete":
-            raise LoadError("stockfish_worker plays chess, whose moves are discrete actions")
+        if no := refusal(slot):
+            raise LoadError(no)
         strength = Strength.of(slot.settings)
         path = slot.settings.get("engine_path") or ""
         hash_mb = slot.settings.get("hash_mb", 16)

@@ -8,12 +8,21 @@ from dataclasses import dataclass
 
 import chess
 
-from mosaic_worker.worker import Decision
+from mosaic_worker.worker import Decision, Slot
 
 _FEN = re.compile(
     r"(?<!\S)(?:[pnbrqkPNBRQK1-8]{1,8}/){7}[pnbrqkPNBRQK1-8]{1,8} [wb] (?:-|[KQkq]{1,4}) "
     r"(?:-|[a-h][36]) \d{1,3} \d{1,4}(?!\S)"
 )
+
+
+def refusal(slot: Slot) -> str:
+    """Why a slot cannot be played by who plays chess alone; empty where it seems to be chess."""
+    if slot.action_space.kind != "Discrete":
+        return "the moves of chess are discrete actions, and those of this slot are not"
+    if "chess" not in slot.env_id.lower() and "chess" not in slot.briefing.lower():
+        return f"{slot.env_id} is not said to be chess, and nothing else can be played"
+    return ""
 
 
 class NoPositionError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import chess
 import psutil
 import pytest
 
+from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from stockfish_worker.engine import Engine, EngineFailedError, Strength, find_engine
 from stockfish_worker.main import StockfishWorker
@@ -104,6 +106,14 @@ def test_a_missing_engine_is_named_with_the_way_out(
     monkeypatch.setattr("stockfish_worker.engine._GAMES", str(tmp_path))
     with pytest.raises(LoadError, match="apt-get install stockfish, or name a chess engine in engine_path"):
         StockfishWorker().load(new_slot())
+
+
+def test_another_game_is_refused_before_it_begins(new_slot: Callable[..., Any]):
+    with pytest.raises(LoadError, match=r"CartPole-v1 is not said to be chess"):
+        StockfishWorker().load(replace(new_slot(), env_id="CartPole-v1"))
+    continuous = Space.from_json({"kind": "Box", "dtype": "float32", "shape": [1], "low": 0, "high": 1})
+    with pytest.raises(LoadError, match="discrete actions"):
+        StockfishWorker().load(replace(new_slot(), action_space=continuous))
 
 
 @pytest.mark.parametrize(
