@@ -165,7 +165,7 @@ class ConfigurationChecks:
 
     def _cannot(self, worker: WorkerTypeDefinition, shown: Any, slot: SlotInfo) -> str:
         absent = self._absent.get(worker.type_id, "")
-        return absent or next(iter(check_slot(worker, shown, slot.action_space)), "")
+        return absent or next(iter(check_slot(worker, shown, slot.action_space, inputs=slot.offers)), "")
 
     def _row_misfit(self, row: WorkerAssignment, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
         """Why a row's worker cannot play its slot, with what happens to observations before."""

@@ -136,9 +136,10 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
         # A no-op of an array space has no use here, and is no plain data.
         "noop": int(slot.noop_action) if isinstance(slot.noop_action, int) else None,
         "meanings": list(slot.action_meanings),
+        "offers": list(slot.offers),
     }
 
 
 def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
     sees, does = Space.from_json(data["sees"]), Space.from_json(data["does"])
-    return SlotInfo(data["agent"], sees, does, data["noop"], tuple(data["meanings"]))
+    return SlotInfo(data["agent"], sees, does, data["noop"], tuple(data["meanings"]), tuple(data["offers"]))

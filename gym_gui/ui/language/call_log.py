@@ -59,15 +59,15 @@ class Spending:
 
     @property
     def words(self) -> str:
-        """``12 calls · 14,208 tokens · $0.021``."""
+        """``12 calls · $0.021 · 14,208 tokens``."""
         parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
+        if self.usd:
+            parts.append(("at least " if self.unpriced else "") + dollars(self.usd))
         if tokens := self.input_tokens + self.output_tokens:
             parts.append(f"{tokens:,} tokens")
         if self.replayed:
             parts.append("replayed" if self.replayed == self.calls else f"{self.replayed:,} replayed")
-        if self.usd:
-            parts.append(("at least " if self.unpriced else "") + dollars(self.usd))
-        elif self.unpriced:
+        if self.unpriced and not self.usd:
             parts.append("price not known")
         return " \N{MIDDLE DOT} ".join(parts)
 

@@ -73,7 +73,7 @@ class ServerControl(HelpedControl, TextControl):
         self._task: asyncio.Task[None] | None = None
         if setting.default in (None, ""):
             self.line.setPlaceholderText("the provider's own")
-        self.test = QuietButton(
+        self.test = LinkButton(
             "Test",
             name=f"setting_{setting.name}_test",
             tooltip="Ask this server for its models; costs nothing",
@@ -81,7 +81,7 @@ class ServerControl(HelpedControl, TextControl):
         )
         self.test.hide()
         self.said = QLabel(self)
-        _below(self, self.said, self.test, f"setting_{setting.name}_said")
+        _below(self, self.said, f"setting_{setting.name}_said", under=self.test)
         self.line.textEdited.connect(self._on_text)
 
     def attach(self, access: FormAccess) -> None:
@@ -145,7 +145,7 @@ class ModelControl(HelpedControl):
         self.fetch_button.clicked.connect(self.fetch)
         self.fetch_button.hide()
         self.said = QLabel(self)
-        _below(self, self.said, self.fetch_button, f"setting_{setting.name}_said")
+        _below(self, self.said, f"setting_{setting.name}_said", beside=self.fetch_button)
         self.line.textEdited.connect(self._on_edited)
         self.box.activated.connect(self._on_edited)
         self.box.opening = self._on_opening
@@ -218,6 +218,8 @@ class ModelControl(HelpedControl):
             self.box.addItems(list(models))
             self.box.setCurrentIndex(self.box.findText(text))
             self.box.setEditText(text)
+            if not self.line.hasFocus():
+                self.line.setCursorPosition(0)
 
 
 class _ModelBox(SteadyComboBox):
@@ -238,18 +240,18 @@ class SecretControl(HelpedControl, TextControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self._looked: object = None
-        self.open = QuietButton(
-            "Key…",
+        self.open = LinkButton(
+            "Set a key…",
             name=f"setting_{setting.name}_key",
             tooltip="Put a key into the system's keyring; it is never written to a file",
             on_click=self._on_open,
         )
         self.open.hide()
         self.said = QLabel(self)
-        column = _below(self, self.said, self.open, f"setting_{setting.name}_said")
         self.use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
         self.use.hide()
-        column.addWidget(self.use)
+        column = _below(self, self.said, f"setting_{setting.name}_said", under=self.open)
+        column.insertWidget(column.count() - 1, self.use)
         self.field = QLineEdit(self)
         self.field.setObjectName(f"setting_{setting.name}_paste")
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -367,7 +369,7 @@ class PromptsControl(HelpedControl, PathControl):
         )
         self.edit.hide()
         self.said = QLabel(self)
-        _below(self, self.said, None, f"setting_{setting.name}_said").addWidget(self.edit)
+        _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
@@ -378,8 +380,10 @@ class PromptsControl(HelpedControl, PathControl):
             self.access.desk.edit_prompts(self.access.prompts(self.setting))
 
 
-def _below(control: Any, said: QLabel, button: QWidget | None, name: str) -> QVBoxLayout:
-    """Put a button beside a control's field, and a sentence below both."""
+def _below(
+    control: Any, said: QLabel, name: str, *, beside: QWidget | None = None, under: QWidget | None = None
+) -> QVBoxLayout:
+    """Put a button beside a control's field or under it, and a sentence below both."""
     row: QHBoxLayout = control._row
     items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
     widgets = [widget for item in items if (widget := item.widget()) is not None]
@@ -393,9 +397,8 @@ def _below(control: Any, said: QLabel, button: QWidget | None, name: str) -> QVB
     line.setSpacing(theme.STEP)
     for i, widget in enumerate(widgets):
         line.addWidget(widget, 0 if i else 1)
-    if button is not None:
-        button.setParent(control)
-        line.addWidget(button)
+    if beside is not None:
+        line.addWidget(beside)
     said.setObjectName(name)
     said.setWordWrap(True)
     said.setTextFormat(Qt.TextFormat.PlainText)
@@ -403,6 +406,8 @@ def _below(control: Any, said: QLabel, button: QWidget | None, name: str) -> QVB
     said.hide()
     column.addLayout(line)
     column.addWidget(said)
+    if under is not None:
+        column.addWidget(under)
     row.addLayout(column, 1)
     return column
 

@@ -81,8 +81,10 @@ class PromptEditor(QDialog):
         self._idle.setSingleShot(True)
         self._idle.setInterval(IDLE_MS)
         self._idle.timeout.connect(self.preview)
+        self._said: Mapping[str, Any] = {}
         self._make()
         self._build()
+        theme.current().changed.connect(self._on_theme_changed)
         self._fill_list()
         if self.files.count():
             self.files.setCurrentRow(self._first())
@@ -91,6 +93,8 @@ class PromptEditor(QDialog):
         self.files = QListWidget(self)
         self.files.setObjectName("prompt-files")
         self.files.setAccessibleName("Files")
+        self.files.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.files.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.files.currentItemChanged.connect(self._on_file)
         self.editor = QPlainTextEdit(self)
         self.editor.setObjectName("prompt-text")
@@ -137,7 +141,7 @@ class PromptEditor(QDialog):
         split.setHandleWidth(theme.ROW)
         for column in (left, middle, right):
             split.addWidget(column)
-        split.setSizes([200, 430, 490])
+        split.setSizes([225, 420, 475])
         foot = QHBoxLayout()
         foot.setSpacing(theme.ROW)
         for widget in (self.fresh, self.state):
@@ -267,6 +271,10 @@ class PromptEditor(QDialog):
         sentence = str(said.get("error") or said.get("sentence") or "").replace(f"{folder}/", "")
         return {**said, "sentence": sentence}
 
+    def _on_theme_changed(self) -> None:
+        if self._said:
+            self._show(self._said)
+
     def _show(self, said: Mapping[str, Any]) -> None:
         turn = turn_of({"messages": said.get("messages")})
         sentence = str(said.get("sentence") or "")
@@ -274,6 +282,7 @@ class PromptEditor(QDialog):
             self._complain(sentence or "The worker made no prompt of it")
             return
         self.trouble.hide()
+        self._said = said
         place = self.shown.verticalScrollBar()
         at = place.value() if place is not None else 0
         told = ((_ROLES.get(m.role, m.role.capitalize()), m.text, "text") for m in turn.messages)

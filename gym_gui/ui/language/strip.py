@@ -15,6 +15,8 @@ from gym_gui.ui.language.call_log import Spending
 
 _LINE = 18
 _TIP = 1500
+_LONGEST = 4000
+_SEEN = "<observation>"
 
 
 class CallStrip(QWidget):
@@ -42,14 +44,20 @@ class CallStrip(QWidget):
         """What it says."""
         return tuple(f"{head} {text}".strip() for head, text, _ in self._rows)
 
-    def show_call(self, turn: Turn, spending: Spending) -> None:
-        """Say this call, and what all have cost."""
-        asked = last_line(turn.messages[-1].text) if turn.messages else ""
+    def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
+        """Say this call, and what all have cost.
+
+        Args:
+            turn: The newest call.
+            spending: Of all calls.
+            several: Whether several agents call, so that it is said who did.
+        """
+        whose = [turn.agent] if several else []
         colour = "error" if turn.failed else "text"
         rows = (
-            ("Asked", asked, "muted"),
+            ("Asked", asked_line(turn), "muted"),
             (*_answer(turn), colour),
-            ("", " \N{MIDDLE DOT} ".join([turn.agent, f"step {turn.step + 1}", spending.words]), "muted"),
+            ("", " \N{MIDDLE DOT} ".join([*whose, spending.words, f"step {turn.step + 1}"]), "muted"),
         )
         if rows == self._rows:
             return
@@ -131,6 +139,14 @@ def _answer(turn: Turn) -> tuple[str, str]:
         return "Not sent", "dry run"
     words = answer_line(turn)
     return ("Unusable" if turn.refused else "Said"), words or "(nothing)"
+
+
+def asked_line(turn: Turn) -> str:
+    """What was asked last in one line, from where it says what is seen."""
+    text = turn.messages[-1].text if turn.messages else ""
+    # Prompts begin and end with what is the same every time; what is seen stands between tags.
+    seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
+    return " ".join(seen.split())
 
 
 def answer_line(turn: Turn) -> str:

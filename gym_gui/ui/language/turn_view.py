@@ -5,7 +5,7 @@ Replies are hostile text: nothing of them is ever taken for markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
@@ -45,6 +45,8 @@ class TurnView(QWidget):
         self._before: Turn | None = None
         self._words = ""
         self._all = False
+        self.action_words: Callable[[Turn], str] | None = None
+        """How actions are said; by default as they were recorded."""
         self.facts = muted_label("", wrap=True)
         self.facts.setObjectName("turn-facts")
         self.copy = LinkButton(
@@ -97,6 +99,10 @@ class TurnView(QWidget):
         self._turn, self._before, self._words, self._all = turn, before, words, False
         self._fill()
 
+    def refresh(self) -> None:
+        """Tell it again: words of actions have become known."""
+        self._fill()
+
     def _fill(self) -> None:
         turn = self._turn
         self.copy.setVisible(turn is not None)
@@ -107,8 +113,11 @@ class TurnView(QWidget):
         self.whole.setVisible(old > 0)
         self.whole.set_text(f"{old} earlier message{'' if old == 1 else 's'}")
         self.whole.setToolTip("They stood in the call before as well: show them")
-        write_sections(self.text, sections(turn, old) if turn is not None else ())
+        write_sections(self.text, sections(turn, old, action=self._action(turn)) if turn is not None else ())
         self._mark()
+
+    def _action(self, turn: Turn) -> str:
+        return str(turn.action) if self.action_words is None else self.action_words(turn)
 
     def _mark(self) -> None:
         found: list[QTextEdit.ExtraSelection] = []
@@ -141,13 +150,14 @@ class TurnView(QWidget):
             clipboard.setText("\n\n".join(parts))
 
 
-def sections(turn: Turn, old: int = 0, *, cut: bool = True) -> Iterator[Section]:
+def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") -> Iterator[Section]:
     """What is told of a turn, in order.
 
     Args:
         turn: The call.
         old: Messages at the head of the prompt that are left out.
         cut: Whether long texts are cut.
+        action: What was played, in words.
     """
 
     def fit(text: str) -> str:
@@ -167,16 +177,22 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True) -> Iterator[Section]
     if turn.said:
         yield "Said to its team", fit(turn.said), "text"
     if turn.source:
-        yield "Played", _played(turn), "text"
+        yield "Played", _played(turn, action or str(turn.action)), "text"
     if turn.thinking:
         yield "Thinking", fit(turn.thinking), "muted"
     for message in turn.messages[old:]:
         yield _ROLES.get(message.role, message.role.capitalize()), fit(message.text), "text"
 
 
-def _played(turn: Turn) -> str:
-    instead = {"noop": "no-op, in place of it", "random_legal": "a random legal action, in place of it"}
-    return f"{turn.action} ({instead.get(turn.source, turn.source)})"
+def _played(turn: Turn, action: str) -> str:
+    how = {
+        "policy": "",
+        "retry": "asked again",
+        "noop": "no-op, in place of the reply",
+        "random_legal": "a random legal action, in place of the reply",
+    }
+    words = how.get(turn.source, turn.source)
+    return f"{action} ({words})" if words else action
 
 
 def _facts(turn: Turn) -> str:

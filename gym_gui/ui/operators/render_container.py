@@ -201,7 +201,7 @@ class OperatorRenderContainer(Card):
             self.calls = CallStrip(self)
             self.calls.opened.connect(self._on_transcript)
             self.body.insertWidget(self.body.indexOf(self._foot), self.calls)
-        self.calls.show_call(turn, calls.spending)
+        self.calls.show_call(turn, calls.spending, several=len(calls.agents) > 1)
         self.calls.show()
 
     def _on_transcript(self) -> None:

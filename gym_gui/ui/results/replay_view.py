@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QTextEdit, 
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.reader import open_run
+from gym_gui.analysis.transcript import Turn
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.records import EpisodeRecord
@@ -275,6 +276,7 @@ class ReplayView(QWidget):
         names = [p.recorded.name for p in self._players]
         self._fit_side()
         self.table.show_players(self._players, names)
+        self.transcript.panel.view.action_words = self._action_words
         self.transcript.look(self._run, here, player.recorded.episode.episode_index)
         self.transport.set_playing(False)
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
@@ -294,6 +296,8 @@ class ReplayView(QWidget):
     def _on_calls_found(self, calls: int) -> None:
         """Where no model was asked, there is nothing to choose."""
         self.aside.setVisible(calls > 0)
+        if self._side.heading is not None:
+            self._side.heading.setVisible(not calls)  # the choice says what it shows
         if not calls:
             self.aside.set_value("steps")
             self._on_aside_chosen("steps")
@@ -317,6 +321,13 @@ class ReplayView(QWidget):
         if start < end:
             step = player.track.steps[start]
             self.transcript.follow(step.step_index)
+
+    def _action_words(self, turn: Turn) -> str:
+        """What was played after a call, as the table of steps says it."""
+        player = self.current
+        rows = [] if player is None else [s for s in player.track.steps if s.step_index == turn.step]
+        row = next((s for s in rows if s.agent_id == turn.agent), rows[0] if len(rows) == 1 else None)
+        return str(turn.action) if player is None or row is None else player.track.words(row, player.meanings)
 
     def _on_step_chosen(self, step: int) -> None:
         position = self.table.steps.position_of_step(step)
@@ -373,6 +384,7 @@ class ReplayView(QWidget):
             self._on_moved(self.transport.position)
         if not before:
             self.table.steps.retell()
+            self.transcript.panel.view.refresh()
 
     def _on_moved(self, position: int) -> None:
         for stage, _ in zip(self.stages, self._players, strict=False):

@@ -40,9 +40,9 @@ def test_what_was_spent_is_said_with_what_is_not_known() -> None:
     log = CallLog()
     for step in range(12):
         log.add(call_line(step))
-    assert log.spending.words == "12 calls · 1,320 tokens · $0.012"
+    assert log.spending.words == "12 calls · $0.012 · 1,320 tokens"
     log.add(call_line(12, usd=None))
-    assert log.spending.words.endswith("at least $0.012")
+    assert log.spending.words.startswith("13 calls · at least $0.012")
     log.add(call_line(13, replayed=True, usd=5.0))
     assert "1 replayed" in log.spending.words and log.spending.usd == pytest.approx(0.012)
     free = Spending()
@@ -182,9 +182,9 @@ def test_a_strip_says_the_last_call_in_three_lines(qtbot: Any) -> None:
     assert log.last is not None
     strip.show_call(log.last, log.spending)
     assert strip.lines == (
-        "Asked You see a door.",
+        "Asked Step 4. You see a door.",
         "Said <action>move 4</action>",
-        "agent_0 · step 5 · 1 call · 110 tokens · $0.0010",
+        "1 call · $0.0010 · 110 tokens · step 5",
     )
     with qtbot.waitSignal(strip.opened):
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton)

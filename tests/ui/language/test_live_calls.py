@@ -63,7 +63,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     assert strip is not None and manual.card(other).calls is None
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1] == "Said <action>right</action>", timeout=WAIT)
-    assert strip.lines[2].startswith("agent_0 · step 1 · 2 calls · 220 tokens")
+    assert strip.lines[2].startswith("2 calls · 220 tokens")
     look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
 
     strip.opened.emit()

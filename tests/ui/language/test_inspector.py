@@ -1,0 +1,60 @@
+"""The inspector edits an operator whose agent is a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.operators.config_widget import OperatorConfigWidget
+from gym_gui.ui.operators.knowledge import Knowledge
+from tests.support.fake_model_server import FakeModelServer
+from tests.support.no_processes import local_session, looks_here
+
+from .conftest import WAIT, lake
+
+__all__ = ["looks_here"]
+
+
+@pytest.fixture
+def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorConfigWidget]:
+    knowledge = Knowledge(context.store)
+    result = OperatorConfigWidget(context, knowledge)
+    result.resize(268, 700)
+    result.show()
+    qtbot.waitExposed(result)
+    yield result
+    result.forget()
+    finish(knowledge.close())
+    result.close()
+    result.deleteLater()
+
+
+@pytest.mark.usefixtures("looks_here")
+def test_a_language_model_fits_where_there_are_words_and_is_edited(
+    context: AppContext, config: OperatorConfigWidget, server: FakeModelServer, qtbot: Any, finish: Any
+) -> None:
+    deck = OperatorDeck(context, seed=1, open_session=local_session)
+    try:
+        config.show_operator(deck.add(lake(server), start=False), 1, 1)
+        qtbot.waitUntil(lambda: config.panel is not None, timeout=WAIT)
+        panel = config.panel
+        assert isinstance(panel, SingleAgentPanel) and panel.form is not None
+        said = " ".join(note.accessibleName() for note in config._notes)
+        assert "describes its observation" not in said and "Error" not in said
+        offered = {item.label: item.reason for item in panel.picker.items if item.group == "LLM"}
+        assert offered["Language model"] == ""
+        form = panel.form.form
+        temperature = form.control("temperature")
+        with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+            temperature.set_value(0.7)
+            temperature.changed.emit()
+        assert changed.args[0].workers["agent_0"].settings["temperature"] == 0.7
+        assert config.minimumSizeHint().width() <= 268  # everything fits the inspector
+    finally:
+        finish(deck.close())
+        deck.deleteLater()
