@@ -9,7 +9,8 @@ from mosaic_llm_worker.player import Player
 from mosaic_worker.worker import Decision, Invalid
 from vlm_worker.settings import VlmSettings
 
-_SEE: Final = "The picture shows it."
+SEE: Final = "The picture shows it."
+"""Stands where the words would, when there are none or none are wanted."""
 
 
 class VlmPlayer(Player):
@@ -35,7 +36,7 @@ class VlmPlayer(Player):
     def _shown(self, decision: Decision) -> Decision:
         if self.settings.with_text and decision.text:
             return decision
-        return decision._replace(text=_SEE)
+        return decision._replace(text=SEE)
 
     def content(self, decision: Decision, text: str) -> Any:
         """The picture, then the words, as parts of one message."""
