@@ -29,6 +29,12 @@ class OpenSpielDescriber(SpaceDescriber):
             return super().text(agent, observation, mode)
         return words or super().text(agent, observation, mode)
 
+    def can_say(self, agent: AgentID) -> bool:
+        # Asked before the first state is there; only the game says what its states can print.
+        kind = self.environment.env._env.get_type()
+        prints = kind.provides_observation_string or kind.provides_information_state_string
+        return bool(prints) or super().can_say(agent)
+
     def game(self, agent: AgentID) -> str:
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
         company = f" You play {agent}{' with ' if others else ''}{', '.join(others)}."

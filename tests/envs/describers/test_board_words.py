@@ -175,3 +175,13 @@ def test_a_hidden_card_is_not_told() -> None:
         assert own != other
     # With the same card and the same bets the text is the same, whatever the other holds.
     assert len(shown) > 6 and all(len(texts) == 1 for texts in shown.values())
+
+
+@pytest.mark.parametrize("task", ["chess_v6", "go_v5", "open_spiel/hearts", "open_spiel/chess"])
+def test_a_game_whose_observation_is_large_is_offered_in_words_before_it_begins(task: str) -> None:
+    environment = envs.make(task)
+    try:
+        for agent in environment.adapter.possible_agents:
+            assert environment.describer(agent).can_say(agent)
+    finally:
+        environment.close()
