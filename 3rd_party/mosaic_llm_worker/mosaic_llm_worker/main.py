@@ -23,6 +23,7 @@ class LlmWorker(AsyncWorker):
         player_type: What plays a slot.
     """
 
+    inputs = ("text", "messages")
     settings_type: ClassVar[type[LlmSettings]] = LlmSettings
     player_type: ClassVar[type[Player]] = Player
 
