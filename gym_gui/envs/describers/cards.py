@@ -39,7 +39,7 @@ _GAMES: Mapping[str, _Game] = {
         "round of bets a card is laid open on the table, and a second round follows. Who makes a pair "
         "with the open card wins, else who has the higher card (king, queen, jack); who folds loses. The "
         "players begin with 1 and 2 chips in the pot. A raise is 2 chips in the first round, 4 in the "
-        f"second; two a round. {_PAID}",
+        f"second, at most two raises a round. {_PAID}",
         {
             "call": "put in as much as the other player has",
             "raise": "put in as much as the other player has, and a raise on top",

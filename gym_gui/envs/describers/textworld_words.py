@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.core.types import AgentID
 from gym_gui.core.view import Mode
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 
 class TextWorldDescriber(SpaceDescriber):
-    """What the game wrote; its commands are the choices, though others may be written too."""
+    """What the game wrote, and its commands; they are no ``choices``, for actions here have no numbers."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        return str(observation)
+        state = self.environment.env.state
+        if state is None:
+            return str(observation)
+        # The task stands at the beginning of the episode alone, which not every reader remembers.
+        task = "" if state.objective in observation else f"Your task: {state.objective}\n\n"
+        commands = ", ".join(state.admissible_commands or ())
+        return f"{task}{observation}\n\nCommands that the game understands now: {commands}"
 
     def game(self, agent: AgentID) -> str:
         return (
             "You play a text adventure: the game writes where you are and what happens, and you write "
-            "what you do. What is wanted stands at its beginning; solving it is worth 1 point. It ends "
+            "what you do. Solving your task is worth 1 point. It ends "
             "when that is done, when it cannot be done any more, or after "
             f"{self.environment.env.max_steps} commands."
         )
@@ -28,11 +34,6 @@ class TextWorldDescriber(SpaceDescriber):
             '"look" tells where you are, "inventory" what you carry. A container has to be opened before '
             "something is taken from it; a locked one needs its key."
         )
-
-    def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
-        state = self.environment.env.state
-        commands: list[str] = [] if state is None else list(state.admissible_commands or ())
-        return tuple(Choice(i, command) for i, command in enumerate(commands))
 
     def _how_to_act(self, agent: AgentID) -> str:
         return 'Your action is one command in words, for example "open red box".'
