@@ -68,7 +68,7 @@ def fools_mate(request: Request) -> Reply:
 async def test_a_game_of_dialogues_is_played_counted_and_written_as_pgn(tmp_path: Path) -> None:
     with FakeModelServer(fools_mate) as server:
         white = player(server.url, dialogue="text")
-        recorded = await played_here(tmp_path, match(white, player(server.url, dialogue="tools")))
+        recorded = await played_here(tmp_path / "runs", match(white, player(server.url, dialogue="tools")))
     run = recorded.open().operators["chess"]
     (episode,), steps, calls = list(run.episodes()), list(run.steps()), list(run.calls())
     assert (episode.status, episode.returns) == ("completed", {"player_0": -1.0, "player_1": 1.0})
@@ -90,6 +90,11 @@ async def test_a_game_of_dialogues_is_played_counted_and_written_as_pgn(tmp_path
     assert [move.uci() for move in game.mainline_moves()] == ["f2f3", "e7e5", "g2g4", "d8h4"]
     assert game.headers["Result"] == "0-1" and game.end().board().is_checkmate()
     assert next(iter(game.mainline())).comment == "after 1 illegal attempt"
+    tape = {"cassette": "replay", "cassette_file": str(run.path / "calls.jsonl")}
+    again = match(player(server.url, dialogue="text", **tape), player(server.url, dialogue="tools", **tape))
+    (replayed,) = (await played_here(tmp_path / "again", again)).open().operators["chess"].episodes()
+    assert replayed.trajectory_sha256 == episode.trajectory_sha256 and replayed.status == "completed"
+    assert len(server.requests) == 9, "the server is gone; the replies came from the record"
 
 
 async def test_a_model_that_makes_no_legal_move_is_asked_again_then_the_rule_plays(
