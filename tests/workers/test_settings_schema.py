@@ -56,6 +56,10 @@ def test_settings_are_read_with_their_options():
         ('[settings.a]\ntype = "colour"', "settings.a.type is 'colour'"),
         ('[settings.a]\ntype = "text"\nmeening = "x"', "Did you mean 'meaning'"),
         ('[settings.a]\ntype = "choice"', "choice without options"),
+        ('[settings.a]\ntype = "text"\nmodule = "dice.probe"', "has a module, but is of type text"),
+        ('[settings.a]\ntype = "server"\nmodule = "dice probe"', "package.module"),
+        ('[settings.a]\ntype = "text"\nprovider = "b"', "has a provider, but is of type text"),
+        ('[settings.a]\ntype = "secret"\nprovider = "b"', "none of its choices"),
         ('[settings.a]\ntype = "text"\noptions = [{value = "x"}]', "has options, but is of type text"),
         ('[settings.a]\ntype = "choice"\noptions = [{value = "x"}, {value = "x"}]', "option twice"),
         ('[settings.a]\ntype = "choice"\noptions = [{title = "x"}]', "options[0].value is missing"),
@@ -130,3 +134,32 @@ def test_bundled_workers_describe_what_they_accept():
 
     assert [option.value for option in behavior.options] == list(BEHAVIORS)
     assert (checkpoint.name, checkpoint.type, checkpoint.required) == ("checkpoint", "policy", True)
+
+
+def test_a_server_is_an_address_and_a_model_and_prompts_are_text():
+    tables = """
+[settings.where]
+type = "server"
+module = "dice.probe"
+[settings.model]
+type = "model"
+module = "dice.probe"
+[settings.texts]
+type = "prompts"
+module = "dice.preview"
+advanced = true
+"""
+    schema = read(tables)
+    where, model, texts = schema
+    assert where.module == "dice.probe" and texts.advanced and not model.advanced
+    for address in ("http://localhost:8000/v1", "https://example.org", "http://[::1]:11434/v1"):
+        assert where.problem(address) == ""
+    for wrong in ("localhost:8000", "ftp://example.org", "http://", "http://a b"):
+        assert "an address such as http://localhost:8000/v1" in where.problem(wrong)
+    assert model.problem("llama") == "" and "must be" in model.problem(3)
+
+
+def test_what_was_typed_in_the_place_of_a_key_is_not_repeated():
+    key = Setting("api_key", "secret")
+    sentence = key.problem("sk-planted-0123456789")
+    assert "env:NAME or keyring:NAME" in sentence and "planted" not in sentence

@@ -251,7 +251,7 @@ class SecretControl(HelpedControl, TextControl):
         self.use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
         self.use.hide()
         column = _below(self, self.said, f"setting_{setting.name}_said", under=self.open)
-        column.insertWidget(column.count() - 1, self.use)
+        column.addWidget(self.use)
         self.field = QLineEdit(self)
         self.field.setObjectName(f"setting_{setting.name}_paste")
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -405,9 +405,9 @@ def _below(
     said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     said.hide()
     column.addLayout(line)
-    column.addWidget(said)
     if under is not None:
         column.addWidget(under)
+    column.addWidget(said)
     row.addLayout(column, 1)
     return column
 

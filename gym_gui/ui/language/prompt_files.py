@@ -99,20 +99,23 @@ class PromptFiles:
 
 
 def default_prompts(worker: WorkerTypeDefinition, module: str) -> Path:
-    """The folder ``prompts`` beside a worker's module, found without importing it.
+    """The folder ``prompts`` beside a worker's module, or of a worker it builds on; nothing is imported.
 
     Raises:
         UsageError: There is none.
     """
-    package = module.rpartition(".")[0].replace(".", "/")
     path = worker_environment(worker, "").get("PYTHONPATH", "")
-    for place in filter(None, path.split(os.pathsep)):
-        if (found := Path(place) / package / FOLDER).is_dir():
-            return found
-    spec = importlib.util.find_spec(package.partition("/")[0]) if worker.launch.python is None else None
-    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
-        if (found := Path(place).parent / package / FOLDER).is_dir():
-            return found
+    places = [Path(place) for place in path.split(os.pathsep) if place]
+    for package in (module.rpartition(".")[0].replace(".", "/"), *worker.required_workers):
+        for place in (*places, *(_installed(package) if worker.launch.python is None else ())):
+            if (found := place / package / FOLDER).is_dir():
+                return found
     raise UsageError(
         f"{worker.display_name} has no folder {FOLDER!r} beside {module}", fix="Reinstall the worker"
     )
+
+
+def _installed(package: str) -> list[Path]:
+    """Folders that hold a package of this interpreter."""
+    spec = importlib.util.find_spec(package.partition("/")[0])
+    return [Path(place).parent for place in (spec.submodule_search_locations or ())] if spec else []
