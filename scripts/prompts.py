@@ -164,7 +164,8 @@ def _move(environment: Environment, agent: AgentID, mask: Any, rng: np.random.Ge
     if mask is not None and hasattr(space, "n"):
         return int(rng.choice(np.flatnonzero(mask))) + int(getattr(space, "start", 0))
     if to_space(space).kind == "Text":  # of a text adventure, which lists what it understands
-        return str(rng.choice(environment.env.state.admissible_commands))
+        commands: list[str] = environment.env.state.admissible_commands
+        return commands[int(rng.integers(len(commands)))]
     space.seed(int(rng.integers(2**31)))
     return space.sample()
 
