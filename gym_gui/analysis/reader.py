@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ import orjson
 
 from gym_gui.analysis.jsonl import Line, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import EpisodeRecord, RunRecord, StepRecord, parse_episode, parse_run, parse_step
 
 
@@ -22,11 +23,13 @@ class OperatorRun:
         operator_id: Its id, also the name of its folder.
         path: ``<run>/operators/<operator_id>``.
         config: Its entry in the experiment as resolved; empty where there is none.
+        actions: Words of discrete actions by slot, of slots that read or look.
     """
 
     operator_id: str
     path: Path
     config: Mapping[str, Any]
+    actions: Mapping[str, Sequence[str]] = field(default_factory=lambda: dict[str, Sequence[str]]())
 
     @property
     def name(self) -> str:
@@ -167,4 +170,13 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
         for entry in sorted(root.iterdir()):
             if entry.is_dir():
                 configs.setdefault(entry.name, {})
-    return {key: OperatorRun(key, root / key, config) for key, config in configs.items()}
+    named = mapping(record.extra.get("actions")) or {}
+    return {
+        key: OperatorRun(key, root / key, config, _words(named.get(key))) for key, config in configs.items()
+    }
+
+
+def _words(named: Any) -> dict[str, Sequence[str]]:
+    """Words of actions by slot."""
+    found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
+    return {slot: words for slot, words in found.items() if words}

@@ -65,6 +65,7 @@ class Turn:
         retries: How often the server was asked again before.
         replayed: The reply comes from a cassette; nothing was sent.
         action: The action that was played after it; meaningful where ``source`` says who chose it.
+        word: That action in words, where the run folder says them.
         source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty where another call
             followed at the same decision, or the row is missing.
         said: What the agent said to its team.
@@ -94,6 +95,7 @@ class Turn:
     retries: int = 0
     replayed: bool = False
     action: Any = None
+    word: str = ""
     source: str = ""
     said: str = ""
     refused: bool = False
@@ -270,10 +272,16 @@ class Transcript:
             answers = t.turn == ends[t.step, t.agent, t.attempt]
             row = rows.get((t.step, t.agent))
             if row is not None and last and answers:
-                found.append(with_row(t, row))
+                joined = with_row(t, row)
+                found.append(replace(joined, word=self._word(t.agent, joined.action)))
             else:
                 found.append(replace(t, refused=answers and not last))
         return found
+
+    def _word(self, agent: str, action: Any) -> str:
+        words = self.operator.actions.get(agent, ())
+        number = count(action)
+        return words[number] if number is not None and number < len(words) else ""
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
         """Rows of an episode's decisions by step and slot."""

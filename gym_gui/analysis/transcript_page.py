@@ -264,7 +264,7 @@ def _body(turn: Turn) -> Iterator[str]:
 def _outcome(turn: Turn) -> str:
     if not turn.source:
         return ("Asked again." if turn.error else "Not usable: asked again.") if turn.refused else ""
-    action = shorten(str(turn.action), 80)
+    action = shorten(f"{turn.word} ({turn.action})" if turn.word else str(turn.action), 80)
     if turn.refused:
         how = {"noop": "the no-op", "random_legal": "a random legal action"}.get(turn.source, turn.source)
         return f"Not usable: {how} was played instead, {action}."

@@ -34,6 +34,7 @@ class RunLedger:
         self._retries: list[dict[str, Any]] = []
         self._players: dict[str, Any] = {}
         self._versions: dict[str, str] = {}
+        self._actions: dict[str, Any] = {}
         self.problem = ""
         if resume is not None:
             self._recorder, self._done = Recorder.reopen(resume)
@@ -58,6 +59,15 @@ class RunLedger:
     def introduce(self, run: OperatorRun, ready: SessionReady) -> None:
         """Note who plays for an operator, and the versions of all that acts."""
         self._players[run.operator_id] = ready.players
+        # Of slots that read or look: to them their actions are words, and so they are in a transcript.
+        slots = {slot: run.casting.slots[slot] for slot in run.casting.views}
+        named = {
+            slot: list(info.action_meanings)
+            for slot, info in slots.items()
+            if info.action_meanings and not getattr(info.action_space, "start", 0)
+        }
+        if named:
+            self._actions[run.operator_id] = named
         self._versions.update(ready.versions)
 
     def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
@@ -70,6 +80,8 @@ class RunLedger:
             self._recorder.update(status="running")
             return
         about = {"experiment": experiment.to_record(), "players": self._players, "versions": self._versions}
+        if self._actions:
+            about["actions"] = self._actions
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
 
     @property

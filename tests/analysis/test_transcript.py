@@ -89,7 +89,8 @@ def written(home: Path, runs: Any, rows: Iterable[Mapping[str, Any]] = CALLS, **
     agents = {"green_0": runs.agent("ppo"), "green_1": LLM}
     fields = {"agents": agents, "returns": dict.fromkeys(agents, 0.0), "length": 3, **changes}
     episodes = [runs.episode_row("team", i, **fields) for i in range(2)]
-    folder = runs.write_run(home, runs.Plan({"team": episodes}, steps=steps))
+    words = {"actions": {"team": {"green_1": ["noop", HOSTILE, "forward"]}}}
+    folder = runs.write_run(home, runs.Plan({"team": episodes}, steps=steps, extra=words))
     (folder / "operators" / "team" / "calls.jsonl").write_bytes(runs.dump(list(rows)))
     return folder
 
@@ -115,6 +116,7 @@ def test_every_call_stands_beside_what_was_played(run: Path) -> None:
         (2, 0, "", None, True),
         (2, 1, "retry", 2, False),
     ]
+    assert [t.word for t in turns] == ["noop", "", HOSTILE, "", "forward"]
     assert [t.said for t in turns] == ["I take the left.", "", "", "", ""]
     assert [t.failed for t in turns] == [False, True, True, True, False]
     assert turns[0].messages[1].text == "Step 0: the ball is ahead of you."
@@ -266,9 +268,9 @@ def test_the_page_is_whole_and_a_reply_is_nothing_but_text(run: Path) -> None:
     assert not [a for _, attributes in page.found for a in attributes if a.startswith("on")]
     assert not re.search(r"(?:src|href)=|url\(", html)
     for part in (
-        "Played: 0",
+        "Played: noop (0)",
         "Not usable: asked again.",
-        "a random legal action was played instead, 1.",
+        "a random legal action was played instead, </pre>",
         "Said to the team: I take the left.",
         "the server did not answer within 60 s",
         "price unknown",

@@ -244,6 +244,7 @@ def test_the_example_of_the_design_is_played_and_its_key_is_nowhere(
         system, seen = turn.messages
         assert "You are green_1, of team green" in system.text
         assert "You look" in seen.text  # what it really sees stands in its prompt
+        assert turn.word in ("forward", "left")
     rows = [row for row in run.steps("heterogeneous_team") if row.agent_id == LLM]
     assert {row.action_source.value for row in rows} == {"policy"}
     page = (run.folder / "transcript.html").read_text()
