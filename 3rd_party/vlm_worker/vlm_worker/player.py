@@ -6,11 +6,24 @@ import base64
 from typing import Any, Final
 
 from mosaic_llm_worker.player import Player
+from mosaic_llm_worker.servers import Message
 from mosaic_worker.worker import Decision, Invalid
 from vlm_worker.settings import VlmSettings
 
 SEE: Final = "The picture shows it."
 """Stands where the words would, when there are none or none are wanted."""
+
+_VIEWS: Final = {"whole": "of the whole game", "egocentric": "of what you see yourself"}
+_GRID: Final = (
+    "The lines over it are a grid, whose numbers count columns to the right and rows downward from 0; "
+    "its cells need not be those of the game."
+)
+
+
+def about_picture(settings: VlmSettings) -> str:
+    """What the model is told once of the pictures that it will see."""
+    told = f"Every turn comes with a picture {_VIEWS[settings.image_view]}."
+    return f"{told} {_GRID}" if settings.image_grid else told
 
 
 class VlmPlayer(Player):
@@ -32,6 +45,10 @@ class VlmPlayer(Player):
         if decision.image is None:
             return Invalid("there was no picture to show to the model")
         return await super().decide(self._shown(decision))
+
+    def _system(self, agent: str) -> Message:
+        message = super()._system(agent)
+        return {**message, "content": f"{message['content']}\n\n{about_picture(self.settings)}"}
 
     def _shown(self, decision: Decision) -> Decision:
         if self.settings.with_text and decision.text:

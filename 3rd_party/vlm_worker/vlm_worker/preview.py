@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from mosaic_llm_worker import preview as words
 from mosaic_llm_worker.server_settings import said
 from mosaic_llm_worker.settings import LlmSettings
-from vlm_worker.player import SEE
+from vlm_worker.player import SEE, about_picture
 from vlm_worker.settings import VlmSettings
 
 _PICTURE: Final = "[the picture]"
@@ -41,7 +41,8 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
         decision["text"] = SEE
     answer = words.preview({**asked, "settings": known, "decision": decision})
     if "messages" in answer:
-        *_, last = answer["messages"]
+        first, *_, last = answer["messages"]
+        first["content"] = f"{first['content']}\n\n{about_picture(settings)}"
         last["content"] = f"{_PICTURE}\n{last['content']}"
     return answer
 

@@ -78,6 +78,8 @@ async def test_view_grid_and_detail_are_as_the_slot_asks(tmp_path: Path) -> None
     pictures = [picture_of(request)[0].tobytes() for request in (plain, ruled, own)]
     assert len(set(pictures)) == 3, "three views of one state"
     assert parts(ruled)[0]["detail"] == "low"
+    assert "columns to the right" in ruled.words and "columns to the right" not in plain.words
+    assert "of what you see yourself" in own.words and "of the whole game" in plain.words
 
 
 async def test_without_words_only_the_picture_tells_what_is_seen(tmp_path: Path) -> None:
