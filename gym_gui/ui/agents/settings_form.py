@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from PyQt6 import sip
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
@@ -223,6 +224,8 @@ class _Choose:
         self._form, self._name = form, name
 
     def __call__(self, value: str) -> None:
+        if sip.isdeleted(self._form):
+            return  # somebody else plays the slot meanwhile
         control = self._form.control(self._name)
         control.set_value(value)
         control.changed.emit()

@@ -16,7 +16,7 @@ import orjson
 from gym_gui.analysis.transcript import CHAT, DRY, FALLBACKS, Turn, turn_of, with_row
 
 MOST_CALLS: Final = 20_000
-MOST_BYTES: Final = 96 << 20
+MOST_BYTES: Final = 32 << 20
 _READ: Final = 400
 """Turns kept as they were read last."""
 

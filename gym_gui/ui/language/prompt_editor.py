@@ -210,6 +210,7 @@ class PromptEditor(QDialog):
         self._request.choose(str(self._files.own))
         self._fill_list()
         self._tell()
+        self.state.setText("Saved: it counts from the next start on (Stop all, then Run)")
 
     def _on_back(self) -> None:
         try:
