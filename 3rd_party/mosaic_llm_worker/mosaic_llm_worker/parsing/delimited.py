@@ -238,7 +238,7 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     def pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
         names = "|".join(re.escape(label).replace(r"\ ", r"[\s_]+") for label in labels)
         return re.compile(
-            rf"^\W*(?:(?:{before})\b\W*){{0,4}}(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
+            rf"^\W*(?:\d{{1,2}}[.)]\W*)?(?:(?:{before})\b\W*){{0,4}}(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
             # "is" only at the end of a phrase such as "my action is": "action is needed" is prose.
             rf"\s*(?:[:=]|->|=>|→|(?:{_VERBS})\s*:?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*(.*)$",
             re.IGNORECASE | re.MULTILINE,

@@ -170,13 +170,17 @@ def _without_joins(text: str) -> str:
 
 def leading(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
     """The actions whose name a text begins with, by the longest name that fits."""
-    words = text.split()
+    return leading_words(text.split(), vocabulary)[0]
+
+
+def leading_words(words: list[str], vocabulary: Vocabulary) -> tuple[tuple[int, ...], int]:
+    """The actions whose name words begin with, and how many words the name has."""
     for size in range(min(_LONGEST, len(words)), 0, -1):
         phrase = stripped(" ".join(words[:size]))
         number = _SPOKEN_NUMBER.match(phrase)
         if found := vocabulary.find(phrase) or (vocabulary.number(int(number[1])) if number else None):
-            return tuple(sorted(found))
-    return ()
+            return tuple(sorted(found)), size
+    return (), 0
 
 
 def _list(bare: str, vocabulary: Vocabulary) -> Read:

@@ -12,11 +12,11 @@ from functools import cache
 from typing import Final
 
 from mosaic_llm_worker.parsing.cleaning import plain
-from mosaic_llm_worker.parsing.phrases import joined, leading
+from mosaic_llm_worker.parsing.phrases import joined, leading, leading_words, stripped
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+")
 _CLAUSE: Final = re.compile(r",\s*|\s+(?:but|however|although|aber|mais|pero|ma)\s+", re.IGNORECASE)
 _BEST: Final = re.compile(
     r"^(.{1,60}?)\s+(?:is|seems|looks|would be|appears to be)\s+(?:clearly |probably )?(?:the |my )"
@@ -26,18 +26,20 @@ _BEST: Final = re.compile(
 )
 _SCRIPTS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MOST: Final = 100
-"""Sentences that are looked at, the last ones."""
+"""Sentences of a line that are looked at, the last ones."""
 _MOST_WORDS: Final = 400
 """Words of a sentence that are looked at, the last ones."""
 
 
 def intended(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The actions that a text says will be done, each once."""
+    """The actions that a text says will be done, each once; lines that are one themselves are left out."""
     found: list[tuple[int, ...]] = []
-    for sentence in _SENTENCE.split(text)[-_MOST:]:
-        if not sentence.strip() or sentence.rstrip().endswith("?"):
-            continue
-        found += _of_sentence(sentence, vocabulary)
+    for line in text.splitlines():
+        sentences = [sentence for sentence in _SENTENCE.split(line) if sentence.strip()]
+        whole = len(sentences) == 1 and vocabulary.is_term(stripped(line))
+        for sentence in () if whole else sentences[-_MOST:]:
+            if not sentence.rstrip().endswith("?"):
+                found += [alone(sentence, vocabulary), *_of_sentence(sentence, vocabulary)]
     return joined(*found)
 
 
@@ -66,15 +68,40 @@ def _says_no(sentence: str) -> bool:
 def _of_clause(clause: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
     """What follows words of intent, and what is joined to it by "and then"."""
     words = clause.split()[-_MOST_WORDS:]
-    for start in _behind_intents([plain(word) for word in words]):
+    spoken = [plain(word) for word in words]
+    does = spoken[:1] in (["i"], ["we"]) and len(spoken) > 1 and spoken[1] in synonyms().verbs
+    if does and (named := _at(words[1:], vocabulary)):
+        return [named, *_joined(words[2:], vocabulary)]
+    for start in _behind_intents(spoken):
         rest = words[start:]
         while rest:
-            if named := leading(" ".join(rest), vocabulary):
+            if named := _at(rest, vocabulary):
                 return [named, *_joined(rest[1:], vocabulary)]
             if plain(rest[0]) not in synonyms().fillers:
                 break
             rest = rest[1:]
     return []
+
+
+def _at(words: list[str], vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The actions that words begin with, unless the next word may make something else of them."""
+    named, size = leading_words(words, vocabulary)
+    if not named or size == len(words) or words[size - 1][-1:] in ",.;:!)":
+        return named
+    return named if plain(words[size]) in synonyms().after else ()
+
+
+def alone(sentence: str, vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The action that a sentence is, but for how it begins ("Thus, left.", "Play in column 4.")."""
+    words = sentence.split()
+    while words and plain(words[0]) in synonyms().conclusions:
+        words = words[1:]
+    found = vocabulary.find(stripped(" ".join(words)))
+    if not found and words and plain(words[0]) in ("play", "choose", "pick", "select", "take"):
+        while words and plain(words[0]) in synonyms().fillers:
+            words = words[1:]
+        found = vocabulary.find(stripped(" ".join(words)))
+    return tuple(sorted(found))
 
 
 @cache

@@ -48,6 +48,9 @@ class Synonyms:
         keys: Of a JSON object whose value is the answer.
         placeholders: What stands for an answer where the form is repeated.
         intents: What says that somebody means to do what follows.
+        verbs: First words of actions that "I" and "we" do.
+        after: What may follow an action in its sentence.
+        conclusions: What a conclusion begins with.
         fillers: What may stand between the intent and the action.
         against: What makes a sentence no statement of an action.
         joins: What joins a second action.
@@ -62,6 +65,9 @@ class Synonyms:
     keys: frozenset[str]
     placeholders: frozenset[str]
     intents: tuple[str, ...]
+    verbs: frozenset[str]
+    after: frozenset[str]
+    conclusions: frozenset[str]
     fillers: frozenset[str]
     against: tuple[str, ...]
     joins: tuple[str, ...]
@@ -83,6 +89,9 @@ def synonyms() -> Synonyms:
         frozenset(map(plain, labels["keys"])),
         frozenset(map(plain, labels["placeholders"])),
         _longest_first(prose["intents"]),
+        frozenset(map(plain, prose["verbs"])),
+        frozenset(map(plain, prose["after"])),
+        frozenset(map(plain, prose["conclusions"])),
         frozenset(map(plain, prose["fillers"])),
         _longest_first(prose["against"]),
         _longest_first(prose["joins"]),
