@@ -161,12 +161,15 @@ class Environment:
         return Shown(text, image, tuple(messages), choices)
 
     def _drawn(self, describer: Describer, agent: AgentID, view: View) -> bytes:
-        picture = describer.frame(agent) if view.frame == "egocentric" else None
+        frame, picture = view.frame, None
+        if frame == "egocentric":
+            picture = describer.frame(agent)
         if picture is None:
-            picture = as_picture(self.adapter.render())
+            frame, picture = "whole", as_picture(self.adapter.render())
         if picture is None:
             raise ValueError("it draws no picture")
-        return as_png(picture, longest=view.image_size, grid=cells_of(picture) if view.image_grid else None)
+        grid = (describer.cells(agent, frame) or cells_of(picture)) if view.image_grid else None
+        return as_png(picture, longest=view.image_size, grid=grid)
 
     def _complain(self, what: str, error: Exception) -> None:
         if what not in self._complained:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.spaces import action_form
 
 if TYPE_CHECKING:
@@ -78,6 +78,18 @@ class Describer(ABC):
 
     def frame(self, agent: AgentID) -> Picture | None:
         """What ``agent`` itself sees as a picture, (H, W, 3) ``uint8``; ``None`` where there is no such."""
+        return None
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:
+        """Rows and columns of the game's own cells in a picture, which a grid over it should follow.
+
+        Args:
+            agent: Who is shown it.
+            frame: Whether it is the whole picture, or the one of :meth:`frame`.
+
+        Returns:
+            ``None`` where a game has no such cells: then a grid divides the picture evenly.
+        """
         return None
 
     def briefing(self, agent: AgentID, mode: Mode = "egocentric") -> str:

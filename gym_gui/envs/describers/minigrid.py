@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COMPASS, GridView, surroundings
@@ -87,6 +87,11 @@ class MiniGridDescriber(SpaceDescriber):
 
     def frame(self, agent: AgentID) -> Picture | None:
         return self.environment.env.get_pov_render(_TILE)
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        game = self.environment.env
+        own = frame == "egocentric"
+        return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
 
 
 def _is_view(image: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
@@ -66,6 +66,10 @@ class MultiGridDescriber(SpaceDescriber):
         env = self.environment.env
         names = slot_names(env)
         return {names[each.index]: each for each in env.agents}
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        game = self.environment.env
+        return game.height, game.width
 
     def game(self, agent: AgentID) -> str:
         environment, env = self.environment, self.environment.env
