@@ -25,8 +25,6 @@ _MINIHACK: Mapping[str, str] = {
     "KeyRoom": "Take the key, unlock the door of the small room with it, get to the staircase down inside.",
     "MazeWalk": "Find the staircase down in a maze.",
     "MultiRoom": "Go through the rooms and their doors to the staircase down in the last one.",
-    "LavaCrossing": "Cross the lava where there are gaps, and get to the staircase down.",
-    "SimpleCrossing": "Go round the walls where there are gaps, and get to the staircase down.",
     "Memento": "Remember the monster that you see at the start: it tells which branch of the fork is right. "
     "Kill the grid bug at its end (1 point); the squeaky board of a wrong one costs 1 point.",
     "River-Lava": "Push boulders into the river to cross it, keep off the lava, get to the staircase down.",

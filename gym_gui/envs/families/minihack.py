@@ -19,6 +19,8 @@ _HEADS = ("MiniHack-", "NetHack")
 _LEFT_OUT = (
     "NetHackChallenge",  # refuses seeds, so that no episode can be repeated
     "MiniHack-Boxoban",  # takes levels that are downloaded, by Python's global random numbers
+    "MiniHack-LavaCrossing",  # cannot be made with MiniGrid 3, whose rooms it asks for in a size they refuse
+    "MiniHack-SimpleCrossing",
     "MiniHack-Navigation-Custom",  # bases of one's own levels
     "MiniHack-Skill-Custom",
 )
