@@ -91,7 +91,7 @@ def costs_of(run: Run) -> dict[str, float]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Do one thing with one run; returns the exit status."""
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}")
-    parser.add_argument("what", choices=("summary", "report", "operators", "episodes"))
+    parser.add_argument("what", choices=("summary", "report", "operators", "episodes", "games"))
     parser.add_argument("run", type=Path)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
@@ -111,6 +111,11 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "episodes":
         assert out is not None
         return b"%d" % write_table(episode_rows(run), out)
+    if what == "games":
+        from gym_gui.analysis.pgn import write_pgn
+
+        assert out is not None
+        return b"%d" % write_pgn(run, out)
     summary = summarize(run)
     if what == "operators":
         assert out is not None

@@ -15,6 +15,7 @@ from pettingzoo.classic.chess import chess_utils
 from gym_gui.analysis import open_run
 from gym_gui.analysis.pgn import move_of, write_pgn
 from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.services.run_analysis import main
 from tests.support.runs import operator, played_here, slot
 
 
@@ -35,7 +36,7 @@ def test_moves_are_those_that_the_environment_makes() -> None:
     assert move_of(chess.Board(), 0) is None and move_of(chess.Board(), "e2e4") is None
 
 
-async def test_a_run_is_written_as_games(tmp_path: Path) -> None:
+async def test_a_run_is_written_as_games(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     players = {"player_0": {"type": "random"}, "player_1": {"type": "random"}}
     experiment = {
         "operators": [
@@ -60,6 +61,10 @@ async def test_a_run_is_written_as_games(tmp_path: Path) -> None:
         assert game.headers["Result"] == end.result(claim_draw=True) != "*"
         assert game.headers["Event"] == f"Two at random ({run.run_id})"
         assert game.headers["White"] == "random" and game.headers["Seed"] == str(episode.seed)
+
+    again = tmp_path / "again.pgn"
+    assert main(["games", str(recorded.folder), "--out", str(again)]) == 0
+    assert again.read_text() == file.read_text() and capfd.readouterr().out == "2"
 
     steps = recorded.folder / "operators/chess/steps.jsonl"
     first, *rest = steps.read_text().splitlines()
