@@ -242,7 +242,10 @@ def overhead(decisions: int) -> list[Figure]:
         bare = bare_requests(url, [call["messages"] for call in operator.calls()])[5:]
     median, theirs = statistics.median(ours), statistics.median(bare)
     more = median - theirs
-    detail = f"median {median:.2f} ms a decision, {theirs:.2f} ms a bare request, {len(ours)} of each"
+    fastest = f"fastest tenth {percentile(ours, 0.1):.2f} against {percentile(bare, 0.1):.2f} ms"
+    detail = (
+        f"median {median:.2f} ms a decision, {theirs:.2f} ms a bare request, {len(ours)} of each; {fastest}"
+    )
     return [Figure("overhead per decision", "<= 5", more, "ms", more <= 5, detail)]
 
 
