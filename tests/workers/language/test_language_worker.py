@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
 from gymnasium import spaces
 
 from gym_gui.analysis import open_run
@@ -26,7 +25,6 @@ from tests.support.language import LLM, match, soccer_policy
 from tests.support.model_server import ModelServer
 from tests.support.waiting import in_time
 
-pytest.importorskip("openai")
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 STEPS = 6
 
