@@ -64,14 +64,12 @@ class Prompter:
         briefing = slot.briefing
         if seat != slot.agent_id:
             briefing += (
-                f"\n\nIn this game you sit in the place of {seat}: all that is said above holds for it."
+                f"\n\nIn this game you sit in the place of {seat} instead: what is said above of "
+                f"{slot.agent_id}, its team and its aim is said of that seat; yours are those of {seat}."
             )
         numbers = ""
-        if (
-            slot.action_space.kind == "Discrete"
-            and self._reader.vocabulary().numbered
-            and slot.action_meanings
-        ):
+        named = slot.action_space.kind == "Discrete" and any(slot.action_meanings)
+        if named and self._reader.vocabulary().numbered:
             numbers = f"An action's number, counted from {slot.action_space.start}, is understood too."
         text = self._templates.fill(
             "system.txt",
