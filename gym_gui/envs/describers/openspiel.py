@@ -10,6 +10,7 @@ from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.core.view import Mode
 from gym_gui.envs.describers.boards import FROM_CHOICES
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.openspiel_rules import RULES, Rules
 
 
 class OpenSpielDescriber(SpaceDescriber):
@@ -38,7 +39,16 @@ class OpenSpielDescriber(SpaceDescriber):
     def game(self, agent: AgentID) -> str:
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
         company = f" You play {agent}{' with ' if others else ''}{', '.join(others)}."
-        return f"{super().game(agent)}{company}"
+        rules = self._rules.game
+        return f"{super().game(agent)}{company} {rules}".rstrip()
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return self._rules.reading
+
+    @property
+    def _rules(self) -> Rules:
+        """Of this game, empty where nobody has written them down."""
+        return RULES.get(self.environment.spec.id.rpartition("/")[2], Rules(""))
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         if self.environment.action_meanings(agent) or mask is None:
