@@ -125,13 +125,13 @@ class Prompter:
         own = self._role(seat, team) if level == 3 else ""
         if not self._slot.teammates:
             return own
-        others = [(mate, self._by_seat(mate, team)) for mate in self._slot.teammates if mate != seat]
+        others = [(mate, self._by_seat(mate, team)) for mate in self._slot.teammates]
         named = [f"{mate} has the role {role.name}" for mate, role in others if role is not None]
         return self._templates.fill(
             f"levels/{level}.txt",
             hints=self._game.hints,
             role=own,
-            others=f"In your team, {', '.join(named)}." if named else "",
+            others=f"In your team, {', '.join(named)}." if named and seat in team else "",
         )
 
     def _role(self, seat: str, team: Sequence[str]) -> str:
@@ -158,7 +158,9 @@ class Prompter:
         if not roles:
             return None
         alike = [mate for mate in team if [r for r in self._game.roles if r.suits(mate)] == roles]
-        return roles[(alike.index(agent) if agent in alike else 0) % len(roles)]
+        # Who sits in another team's place has the place in the order that its own seat has.
+        place = alike.index(agent) if agent in alike else team.index(self._slot.agent_id)
+        return roles[place % len(roles)]
 
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":

@@ -245,13 +245,16 @@ async def test_a_dry_run_writes_the_prompt_and_sends_nothing(server: FakeModelSe
 
 
 async def test_an_episode_over_is_forgotten_and_seats_may_be_swapped(server: FakeModelServer) -> None:
-    table = Table(server, history=3)
+    table = Table(server, history=3, coordination_level=3)
     await table.ask(0, "once upon a time")
+    assert "green_1 has the role defender" in table.prompt()[0]["content"]
     table.player.forget(EpisodeEnd(0, 0.0, 1, "completed"))
     table.player.reset(EpisodeStart(0, 7, "blue_0"))
     result = await table.ask(1)
     assert "once upon a time" not in str(table.prompt())
     assert "you sit in the place of blue_0" in table.prompt()[0]["content"]
+    assert "Your role is forward" in table.prompt()[0]["content"]
+    assert "green_1 has" not in table.prompt()[0]["content"], "it is of the other team now"
     assert result.extras[0]["call_ref"].startswith("blue_0/")
     await table.close()
 
