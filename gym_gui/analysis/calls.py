@@ -12,7 +12,7 @@ from gym_gui.core.record_fields import count, mapping, number, text
 
 @dataclass
 class CallTally:
-    """Calls of one slot in one episode, or of several of these.
+    """Calls of one agent in one episode, or of several of these.
 
     Attributes:
         total: Calls.
@@ -69,7 +69,7 @@ class CallTally:
 
 
 def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
-    """Read ``calls.jsonl``: calls by episode and slot, those of lost or unfinished episodes included.
+    """Read ``calls.jsonl``: calls by episode and agent, those of lost or unfinished episodes included.
 
     Raises:
         RunFormatError: A row is damaged.

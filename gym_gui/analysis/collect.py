@@ -80,6 +80,7 @@ class OperatorData:
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
         swapped: Some episode was played in swapped seats.
+        seats: Slot by seat of these episodes.
     """
 
     played: list[Played] = field(default_factory=_played)
@@ -90,6 +91,7 @@ class OperatorData:
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
     swapped: bool = False
+    seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
 
     @property
     def indices(self) -> set[int]:
@@ -102,7 +104,9 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
     data = OperatorData()
     for episode in operator.episodes():
         slot_of = {seat: agent.slot for seat, agent in episode.agents.items()}
-        data.swapped = data.swapped or any(seat != slot for seat, slot in slot_of.items())
+        if any(seat != slot for seat, slot in slot_of.items()):
+            data.swapped = True
+            data.seats[episode.episode_index] = slot_of
         for seat, agent in episode.agents.items():
             data.agents.setdefault(slot_of[seat], agent)
             data.invalid[slot_of[seat]] += episode.invalid_actions.get(seat, 0)

@@ -106,6 +106,10 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
     judged = [e.success for e in data.played if e.success is not None]
     statuses = Counter(e.status for e in data.unfinished)
     calls = collect_calls(entry.operator)
+    of_slots: dict[str, CallTally] = {}
+    for (episode, agent), tally in calls.items():
+        slot = data.seats.get(episode, {}).get(agent, agent)
+        of_slots.setdefault(slot, CallTally()).add(tally)
     return OperatorSummary(
         key=entry.key,
         run_id=entry.run.run_id,
@@ -125,10 +129,7 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
         invalid_actions=data.invalid.total(),
         decisions=collect_decisions(entry.operator, data.indices) if steps else None,
         teams=teams,
-        slots=tuple(
-            _slot(data, slot, summed(t for (_, agent), t in calls.items() if agent == slot))
-            for slot in data.agents
-        ),
+        slots=tuple(_slot(data, slot, of_slots.get(slot, CallTally())) for slot in data.agents),
         notes=tuple(_operator_notes(data, teams)),
         calls=summed(calls.values()).frozen(),
     )

@@ -42,7 +42,7 @@ class Turn:
     """One call to a model, and what became of it.
 
     Attributes:
-        agent: The slot that asked.
+        agent: The agent that asked; where seats are swapped, the one that its slot plays.
         episode: Its episode.
         step: Environment step of the decision.
         attempt: 0 for the first ask, k for the k-th retry.
@@ -70,6 +70,7 @@ class Turn:
             followed at the same decision, or the row is missing.
         said: What the agent said to its team.
         refused: The reply could not be played: it was asked again, or something else was played.
+        slot: The configured slot that sits in the agent's seat; empty where it is not known.
     """
 
     agent: str
@@ -99,6 +100,7 @@ class Turn:
     source: str = ""
     said: str = ""
     refused: bool = False
+    slot: str = ""
 
     @property
     def failed(self) -> bool:
@@ -220,7 +222,7 @@ class Transcript:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Slots that made calls."""
+        """Agents that made calls."""
         return tuple(self._index.agents)
 
     @property
@@ -239,7 +241,7 @@ class Transcript:
 
         Args:
             episode: Only those of this episode.
-            agent: Only those of this slot.
+            agent: Only those of this agent.
             failed: Only those without a usable reply.
             words: Only those in whose prompt, reply or other words this stands.
 
@@ -258,39 +260,33 @@ class Transcript:
         order = {agent: i for i, agent in enumerate(self._index.agents)}
         offsets = self._index.episodes.get(index, ())
         turns = [turn_of(row) for row in _rows_at(self.operator.path / "calls.jsonl", offsets)]
-        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt, t.turn))
-        rows = self._played(index)
-        attempts: dict[tuple[int, str], int] = {}
-        ends: dict[tuple[int, str, int], int] = {}
-        for t in turns:
-            attempts[t.step, t.agent] = t.attempt
-            ends[t.step, t.agent, t.attempt] = t.turn
+        # Of one attempt they stay as they came: what came last is the answer, what came before led to it
+        # (a dialogue, notes for itself), and nobody refused that.
+        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
+        rows, slots = self._played(index), self._seats.get(index, {})
+        attempts = {(t.step, t.agent): t.attempt for t in turns}
+        ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
         found: list[Turn] = []
-        for t in turns:
+        for i, t in enumerate(turns):
             last = t.attempt == attempts[t.step, t.agent]
-            # All calls of a dialogue but the last only lead to the answer: none of them is refused.
-            answers = t.turn == ends[t.step, t.agent, t.attempt]
-            row = rows.get((t.step, t.agent))
+            answers = i == ends[t.step, t.agent, t.attempt]
+            slot, row = slots.get(t.agent, t.agent), rows.get((t.step, t.agent))
             if row is not None and last and answers:
                 joined = with_row(t, row)
-                found.append(replace(joined, word=self._word(t.agent, joined.action)))
+                found.append(replace(joined, slot=slot, word=self._word(slot, joined.action)))
             else:
-                found.append(replace(t, refused=answers and not last))
+                found.append(replace(t, slot=slot, refused=answers and not last))
         return found
 
-    def _word(self, agent: str, action: Any) -> str:
-        words = self.operator.actions.get(agent, ())
+    def _word(self, slot: str, action: Any) -> str:
+        words = self.operator.actions.get(slot, ())
         number = count(action)
         return words[number] if number is not None and number < len(words) else ""
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
-        """Rows of an episode's decisions by step and slot."""
-        seats = self._seats.get(index, {})
-        found: dict[tuple[int, str], dict[str, Any]] = {}
-        for row in _rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ())):
-            seat = str(row.get("agent_id"))
-            found[count(row.get("step_index")) or 0, seats.get(seat, seat)] = row
-        return found
+        """Rows of an episode's decisions by step and agent."""
+        rows = _rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
+        return {(count(row.get("step_index")) or 0, str(row.get("agent_id"))): row for row in rows}
 
     @cached_property
     def _index(self) -> _Index:
@@ -312,13 +308,12 @@ class Transcript:
     def _steps(self) -> dict[int, array[int]]:
         """Where the rows of agents that made calls stand, by episode."""
         found: dict[int, array[int]] = {}
-        agents, seats = self._index.agents, self._seats
+        agents = self._index.agents
         for line in self.operator.step_lines():
             index = count(line.value.get("episode_index"))
             if index is None:
                 raise RunFormatError(line.where, "'episode_index' is missing")
-            seat = str(line.value.get("agent_id"))
-            if seats.get(index, {}).get(seat, seat) in agents:
+            if line.value.get("agent_id") in agents:
                 found.setdefault(index, array("q")).append(line.start)
         return found
 

@@ -221,7 +221,8 @@ def _tone(turn: Turn) -> str:
 
 
 def _head(turn: Turn) -> str:
-    place = [f"step {turn.step}"]
+    place = [f"slot {turn.slot}"] if turn.slot not in ("", turn.agent) else []
+    place += [f"step {turn.step}"]
     place += [f"retry {turn.attempt}"] if turn.attempt else []
     place += [f"call {turn.turn + 1}"] if turn.turn else []
     model = turn.model_reported or turn.model

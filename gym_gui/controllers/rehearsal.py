@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.reader import OperatorRun, open_run
-from gym_gui.analysis.transcript import DRY, Message, turn_of
+from gym_gui.analysis.transcript import DRY, Message, Transcript
 from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.model_slots import DRY_RUN, dry, settings_of, slots_with
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
@@ -133,10 +133,10 @@ def _slots(operator: OperatorConfig, played: OperatorRun, episodes: int) -> list
     for row in rows:
         if row.error:
             raise MosaicError(f"operator {operator.operator_id!r} cannot be played: {row.error}")
-    calls = [turn_of(call) for call in played.calls() if call.get("kind") == DRY]
+    calls = [turn for turn in Transcript(played).turns() if turn.kind == DRY]
     found: list[ModelSlot] = []
     for slot, assignment in slots_with(operator, DRY_RUN).items():
-        mine = [call for call in calls if call.agent == slot]
+        mine = [call for call in calls if call.slot == slot]
         settings = settings_of(assignment)
         first = min(mine, key=lambda call: (call.episode, call.step, call.attempt, call.turn), default=None)
         prices = [call.usd for call in mine]

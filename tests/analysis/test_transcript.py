@@ -133,10 +133,20 @@ def test_a_dialogue_is_refused_in_its_last_call_alone(tmp_path: Path, runs: Any)
     ]
 
 
-def test_slots_in_swapped_seats_find_their_rows(tmp_path: Path, runs: Any) -> None:
+def test_notes_that_were_written_before_the_answer_are_not_the_answer(tmp_path: Path, runs: Any) -> None:
+    turns = list(transcript(written(tmp_path, runs, [call(0, 0, turn=1), call(0, 0, turn=0)])).turns())
+    assert [(t.turn, t.source) for t in turns] == [(1, ""), (0, "policy")]
+
+
+def test_calls_in_swapped_seats_are_those_of_the_slot_that_sat_there(tmp_path: Path, runs: Any) -> None:
     seats = {"green_0": {**LLM, "slot": "green_1"}, "green_1": runs.agent("ppo", "green_0")}
-    turns = list(transcript(written(tmp_path, runs, [call(0, 1)], agents=seats)).turns())
-    assert [(t.agent, t.source) for t in turns] == [("green_1", "policy")]  # green_0's row, not the other
+    folder = written(tmp_path, runs, [call(0, 1, "green_0")], agents=seats)
+    (turn,) = transcript(folder).turns()
+    # green_0's row, not that of the other seat, in which nothing of this was played
+    assert (turn.agent, turn.slot, turn.source, turn.word) == ("green_0", "green_1", "policy", HOSTILE)
+    assert "slot green_1, step 1" in render_transcript([open_run(folder)])
+    slots = {s.slot: s.calls for s in summarize(open_run(folder)).operators[0].slots}
+    assert slots["green_1"] is not None and slots["green_0"] is None
 
 
 def test_turns_are_found_by_agent_failure_and_words(run: Path) -> None:
