@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -164,11 +165,14 @@ def test_dry_run_projects_calls_and_price_and_asks_nobody(mosaic: Mosaic) -> Non
 
 
 def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) -> None:
-    path = experiment(mosaic.home, lake("http://127.0.0.1:9/v1", model_id="nobody-knows-it"), num_episodes=9)
+    asks = lake("http://127.0.0.1:9/v1", model_id="nobody-knows-it")["workers"]["agent"]
+    seats = {"player_1": asks, "player_2": {"type": "random"}}
+    game = {"task": "classic/tictactoe_v3", "seats": "swap", "workers": seats}
+    path = experiment(mosaic.home, game, num_episodes=10)
     done = mosaic("run", path, "--dry-run")
     assert done.status == 0, done.err
     for part in (
-        "9 episodes",
+        "10 episodes",
         "[system]",
         "<observation>",
         "Price:   not known",
@@ -176,6 +180,9 @@ def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) ->
         "No model was asked, and no run was kept.",
     ):
         assert part in done.out
+    # Of two games, one in each seat, both count: the shortest has 5 moves.
+    found = re.search(r"\((\S+) an episode", done.out)
+    assert found and float(found[1]) >= 2.5
     assert sorted(mosaic.home.iterdir()) == [path]
 
 
