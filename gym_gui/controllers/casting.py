@@ -39,6 +39,10 @@ def _nobody() -> dict[AgentID, object]:
     return {}
 
 
+def _alone() -> dict[AgentID, Company]:
+    return {}
+
+
 def _nothing() -> dict[AgentID, Pipeline]:
     return {}
 
@@ -192,6 +196,7 @@ class Casting:
         if deadline is None and assignment.worker_type != "human":
             deadline = DEFAULT_DEADLINE_S
         view = self.views.get(agent)
+        company, elsewhere = (Company(), _alone()) if view is None else self._companies(agent, view)
         return SlotRequest(
             agent,
             self.env_id,
@@ -204,18 +209,28 @@ class Casting:
             deadline,
             secrets,
             pipeline,
-            Company() if view is None else self.company(agent, view),
+            company,
+            elsewhere,
         )
 
     def company(self, agent: AgentID, view: View) -> Company:
         """What a worker that reads is told of the game before it begins."""
+        return self._companies(agent, view)[0]
+
+    def _companies(self, slot: AgentID, view: View) -> tuple[Company, dict[AgentID, Company]]:
+        """What a slot is told in its own place, and in those of others that it takes in some episodes."""
         environment = self.make_environment()
+        others = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         try:
-            return Company(
-                environment.describer(agent).briefing(agent, view.mode), *environment.company(agent)
-            )
+            told = {
+                seat: Company(
+                    environment.describer(seat).briefing(seat, view.mode), *environment.company(seat)
+                )
+                for seat in (slot, *sorted(others - {slot}))
+            }
         finally:
             environment.close()
+        return told.pop(slot), told
 
 
 def settings_of(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> dict[str, Any]:

@@ -51,6 +51,10 @@ class Company:
     opponents: Sequence[str] = ()
 
 
+def _alone() -> dict[str, Company]:
+    return {}
+
+
 @dataclass(frozen=True)
 class SlotRequest:
     """A slot to be filled by a worker.
@@ -69,6 +73,7 @@ class SlotRequest:
         secrets: Keys by name; they leave this process only inside the ``Load`` message.
         pipeline: What happens to observations before the worker sees them.
         company: The game in words and who else plays, for workers that read.
+        seats: The same for others' seats that the slot takes in some episodes.
     """
 
     agent_id: str
@@ -83,6 +88,7 @@ class SlotRequest:
     secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
     pipeline: Pipeline | None = None
     company: Company = Company()
+    seats: Mapping[str, Company] = field(default_factory=_alone)
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -99,6 +105,8 @@ class SlotRequest:
             team=self.company.team,
             teammates=self.company.teammates,
             opponents=self.company.opponents,
+            seats=[pb.Seat(agent=agent, **vars(company)) for agent, company in self.seats.items()],
+            deadline_s=self.deadline_s or 0.0,
         )
         if self.noop is not None:
             load.noop = self.noop

@@ -29,13 +29,21 @@ from mosaic_worker import Actions, AsyncWorker, Invalid
 class Main(AsyncWorker):
     inputs = ("text", "image", "messages")
 
+    def __init__(self):
+        self.places = {}
+
+    def reset(self, slot, starts):
+        self.places.update({(slot.index, start.episode): slot.at(start.agent_id) for start in starts})
+
     async def decide(self, slot, decision):
         await asyncio.sleep(0)
         if decision.attempt < slot.settings.get("refuses", 0):
             return Invalid("not yet", raw="hm")
+        slot = self.places[slot.index, decision.episode]
         legal = decision.legal_actions or [0]
         saw = {"saw": decision.text, "heard": list(decision.messages), "told": slot.briefing,
                "company": [slot.team, *slot.teammates, "against", *slot.opponents],
+               "patience": slot.deadline_s,
                "choices": [list(c) for c in decision.choices],
                "said": f"I see step {decision.step}"}
         if decision.image is not None and slot.settings.get("keeps"):
@@ -62,16 +70,18 @@ def slot(worker: str = "reader", **settings: Any) -> dict[str, Any]:
 
 
 async def played(
-    players: dict[str, Any], task: str, seeds: Any, concurrency: int, steps: int = 2
+    players: dict[str, Any], task: str, seeds: Any, concurrency: int, steps: int = 2, seats: str = "fixed"
 ) -> Listener:
     """All episodes, cut off after a few steps."""
     listener = Listener()
     settings = SessionSettings(concurrency, max_steps=steps)
-    session = LocalSession(cast(operator(players, task)), settings, listener)
+    casting = cast(operator(players, task, seats=seats))
+    episodes = plans(seeds, len(casting.seatings))
+    session = LocalSession(casting, settings, listener)
     try:
         await session.start()
-        session.play(plans(seeds))
-        await in_time(lambda: len(listener.episodes) == len(seeds), "all episodes are over")
+        session.play(episodes)
+        await in_time(lambda: len(listener.episodes) == len(episodes), "all episodes are over")
     finally:
         await session.close()
     return listener
@@ -104,6 +114,21 @@ async def test_team_mates_hear_each_other_and_nobody_else_does() -> None:
     assert heard["green_1"] == [[], ["green_0: I see step 0"], ["green_0: I see step 1"]]
     assert heard["blue_0"] == [[], [], []]
     assert sheet.column(0, "company", "green_0")[0] == ["green", "green_1", "against", "blue_0", "blue_1"]
+
+
+@pytest.mark.usefixtures("reader")
+async def test_where_seats_are_swapped_a_slot_is_told_of_its_place_in_each_episode() -> None:
+    players = {"green_0": {**slot(), "deadline_s": 45}, "green_1": slot(), "blue_0": slot(), "blue_1": slot()}
+    sheet = await played(players, "MosaicMultiGrid-S-2v2-IndAgObs-v1", [1], 2, seats="swap")
+    for index in (0, 1):
+        for seat in players:
+            team, other = ("green", "blue") if seat.startswith("green") else ("blue", "green")
+            mate = f"{team}_{1 - int(seat[-1])}"
+            company = sheet.column(index, "company", seat)[0]
+            assert company == [team, mate, "against", f"{other}_0", f"{other}_1"]
+            assert f"You are {seat}" in sheet.column(index, "told", seat)[0]
+    patience = [sheet.column(index, "patience", "green_0")[0] for index in (0, 1)]
+    assert patience == [45.0, 300.0], "the second episode's green_0 is the slot blue_0"
 
 
 @pytest.mark.usefixtures("reader")

@@ -12,15 +12,13 @@ from pydantic import ValidationError
 from chess_worker.commands import TOOLS
 from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
-from mosaic_llm_worker.calls import Caller, DryRun, Unanswered
+from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
 from mosaic_llm_worker.server_settings import call_seed, said
 from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
 from stockfish_worker.position import Position, refusal
 
-_DEADLINE_S: Final = 290.0
-"""The host waits 300 s where the slot sets nothing shorter; then nobody reads the answer."""
 _KEPT_REPLY: Final = 4_000
 
 
@@ -93,7 +91,7 @@ class ChessWorker(AsyncWorker):
             reason=decision.reason,
         )
         agent = self._seats.get((slot.index, decision.episode), slot.agent_id)
-        until = asyncio.get_running_loop().time() + _DEADLINE_S
+        until = wanted_by(slot)
         first = Place(agent, decision.episode, decision.step, decision.attempt, 0, until)
         tokens, reply = {"input": 0, "output": 0}, Completion("")
         for turn in range(settings.max_turns):

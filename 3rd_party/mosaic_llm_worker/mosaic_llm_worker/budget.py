@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.images import picture
 from mosaic_llm_worker.servers import Ask, Message
+from mosaic_worker.worker import PolicyFailed
 
 PRICES: Final = Path(__file__).with_name("prices.toml")
 _MORE: Final = "give more of it, or lower max_tokens"
@@ -25,7 +26,7 @@ _PIXELS_A_TOKEN: Final = 750
 """Anthropic's documented rule; other services count pictures in tiles, which comes to about as much."""
 
 
-class BudgetSpent(Exception):
+class BudgetSpent(PolicyFailed):
     """The next call could pass the budget; the message has the figures."""
 
 

@@ -17,13 +17,14 @@ from mosaic_llm_worker.pace import Pace
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, open_server
 from mosaic_worker.rng import bits_of
-from mosaic_worker.worker import LoadError
+from mosaic_worker.worker import LoadError, PolicyFailed, Slot
 
-__all__ = ["BudgetSpent", "Caller", "DryRun", "Fatal", "Spent", "Unanswered"]
+__all__ = ["BudgetSpent", "Caller", "DryRun", "Fatal", "Spent", "Unanswered", "wanted_by"]
 
 _log = logging.getLogger(__name__)
 
 _FIRST_WAIT_S: Final = 0.5
+_MARGIN_S: Final = 1.0
 _LONGEST_WAIT_S: Final = 30.0
 _JITTER_STREAM: Final = 0x77616974  # "wait"
 _LONGEST_REPLY: Final = 100_000
@@ -36,12 +37,20 @@ class Unanswered(Exception):
     """This call has no usable reply; another may. The message is a sentence."""
 
 
-class Fatal(Exception):
+class Fatal(PolicyFailed):
     """No call of this slot can succeed; the message is a sentence."""
 
 
 class DryRun(Exception):
     """The prompt was written down; no model is asked."""
+
+
+def wanted_by(slot: Slot) -> float:
+    """A little before the host stops waiting for what it asks of ``slot`` now: in the loop's time."""
+    limit = slot.deadline_s
+    if limit is None:
+        return math.inf
+    return asyncio.get_running_loop().time() + limit - min(_MARGIN_S, limit / 10)
 
 
 @dataclass(slots=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered
+from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.memory import Memory, Refused
 from mosaic_llm_worker.parsing import Reader
@@ -26,8 +25,6 @@ from mosaic_worker.worker import (
     StepResults,
 )
 
-_DEADLINE_S: Final = 290.0
-"""The host waits 300 s where the slot sets nothing shorter; then nobody reads the answer."""
 _KEPT_REPLY: Final = 4_000
 """Characters of a refused reply that are shown to the model again and recorded in the row."""
 _LONGEST_SAID: Final = 300
@@ -51,11 +48,18 @@ class Player:
         self.slot, self.settings = slot, settings
         try:
             self.reader = Reader(slot.action_space, slot.action_meanings, slot.env_id)
-            self.prompter = Prompter(slot, settings, self.reader)
+            # One for each place that the slot takes: where seats are swapped, sides and aims are others.
+            self._prompters = {
+                seat: Prompter(slot.at(seat), settings, self.reader) for seat in (slot.agent_id, *slot.seats)
+            }
         except (ValueError, PromptError) as exc:
             raise LoadError(str(exc)) from None
         self.caller = Caller(settings, slot.secrets, record)
         self._episodes: dict[int, Memory] = {}
+
+    def prompter(self, agent: str) -> Prompter:
+        """Writes the prompts of episodes in which the slot plays ``agent``."""
+        return self._prompters.get(agent, self._prompters[self.slot.agent_id])
 
     @property
     def policy(self) -> str:
@@ -111,13 +115,13 @@ class Player:
         """
         memory = self._memory(decision.episode)
         memory.begin(decision.step, decision.text, decision.choices)
-        until = asyncio.get_running_loop().time() + _DEADLINE_S
+        until = wanted_by(self.slot)
         place = Place(memory.agent, decision.episode, decision.step, decision.attempt, 0, until)
         try:
             await self._sum_up(decision, memory, place)
             refused, memory.refused = memory.refused, None
             messages = self.messages(decision, memory, refused)
-            reply = await self._call(decision, memory, place, messages, self._form(decision))
+            reply = await self._call(decision, memory, place, messages, self._form(decision, memory))
         except (Unanswered, DryRun) as exc:
             return Invalid(str(exc))
         return self._answer(decision, memory, place, reply)
@@ -132,7 +136,7 @@ class Player:
                 problem = "the model thought and gave no answer; more max_tokens may help"
             memory.refused = Refused(decision.step, reply.text[:_KEPT_REPLY])
             return Invalid(problem, reply.text[:_KEPT_REPLY])
-        said = reading.said[:_LONGEST_SAID] if self.prompter.talks else ""
+        said = reading.said[:_LONGEST_SAID] if self.prompter(memory.agent).talks else ""
         memory.answered(decision.step, self._named(memory, decision.step, reading.action))
         extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
         if said:
@@ -147,22 +151,22 @@ class Player:
         memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
         return reply
 
-    def _form(self, decision: Decision) -> Mapping[str, Any] | None:
+    def _form(self, decision: Decision, memory: Memory) -> Mapping[str, Any] | None:
         if self.settings.strategy != "structured":
             return None
         space, vocabulary = self.slot.action_space, None
         if space.kind == "Discrete":
             vocabulary = self.reader.vocabulary(decision.action_mask, decision.choices, decision.text)
-        return schema(space, vocabulary, self.prompter.talks)
+        return schema(space, vocabulary, self.prompter(memory.agent).talks)
 
     async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
         """Have notes written of the turns so far, when it is time to."""
         turns = memory.to_sum_up(decision.step)
         if not turns:
             return
-        messages = [self._system(memory.agent), *self._earlier(turns)]
+        messages = [self._system(memory.agent), *self._earlier(memory.agent, turns)]
         notes = f"Your notes so far:\n{memory.notes}\n\n" if memory.notes else ""
-        messages.append({"role": "user", "content": f"{notes}{self.prompter.summary}"})
+        messages.append({"role": "user", "content": f"{notes}{self.prompter(memory.agent).summary}"})
         second = Place(place.agent, place.episode, place.step, place.attempt, _SUMMARY_TURN, place.until)
         try:
             reply = await self._call(decision, memory, second, messages, None)
@@ -176,11 +180,12 @@ class Player:
     def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
         """The whole prompt of a decision."""
         last = memory.last(decision.step)
-        messages = [self._system(memory.agent), *self._earlier(memory.before(decision.step))]
-        turn = self.prompter.turn(decision, memory.notes, last.news if last is not None else "")
+        messages = [self._system(memory.agent), *self._earlier(memory.agent, memory.before(decision.step))]
+        prompter = self.prompter(memory.agent)
+        turn = prompter.turn(decision, memory.notes, last.news if last is not None else "")
         if refused is None or refused.step != decision.step or not decision.reason:
             return [*messages, {"role": "user", "content": self.content(decision, turn)}]
-        again = self.prompter.again(decision.reason)
+        again = prompter.again(decision.reason)
         if not refused.reply.strip():
             return [*messages, {"role": "user", "content": self.content(decision, f"{turn}\n\n{again}")}]
         return [
@@ -195,14 +200,14 @@ class Player:
         return text
 
     def _system(self, agent: str) -> Message:
-        return {"role": "system", "content": self.prompter.system(agent)}
+        return {"role": "system", "content": self.prompter(agent).system}
 
-    def _earlier(self, turns: Any) -> list[Message]:
+    def _earlier(self, agent: str, turns: Any) -> list[Message]:
         """Earlier turns as a conversation."""
         messages: list[Message] = []
         news = ""
         for turn in turns:
-            seen = self.prompter.seen(turn.step, turn.seen, news)
+            seen = self.prompter(agent).seen(turn.step, turn.seen, news)
             answer = turn.answer or turn.played or "(no answer)"
             messages.append({"role": "user", "content": seen})
             spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)

@@ -25,8 +25,14 @@ _NOTHING: Final = "(nothing that words can say)"
 class Prompter:
     """Writes the prompts of one slot; the same of the same.
 
+    Attributes:
+        system: The rules.
+        reminder: How to answer, at every turn.
+        summary: Asks for notes.
+        talks: Whether it may speak to team-mates.
+
     Args:
-        slot: Who plays what.
+        slot: Who plays what, in the place that it has in the episode.
         settings: How it is talked to.
         reader: Knows the actions.
 
@@ -49,34 +55,23 @@ class Prompter:
         self._strategy = filled(once, where, **words)
         self.reminder = filled(always, where, **words)
         # Mistakes in the files come out before anything is played.
-        self.system(slot.agent_id)
+        self.system = self._system()
         self.turn(Decision(0, 0, 0, 0, None, None, 0, ""))
         self.again("")
         self.summary = self._templates.text("summary.txt")
 
-    def system(self, seat: str) -> str:
-        """The rules.
-
-        Args:
-            seat: The agent that is played in this episode; where seats are swapped, not the slot's own.
-        """
+    def _system(self) -> str:
         slot = self._slot
-        briefing = slot.briefing
-        if seat != slot.agent_id:
-            briefing += (
-                f"\n\nIn this game you sit in the place of {seat} instead: what is said above of "
-                f"{slot.agent_id}, its team and its aim is said of that seat; yours are those of {seat}."
-            )
         numbers = ""
         named = slot.action_space.kind == "Discrete" and any(slot.action_meanings)
         if named and self._reader.vocabulary().numbered:
             numbers = f"An action's number, counted from {slot.action_space.start}, is understood too."
         text = self._templates.fill(
             "system.txt",
-            agent=seat,
-            briefing=briefing,
+            agent=slot.agent_id,
+            briefing=slot.briefing,
             numbers=numbers,
-            level=self._level(seat),
+            level=self._level(),
             talk=self._talk(),
             strategy=self._strategy,
         )
@@ -118,11 +113,11 @@ class Prompter:
         name = "talk_structured.txt" if self._settings.strategy == "structured" else "talk.txt"
         return self._templates.fill(name, mates=", ".join(self._slot.teammates))
 
-    def _level(self, seat: str) -> str:
+    def _level(self) -> str:
         """What is said of playing together; to nobody who plays alone."""
         level = self._settings.coordination_level
         team = sorted({self._slot.agent_id, *self._slot.teammates})
-        own = self._role(seat, team) if level == 3 else ""
+        own = self._role(team) if level == 3 else ""
         if not self._slot.teammates:
             return own
         others = [(mate, self._by_seat(mate, team)) for mate in self._slot.teammates]
@@ -131,13 +126,13 @@ class Prompter:
             f"levels/{level}.txt",
             hints=self._game.hints,
             role=own,
-            others=f"In your team, {', '.join(named)}." if named and seat in team else "",
+            others=f"In your team, {', '.join(named)}." if named else "",
         )
 
-    def _role(self, seat: str, team: Sequence[str]) -> str:
+    def _role(self, team: Sequence[str]) -> str:
         wanted = self._settings.role
         if not wanted:
-            by_seat = self._by_seat(seat, team)
+            by_seat = self._by_seat(self._slot.agent_id, team)
             # Who plays alone has a role only where one is meant for that very seat (the prey of a hunt).
             alone = not self._slot.teammates and by_seat is not None and by_seat.seats == ("*",)
             return "" if by_seat is None or alone else by_seat.text
@@ -158,9 +153,7 @@ class Prompter:
         if not roles:
             return None
         alike = [mate for mate in team if [r for r in self._game.roles if r.suits(mate)] == roles]
-        # Who sits in another team's place has the place in the order that its own seat has.
-        place = alike.index(agent) if agent in alike else team.index(self._slot.agent_id)
-        return roles[place % len(roles)]
+        return roles[alike.index(agent) % len(roles)]
 
     def _examples(self) -> str:
         if self._settings.strategy != "few_shot":

@@ -8,7 +8,7 @@ import threading
 from concurrent.futures import Future
 from typing import Any, Awaitable, Callable, Dict, Sequence, Set, Tuple
 
-from mosaic_worker.worker import Batch, Decision, EpisodeEnd, EpisodeStart, Slot, Worker
+from mosaic_worker.worker import Batch, Decision, EpisodeEnd, EpisodeStart, PolicyFailed, Slot, Worker
 
 _log = logging.getLogger(__name__)
 _CLOSING_S = 5.0
@@ -95,6 +95,8 @@ class Decider:
             result = await self._worker.decide(one.slot, one[0])
         except asyncio.CancelledError:
             raise
+        except PolicyFailed as exc:
+            result = exc
         except Exception as exc:  # the border to the author's code
             _log.exception("decide raised")
             result = exc

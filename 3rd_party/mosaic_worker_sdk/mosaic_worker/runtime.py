@@ -24,6 +24,8 @@ from mosaic_worker.worker import (
     EpisodeStart,
     Invalid,
     LoadError,
+    PolicyFailed,
+    Seat,
     Slot,
     StepResults,
     Worker,
@@ -259,6 +261,11 @@ def _slot(load: pb.Load) -> Slot:
         team=load.team,
         teammates=tuple(load.teammates),
         opponents=tuple(load.opponents),
+        deadline_s=load.deadline_s or None,
+        seats={
+            seat.agent: Seat(seat.briefing, seat.team, tuple(seat.teammates), tuple(seat.opponents))
+            for seat in load.seats
+        },
     )
 
 
@@ -309,12 +316,14 @@ def _answer(worker: Worker, batch: Batch, codec: Codec) -> List[pb.Replies]:
     except Exception as exc:  # the border to the author's code
         if len(batch) > 1:
             return [reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec)]
-        _log.exception("select_actions raised")
+        if not isinstance(exc, PolicyFailed):
+            _log.exception("select_actions raised")
         return [_broken(batch, exc)]
 
 
 def _broken(batch: Batch, exc: Exception) -> pb.Replies:
-    problem = pb.Problem(id=batch.ids[0], reason=f"{type(exc).__name__}: {exc}", fatal=True)
+    reason = str(exc) if isinstance(exc, PolicyFailed) else f"{type(exc).__name__}: {exc}"
+    problem = pb.Problem(id=batch.ids[0], reason=reason, fatal=True)
     return pb.Replies(slot=batch.slot.index, problems=[problem])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Tuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ class Slot:
         team: Name of the slot's team.
         teammates: The other agents of it.
         opponents: Agents of other teams.
+        deadline_s: Longest time for a decision in seconds; ``None``: there is none.
+        seats: What the slot is told where it sits in another agent's place, by that agent;
+            :meth:`at` uses it.
     """
 
     index: int
@@ -49,6 +52,26 @@ class Slot:
     noop_action: int | None = None
     secrets: Mapping[str, str] = field(default_factory=lambda: _nothing(), repr=False)
     deterministic: bool | None = None
+    briefing: str = ""
+    team: str = ""
+    teammates: Sequence[str] = ()
+    opponents: Sequence[str] = ()
+    deadline_s: Optional[float] = None
+    seats: Mapping[str, Seat] = field(default_factory=lambda: _nothing())
+
+    def at(self, agent_id: str) -> Slot:
+        """The slot as it is in an episode in which it plays ``agent_id``.
+
+        Args:
+            agent_id: Of the episode's start; its own where seats are not swapped.
+        """
+        seat = self.seats.get(agent_id)
+        return self if seat is None else replace(self, agent_id=agent_id, **seat._asdict())
+
+
+class Seat(NamedTuple):
+    """What a slot is told of one place; the fields are those of :class:`Slot`."""
+
     briefing: str = ""
     team: str = ""
     teammates: Sequence[str] = ()
@@ -305,6 +328,14 @@ class Worker:
 
     def close(self) -> None:
         """The process is about to end."""
+
+
+class PolicyFailed(Exception):
+    """The policy cannot go on, and its episode fails; the message is a sentence for a person.
+
+    Anything else that a worker raises fails the episode as well, as a fault of its program: with the
+    exception's name, and a traceback in the log.
+    """
 
 
 class LoadError(Exception):

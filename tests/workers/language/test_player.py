@@ -14,7 +14,7 @@ from mosaic_llm_worker.calls import BudgetSpent, Fatal
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, Slot, StepResults
+from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, Seat, Slot, StepResults
 from tests.support.fake_model_server import FakeModelServer, Reply, refusal
 
 SPACE = Space.from_json({"kind": "Discrete", "dtype": "int64", "n": 8, "start": 0})
@@ -39,6 +39,7 @@ class Table:
         self.slot = Slot(
             0, "green_0", ENV, space, space, given, SOCCER if space is SPACE else (), team="green",
             briefing="Get the ball into the goal.", teammates=("green_1",), opponents=("blue_0",),
+            seats={"blue_0": Seat("Keep the ball out.", "blue", ("blue_1",), ("green_0", "green_1"))},
         )  # fmt: skip
         self.player = Player(self.slot, LlmSettings.model_validate(given), self.calls.append)
         self.player.reset(EpisodeStart(0, 7))
@@ -252,9 +253,10 @@ async def test_an_episode_over_is_forgotten_and_seats_may_be_swapped(server: Fak
     table.player.reset(EpisodeStart(0, 7, "blue_0"))
     result = await table.ask(1)
     assert "once upon a time" not in str(table.prompt())
-    assert "you sit in the place of blue_0" in table.prompt()[0]["content"]
-    assert "Your role is forward" in table.prompt()[0]["content"]
-    assert "green_1 has" not in table.prompt()[0]["content"], "it is of the other team now"
+    rules = table.prompt()[0]["content"]
+    assert "You are blue_0" in rules and "Keep the ball out." in rules and "Get the ball" not in rules
+    assert "Your role is forward" in rules
+    assert "blue_1 has the role defender" in rules and "green_1" not in rules
     assert result.extras[0]["call_ref"].startswith("blue_0/")
     await table.close()
 
@@ -271,5 +273,5 @@ def test_prompts_of_ones_own_take_the_place_of_the_defaults(server: FakeModelSer
     (tmp_path / "strategies").mkdir()
     (tmp_path / "strategies" / "naive.txt").write_text("Give $one for $$5.\n---\nNow!\n")
     table = Table(server, strategy="naive", prompt_folder=str(tmp_path))
-    assert "Give the word of one action for $5." in table.player.prompter.system("green_0")
-    assert table.player.prompter.reminder == "Now!"
+    assert "Give the word of one action for $5." in table.player.prompter("green_0").system
+    assert table.player.prompter("green_0").reminder == "Now!"

@@ -74,7 +74,7 @@ class Welcome(_message.Message):
     def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Load(_message.Message):
-    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents")
+    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -96,6 +96,8 @@ class Load(_message.Message):
     TEAM_FIELD_NUMBER: _ClassVar[int]
     TEAMMATES_FIELD_NUMBER: _ClassVar[int]
     OPPONENTS_FIELD_NUMBER: _ClassVar[int]
+    SEATS_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
     slot: int
     agent: str
     env: str
@@ -110,7 +112,23 @@ class Load(_message.Message):
     team: str
     teammates: _containers.RepeatedScalarFieldContainer[str]
     opponents: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ...) -> None: ...
+    seats: _containers.RepeatedCompositeFieldContainer[Seat]
+    deadline_s: float
+    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ..., seats: _Optional[_Iterable[_Union[Seat, _Mapping]]] = ..., deadline_s: _Optional[float] = ...) -> None: ...
+
+class Seat(_message.Message):
+    __slots__ = ("agent", "briefing", "team", "teammates", "opponents")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    BRIEFING_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    TEAMMATES_FIELD_NUMBER: _ClassVar[int]
+    OPPONENTS_FIELD_NUMBER: _ClassVar[int]
+    agent: str
+    briefing: str
+    team: str
+    teammates: _containers.RepeatedScalarFieldContainer[str]
+    opponents: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, agent: _Optional[str] = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Loaded(_message.Message):
     __slots__ = ("slot", "policy", "error")
