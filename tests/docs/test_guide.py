@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,8 +59,11 @@ print(json.dumps(found))
 
 @cache
 def _texts() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """Every text in the window's code; those with gaps as patterns."""
+    """Every text in the window's code and in the forms of workers; those with gaps as patterns."""
     whole: set[str] = set()
+    for manifest in (ROOT / "3rd_party").glob("*/worker.toml"):
+        worker = tomllib.loads(manifest.read_text("utf-8"))
+        whole |= {worker["name"], *(each["title"] for each in worker.get("settings", {}).values())}
     gapped: list[re.Pattern[str]] = []
     for path in (ROOT / "gym_gui").rglob("*.py"):
         if path.parts[-2] == "cli" or "wire" in path.parts:
@@ -88,7 +92,7 @@ def test_what_is_bold_stands_in_the_window(page: Path) -> None:
 
 
 def test_the_check_of_names_can_fail() -> None:
-    assert _is_said("Step all") and not _is_said("Step everybody")
+    assert _is_said("Step all") and not _is_said("Walk everybody")
 
 
 def _told(heading: str) -> dict[str, str]:
