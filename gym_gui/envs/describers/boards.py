@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.core.live import Board
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.core.view import Mode
-from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square
+from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 if TYPE_CHECKING:
@@ -26,14 +26,15 @@ _RULES: Mapping[str, str] = {
     "chess": "The rules of chess: who mates the other's king wins; stalemate, repetition and fifty moves "
     "without capture or pawn move draw.",
     "go": "The rules of go: stones are put on free points in turn; stones without a free neighbour are "
-    "taken; no position comes twice; two passes end the game, and who holds more of the board, komi "
-    "counted, wins.",
+    "taken; no position comes twice; two passes in a row end the game. Then one's stones count, and the "
+    "free points that only they enclose: who has more wins.",
     "checkers": "The rules of checkers (draughts): men move aslant and forward, must take by jumping where "
     "they can, and become kings on the last row. Who has no move loses. Each jump is a move of its own.",
 }
 _LETTERS: Mapping[str, str] = {
     "chess": "Capitals are white's pieces, small letters black's (K king, Q queen, R rook, B bishop, "
     "N knight, P pawn). Moves are written as from and to square, with the piece a pawn becomes: e2e4, e7e8q.",
+    "tic_tac_toe": "Columns are numbered from the left, rows from the top.",
     "checkers": "X and O are men, doubled letters kings. Moves are written as from and to square.",
     "go": "X are black's stones, O white's.",
 }
@@ -63,7 +64,14 @@ class BoardDescriber(SpaceDescriber):
             lines.append(
                 f"Your opponent's last move: {' to '.join(square(board, each) for each in board.last)}"
             )
-        return "\n".join(lines)
+        elif board.kind == "go" and turn_of(self.environment).last is not None:
+            lines.append("Your opponent passed: if you pass too, the game ends and the board is counted.")
+        return "\n".join([*lines, *self.notation(board)])
+
+    def notation(self, board: Board) -> list[str]:
+        """Lines on the position in the notation that programs read, where there is one."""
+        # OpenSpiel prints chess as FEN.
+        return [f"FEN: {self.environment.env.game_state}"] if board.kind == "chess" else []
 
     def can_say(self, agent: AgentID) -> bool:
         # However large the observation: the board is what is told.
@@ -81,7 +89,14 @@ class BoardDescriber(SpaceDescriber):
         environment = self.environment
         others = [each for each in environment.adapter.possible_agents if each != agent]
         title = environment.family.title_of(environment.spec)
-        return f"The game is {title}; you play {agent} against {', '.join(others)}. {_RULES[self._kind]}"
+        rules = f"The game is {title}; you play {agent} against {', '.join(others)}. {_RULES[self._kind]}"
+        return f"{rules} White gets {self._komi():g} points more (komi)." if self._kind == "go" else rules
+
+    def _komi(self) -> float:
+        """Of a game of go: PettingZoo's or OpenSpiel's."""
+        game: Any = self.environment.env
+        komi: Any = game._komi if hasattr(game, "_komi") else game._env.get_parameters()["komi"]
+        return float(komi)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return f"The board is drawn from above with {_FREE} for free. {_LETTERS.get(self._kind, '')}".strip()
@@ -90,7 +105,11 @@ class BoardDescriber(SpaceDescriber):
         if self.environment.action_meanings(agent):
             return ()
         board = self.board(observation)
-        return () if board is None else tuple(Choice(move.action, move.label) for move in board.moves)
+        if board is None:
+            return ()
+        if board.kind == "tic_tac_toe":  # which OpenSpiel counts from 0
+            return tuple(Choice(move.action, square(board, move.target)) for move in board.moves)
+        return tuple(Choice(move.action, move.label) for move in board.moves)
 
     def _how_to_act(self, agent: AgentID) -> str:
         if self.actions(agent):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
@@ -118,6 +118,10 @@ class CrafterDescriber(SpaceDescriber):
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
         return [ActionWord(word, _meaning(word)) for word in self.environment.action_meanings(agent)]
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        wide, high = (int(n) for n in self._game._view)  # the last rows show what is carried
+        return high, wide
 
     @property
     def _game(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word
@@ -154,6 +154,12 @@ class NetHackDescriber(SpaceDescriber):
         padded = np.pad(whole, [(_AROUND * _TILE,) * 2, (_AROUND * _TILE,) * 2, (0, 0)])
         size = (2 * _AROUND + 1) * _TILE
         return np.ascontiguousarray(padded[y * _TILE : y * _TILE + size, x * _TILE : x * _TILE + size])
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        if frame == "egocentric":
+            return 2 * _AROUND + 1, 2 * _AROUND + 1
+        rows, columns = importlib.import_module("nle.nethack").DUNGEON_SHAPE
+        return int(rows), int(columns)
 
 
 def _text(line: NDArray[Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.types import Choice
 from gym_gui.envs import Environment
+from stockfish_worker.position import Position
 
 
 def positions(task: str, games: int) -> Iterator[tuple[Environment, str, Any]]:
@@ -97,6 +98,43 @@ def test_connect_four_shows_its_columns(task: str, rows: int) -> None:
     assert count > 150
 
 
+def test_openspiel_tic_tac_toe_is_answered_with_the_squares_that_the_board_shows() -> None:
+    count = 0
+    for environment, agent, seen in positions("open_spiel/tic_tac_toe", 30):
+        describer, state = environment.describer(agent), environment.env.game_state
+        shown = drawing(describer.text(agent, seen), 3)
+        assert [row.lower() for row in shown] == str(state).split()
+        choices = describer.choices(agent, seen, environment.adapter.action_mask(agent))
+        assert [choice.action for choice in choices] == state.legal_actions()
+        for choice in choices:
+            _, column, _, row = choice.word.split()
+            after = state.clone()
+            after.apply_action(choice.action)
+            drawn = str(after).split()
+            changed = [
+                (x + 1, y + 1) for y in range(3) for x in range(3) if drawn[y][x] != shown[y][x].lower()
+            ]
+            assert changed == [(int(column), int(row))]
+        count += 1
+    assert count > 150
+
+
+def test_openspiel_chess_tells_the_position_that_engines_read() -> None:
+    count = special = 0
+    for environment, agent, seen in positions("open_spiel/chess", 2):
+        describer, state = environment.describer(agent), environment.env.game_state
+        text, mask = describer.text(agent, seen), environment.adapter.action_mask(agent)
+        choices = describer.choices(agent, seen, mask)
+        position = Position.read(text, {choice.word: choice.action for choice in choices})
+        assert set(position.actions) == set(position.board.legal_moves)
+        assert "\n".join(drawing(text, 8)) == str(position.board).replace(" ", "")
+        for move, action in position.actions.items():
+            assert position.board.parse_san(state.action_to_string(state.current_player(), action)) == move
+            special += bool(move.promotion) or position.board.is_castling(move)
+        count += 1
+    assert count > 150 and special > 3
+
+
 def test_tic_tac_toe_names_squares_as_its_actions_do() -> None:
     count = 0
     for environment, agent, seen in positions("tictactoe_v3", 30):
@@ -128,6 +166,34 @@ def test_go_names_points_and_passes() -> None:
         if count == 150:
             break
     assert count > 100
+
+
+@pytest.mark.parametrize("task", ["go_v5", "open_spiel/go"])
+def test_go_tells_of_a_pass_and_of_the_komi(task: str) -> None:
+    environment = envs.make(task)
+    try:
+        adapter = environment.adapter
+        seen = adapter.reset(seed=1)
+        for word, told in (("D4", "last move: D4"), ("pass", "Your opponent passed: if you pass too")):
+            (agent,) = adapter.get_current_agents()
+            assert told not in environment.describer(agent).text(agent, seen[agent])
+            seen = adapter.step({agent: action_of(environment, agent, seen, word)}).observations
+            (other,) = adapter.get_current_agents()
+            text = environment.describer(other).text(other, seen[other])
+            assert told in text and ("last move" in text) == (word != "pass")
+            assert "White gets 7.5 points more (komi)." in environment.describer(agent).briefing(agent)
+        (agent,) = adapter.get_current_agents()
+        adapter.step({agent: action_of(environment, agent, seen, "pass")})
+        assert not adapter.get_current_agents()
+    finally:
+        environment.close()
+
+
+def action_of(environment: Environment, agent: str, seen: Any, word: str) -> int:
+    """The action of a word now."""
+    mask = environment.adapter.action_mask(agent)
+    choices = environment.describer(agent).choices(agent, seen[agent], mask)
+    return next(choice.action for choice in choices if choice.word == word)
 
 
 def test_players_are_told_the_rules_and_how_to_answer() -> None:

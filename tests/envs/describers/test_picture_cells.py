@@ -15,6 +15,8 @@ from gym_gui.core.view import FRAMES
         "MiniGrid-Empty-5x5-v0",
         "BabyAI-GoTo-v0",
         "MosaicMultiGrid-S-2v2-IndAgObs-v1",
+        "CrafterReward-v1",
+        "MiniHack-Room-5x5-v0",
     ],
 )
 def test_cells_are_squares_of_the_picture(task: str) -> None:
@@ -27,7 +29,7 @@ def test_cells_are_squares_of_the_picture(task: str) -> None:
         for frame in FRAMES:
             picture, cells = drawn[frame], describer.cells(agent, frame)
             if picture is None:
-                assert frame == "egocentric" and task.startswith("Mosaic")
+                assert frame == "egocentric" and task.startswith(("Mosaic", "Crafter"))
                 continue
             assert cells is not None
             (high, rest), (wide, more) = (
