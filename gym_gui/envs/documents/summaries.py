@@ -65,6 +65,8 @@ MPE2: Mapping[str, str] = {
     "simple": "An agent moves to the landmark that it sees.",
     "simple_adversary": "Good agents cover the target and hide from the adversary which landmark it is.",
     "simple_crypto": "Alice sends Bob a message in a code that Eve must not break.",
+    "collect_treasure": "Collectors fetch treasures and bring each to the deposit of its colour.",
+    "simple_formation": "Agents stand evenly around a circle about the landmark.",
     "simple_line": "Agents spread evenly along the line between two landmarks.",
     "simple_push": "One agent wants to reach the landmark, the other to push it away.",
     "simple_reference": "Two agents tell each other which landmark the other has to go to.",
