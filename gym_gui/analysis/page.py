@@ -76,6 +76,7 @@ def _verdicts(summary: Summary) -> str:
 def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
     yield f"<h2>{safe(task or 'Operators')}</h2>"
     yield _operator_table(operators)
+    yield _call_table(operators)
     keys = {o.key: o for o in operators}
     competing = [o for o in operators if len(o.teams) > 1]
     for operator in competing:
@@ -172,8 +173,6 @@ def _operator_table(operators: Sequence[OperatorSummary]) -> str:
     successes = any(o.success for o in operators)
     headings += ["Success", "Length"] if successes else ["Length"]
     headings += ["Unusable", "Fallbacks", "Decision p50"]
-    called = any(o.calls for o in operators)
-    headings += ["Tokens in + out", "Cost"] if called else []
 
     def row(o: OperatorSummary) -> list[str]:
         competing = len(o.teams) > 1
@@ -193,10 +192,26 @@ def _operator_table(operators: Sequence[OperatorSummary]) -> str:
             safe(unusable_in_words(o)),
             f"{o.decisions.fallbacks:,}" if o.decisions else "-",
             safe(wording.milliseconds(o.decisions.latency_p50_ms) if o.decisions else "-"),
-            *([safe(wording.tokens(o.calls)), safe(wording.price(o.calls))] if called else ()),
         ]
 
     return _table(headings, (row(o) for o in operators), ("Operator", "Kind"))
+
+
+def _call_table(operators: Sequence[OperatorSummary]) -> str:
+    """What models were asked, and what that cost; nothing where none was."""
+    rows = [
+        [
+            safe(o.name),
+            f"{o.calls.total:,}",
+            f"{o.calls.input_tokens:,}",
+            f"{o.calls.output_tokens:,}",
+            safe(wording.price(o.calls)),
+        ]
+        for o in operators
+        if o.calls
+    ]
+    headings = ["Operator", "Calls to models", "Tokens in", "Tokens out", "Cost"]
+    return _table(headings, rows, ("Operator",)) if rows else ""
 
 
 def _team_table(operator: OperatorSummary) -> str:

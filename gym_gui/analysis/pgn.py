@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from gym_gui.analysis.export import write_whole
 from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.core.enums import ActionSource, EpisodeStatus
 from gym_gui.core.errors import MissingDependencyError, RunFormatError, UsageError
 from gym_gui.core.records import EpisodeRecord, StepRecord
@@ -34,7 +35,7 @@ _KNIGHT_JUMPS: Final = [(x, y) for x in range(-2, 3) for y in range(-2, 3) if ab
 _FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
 
 
-def is_chess(operator: OperatorRun) -> bool:
+def is_chess(operator: OperatorRun | OperatorSummary) -> bool:
     """Whether an operator plays PettingZoo's chess."""
     return bool(_CHESS.search(operator.task))
 

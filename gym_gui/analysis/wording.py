@@ -106,11 +106,6 @@ def calls(c: Calls | None) -> str:
     return f"of {count(c.total, 'call')}: {told}" if told else ""
 
 
-def tokens(calls: Calls | None) -> str:
-    """``12,345 + 678``: read and written."""
-    return "-" if calls is None else f"{calls.input_tokens:,} + {calls.output_tokens:,}"
-
-
 def count(n: int, what: str) -> str:
     """``1 episode``, ``2 episodes``."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
