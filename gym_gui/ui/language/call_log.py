@@ -14,6 +14,7 @@ from typing import Any, Final
 import orjson
 
 from gym_gui.analysis.transcript import CHAT, DRY, FALLBACKS, Turn, turn_of, with_row
+from gym_gui.core.live import LiveView
 
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
@@ -93,6 +94,7 @@ class CallLog:
         self._refused: set[int] = set()
         self._newest: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._played: dict[tuple[str, int, int], dict[str, Any]] = {}
+        self._words: dict[tuple[str, int], str] = {}
         self._read: OrderedDict[int, Turn] = OrderedDict()
 
     def __len__(self) -> int:
@@ -125,6 +127,12 @@ class CallLog:
         self._remember(number, turn)
         self._forget()
         return turn
+
+    def look(self, view: LiveView) -> None:
+        """Learn what actions are called: rows of an episode have their numbers alone."""
+        for agent in view.agents:
+            if agent.number is not None and agent.action:
+                self._words[agent.slot, agent.number] = agent.action
 
     def played(self, steps: bytes, seats: dict[str, str]) -> None:
         """An episode is over: its rows say what became of the answers.
@@ -185,10 +193,14 @@ class CallLog:
             turn = replace(turn, refused=True)
         elif row is not None and self._newest.get(key, (-1, 0))[0] == number:
             turn = with_row(turn, row)
+            turn = replace(turn, word=self._word(turn))
         self._read[number] = turn
         self._read.move_to_end(number)
         while len(self._read) > _READ:
             self._read.popitem(last=False)
+
+    def _word(self, turn: Turn) -> str:
+        return self._words.get((turn.agent, turn.action), "") if isinstance(turn.action, int) else ""
 
     def _forget(self) -> None:
         over = 0

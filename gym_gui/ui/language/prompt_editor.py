@@ -242,10 +242,10 @@ class PromptEditor(QDialog):
         if self._task is not None and not self._task.done():
             self._again = True
             return
+        self.state.setText("Looking…")
         self._task = self._context.spawn(self._preview(), "Previewing a prompt")
 
     async def _preview(self) -> None:
-        self.state.setText("Looking…")
         try:
             said = await self._asked()
         except MosaicError as error:

@@ -38,6 +38,7 @@ class CallStrip(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._rows: tuple[tuple[str, str, str], ...] = ()
         self._tip: Turn | None = None
+        self.clear()
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -66,8 +67,10 @@ class CallStrip(QWidget):
         self.update()
 
     def clear(self) -> None:
-        """Nothing was asked yet."""
-        self._rows, self._tip = (), None
+        """Nothing was asked yet; its place is kept, so that the card does not jump with the first call."""
+        self._rows, self._tip = (("", "No model has been asked yet", "muted"),), None
+        self.setToolTip("")
+        self.setAccessibleName(". ".join(self.lines))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -95,13 +98,14 @@ class CallStrip(QWidget):
         painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
         metrics = QFontMetrics(painter.font())
         head_width = max((metrics.horizontalAdvance(head) for head, _, _ in self._rows if head), default=0)
+        top = (self.height() - len(self._rows) * _LINE) // 2
         for i, (head, text, colour) in enumerate(self._rows):
-            rect = QRect(8, 4 + i * _LINE, self.width() - 16, _LINE)
+            rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)
             if head:
                 painter.setPen(now.colour("muted"))
                 painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, head)
                 rect.setLeft(rect.left() + head_width + 8)
-            painter.setPen(now.colour(colour))
+            painter.setPen(theme.text_on(now.tokens.wash, now.colour(colour)))
             elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
             painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, elided)
         if self.hasFocus():
@@ -110,7 +114,7 @@ class CallStrip(QWidget):
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
         """A click opens it."""
-        if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._rows:
+        if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._tip is not None:
             self.opened.emit()
             a0.accept()
 
@@ -126,7 +130,7 @@ class CallStrip(QWidget):
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Enter opens it."""
-        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._rows:
+        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._tip is not None:
             self.opened.emit()
             return
         super().keyPressEvent(a0)

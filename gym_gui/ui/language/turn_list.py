@@ -41,10 +41,13 @@ class TurnDelegate(QStyledItemDelegate):
             return
         now = theme.current()
         painter.save()
+        ground = now.colour("panel")
         if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(option.rect, now.colour("wash"))
+            ground = now.colour("wash")
+            painter.fillRect(option.rect, ground)
         elif option.state & QStyle.StateFlag.State_MouseOver:
-            painter.fillRect(option.rect, now.colour("raised"))
+            ground = now.colour("raised")
+            painter.fillRect(option.rect, ground)
         area = option.rect.adjusted(_SIDE, 4, -_SIDE, -4)
         half = area.height() // 2
         top, below = QRect(area), QRect(area)
@@ -62,7 +65,7 @@ class TurnDelegate(QStyledItemDelegate):
         head = heading_of(turn, several=self.several)
         _draw(painter, left, head, strong, now.colour("text"))
         colour = now.colour("error" if turn.failed else "muted" if turn.kind == DRY else "text")
-        _draw(painter, below, summary_of(turn), theme.font(theme.TEXT_PX), colour)
+        _draw(painter, below, summary_of(turn), theme.font(theme.TEXT_PX), theme.text_on(ground, colour))
         painter.restore()
 
 

@@ -46,7 +46,7 @@ class TurnView(QWidget):
         self._words = ""
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
-        """How actions are said; by default as they were recorded."""
+        """How actions are said; by default by the word that the turn has, or else its number."""
         self.facts = muted_label("", wrap=True)
         self.facts.setObjectName("turn-facts")
         self.copy = LinkButton(
@@ -117,7 +117,7 @@ class TurnView(QWidget):
         self._mark()
 
     def _action(self, turn: Turn) -> str:
-        return str(turn.action) if self.action_words is None else self.action_words(turn)
+        return turn.word or str(turn.action) if self.action_words is None else self.action_words(turn)
 
     def _mark(self) -> None:
         found: list[QTextEdit.ExtraSelection] = []
@@ -230,7 +230,8 @@ def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
     head.setProperty(QTextCharFormat.Property.FontPixelSize, theme.SMALL_PX + 1)
     head.setForeground(now.colour("muted"))
     body = QTextCharFormat()
-    body.setForeground(now.colour(colour))
+    # Red is made for dots and bars: as text it has to be told from its ground.
+    body.setForeground(theme.text_on(now.tokens.raised, now.colour(colour)))
     body.setProperty(QTextCharFormat.Property.FontPixelSize, theme.TEXT_PX)
     if not cursor.atStart():
         cursor.insertBlock()

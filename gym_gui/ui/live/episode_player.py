@@ -384,6 +384,8 @@ class EpisodePlayer:
         if self._blind:
             return
         last, self.last_view = self.last_view, view
+        if self.calls is not None:
+            self.calls.look(view)
         moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
         if moved:
             self.touch()

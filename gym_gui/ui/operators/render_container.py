@@ -33,6 +33,9 @@ NARROW = 290
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
 
+_ASKED = frozenset({"llm", "vlm"})
+"""Kinds of player whose models are asked; other kinds get a place for it with their first call."""
+
 
 def leading_kind(config: OperatorConfig) -> str:
     """The kind a card is marked with: a person's before a model's before a policy's before a rule's."""
@@ -155,6 +158,10 @@ class OperatorRenderContainer(Card):
         self.badge.set_kind(leading_kind(config))
         self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
+        if not _ASKED.isdisjoint(player.worker_type for player in players.values()):
+            self._strip()
+        elif self.calls is not None and self.operator.calls is None:
+            self.calls.hide()
         # One agent's action stands among the facts; of several, each has its chip.
         self.stage.set_overlay_shown(len(players) > 1)
         self.stage.set_seats({slot: Seat(player.worker_type) for slot, player in players.items()})
@@ -190,19 +197,23 @@ class OperatorRenderContainer(Card):
         if view.step == 0:
             self._show_returns()
             if self.calls is not None and self.operator.calls is None:
-                self.calls.hide()  # it has begun anew, and nobody was asked yet
+                self.calls.clear()  # it has begun anew, and nobody was asked yet
 
     def _on_called(self, turn: Turn) -> None:
         """A model was asked: cards of other players have no place for it."""
         calls = self.operator.calls
         if calls is None:
             return
+        self._strip().show_call(turn, calls.spending, several=len(calls.agents) > 1)
+
+    def _strip(self) -> CallStrip:
+        """Once there it stays: a card whose picture changed its size with a call would be hard to watch."""
         if self.calls is None:
             self.calls = CallStrip(self)
             self.calls.opened.connect(self._on_transcript)
             self.body.insertWidget(self.body.indexOf(self._foot), self.calls)
-        self.calls.show_call(turn, calls.spending, several=len(calls.agents) > 1)
         self.calls.show()
+        return self.calls
 
     def _on_transcript(self) -> None:
         self.transcript_requested.emit(self.operator)

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PyQt6.QtCore import QEvent, QObject
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QTextEdit, QWidget
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.prompt_editor import PromptEditor
@@ -58,28 +62,36 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     operator = deck.add(lake(server))
     other = deck.add(OperatorConfig("noop", "", "", "FrozenLake-v1", dict(_noop()), max_steps=3), start=False)
     card = manual.card(operator)
-    qtbot.waitUntil(lambda: card.calls is not None, timeout=WAIT)  # asked before the first step
     strip = card.calls
-    assert strip is not None and manual.card(other).calls is None
+    assert strip is not None and strip.isVisible() and manual.card(other).calls is None
+    assert strip.lines == ("No model has been asked yet",)
+    qtbot.waitUntil(lambda: operator.last_view is not None, timeout=WAIT)
+    sizes = Sizes(card.stage)
     # The first reply has no action in it: it is asked again.
-    qtbot.waitUntil(lambda: strip.lines[1] == "Said <action>right</action>", timeout=WAIT)
+    qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
     look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
 
+    assert sizes.seen == []
     strip.opened.emit()
     dock = manual.transcript
     assert dock is not None and dock.isVisible() and manual.current is operator
     panel = dock.panel
     assert panel.model.rowCount() == 2 and panel.view.turn.step == 0
     assert panel.model.turn(0).refused
+    qtbot.wait(1)
+    sizes = Sizes(card.stage)
     deck.set_pace(None, lock_step=False)
     deck.run()
     qtbot.waitUntil(lambda: operator.tally.episodes >= 1, timeout=WAIT)
     deck.pause()
     qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
+    assert sizes.seen == []  # calls come and go without the picture changing its size
     assert panel.model.turn(1).source == "retry"  # what became of it is known once the episode is over
     panel.list.select(0)
     assert "Reply, which could not be played".upper() in panel.view.text.toPlainText()
+    panel.list.select(1)
+    assert "PLAYED\nright (asked again)" in panel.view.text.toPlainText()
     manual.select(other)
     assert dock.hint.isVisible() and not panel.isVisible()
     manual.show_transcript(False)
@@ -90,6 +102,39 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     finish(deck.close())
     assert run.folder is not None
     replay(context, run.folder, qtbot, finish)
+
+
+class Sizes(QObject):
+    """Sizes that a widget is given from now on."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.seen: list[tuple[int, int]] = []
+        self._at = widget.height()
+        widget.installEventFilter(self)
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        if isinstance(a0, QWidget) and isinstance(a1, QResizeEvent) and a0.height() != self._at:
+            self._at = a0.height()
+            self.seen.append((a0.width(), a0.height()))
+        return False
+
+
+def least_contrast(shown: QTextEdit) -> float:
+    """Of all that is written, against the ground that is painted."""
+    document, ground = shown.document(), shown.grab().toImage().pixelColor(shown.width() // 2, 4)
+    assert document is not None
+    found: list[float] = []
+    block = document.begin()
+    while block.isValid():
+        found += [
+            theme.contrast(span.format.foreground().color(), ground)
+            for span in block.textFormats()
+            if span.length
+        ]
+        block = block.next()
+    assert len(found) > 5
+    return min(found)
 
 
 def look_and_edit(
@@ -119,6 +164,14 @@ def look_and_edit(
         qtbot.waitUntil(lambda: "tokens" in editor.state.text(), timeout=WAIT)
         seen = moment["decision"]["text"].splitlines()[0]
         assert seen in editor.shown.toPlainText()
+        for mode in ("dark", "light"):
+            context.theme.set_mode(mode)
+            assert least_contrast(editor.shown) >= 4.5
+            editor.fresh.click()
+            assert editor.state.text() == "Looking…" and editor.shown.isEnabled()
+            assert least_contrast(editor.shown) >= 4.5  # what was there stays to be read meanwhile
+            qtbot.waitUntil(lambda: "tokens" in editor.state.text(), timeout=WAIT)
+            assert least_contrast(editor.shown) >= 4.5
         editor.editor.setPlainText("You are $agent, a penguin.\n$briefing\n$strategy")
         qtbot.waitUntil(lambda: "a penguin" in editor.shown.toPlainText(), timeout=WAIT)
         assert not (folder / "mine").exists() and chosen == []  # nothing is kept until it is saved
