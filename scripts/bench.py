@@ -55,6 +55,17 @@ class Figure:
     detail: str
 
 
+def told(figures: Sequence[Figure], file: Path | None) -> int:
+    """Print the figures as a table, and write them to ``file`` as JSON; the exit status."""
+    table = Table("figure", "goal", "measured", "met", "detail")
+    for f in figures:
+        table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
+    Console(width=150).print(table)
+    if file:
+        file.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
+    return 0 if all(f.met for f in figures) else 1
+
+
 def bare_rate(task: str, seconds: float) -> float:
     """Steps per second of the plain loop, resets included."""
     import gymnasium
@@ -242,13 +253,7 @@ def main() -> int:
             figures.append(Figure(name, f">= {goal:g}", ratio, "x", ratio >= goal, detail))
             print(f"{name}: {ratio:.2f}", file=sys.stderr)
     figures += [f for f in start_up(args.quick) if args.only.lower() in f.name.lower()]
-    table = Table("figure", "goal", "measured", "met", "detail")
-    for f in figures:
-        table.add_row(f.name, f.goal, f"{f.measured:.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
-    Console(width=150).print(table)
-    if args.json:
-        args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
-    return 0 if all(f.met for f in figures) else 1
+    return told(figures, args.json)
 
 
 if __name__ == "__main__":

@@ -34,14 +34,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
-from bench import Figure
-from rich.console import Console
-from rich.table import Table
+from bench import Figure, told
 
 from gym_gui import envs
 from gym_gui.analysis.reader import OperatorRun, open_run
@@ -343,13 +340,7 @@ def main() -> int:
         if args.only.lower() in name:
             figures += measure()
             print(f"{name}: done", file=sys.stderr)
-    table = Table("figure", "goal", "measured", "met", "detail")
-    for f in figures:
-        table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
-    Console(width=150).print(table)
-    if args.json:
-        args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
-    return 0 if all(f.met for f in figures) else 1
+    return told(figures, args.json)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,10 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player
-from rich.console import Console
-from rich.table import Table
+from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
@@ -270,13 +267,7 @@ def main() -> int:
         met = measured == goal if exact else measured >= goal
         figures.append(Figure(name, f"{'=' if exact else '>='} {goal:,g}", measured, unit, met, detail))
         print(f"{name}: {measured:,.2f} {unit}", file=sys.stderr)
-    table = Table("figure", "goal", "measured", "met", "detail")
-    for f in figures:
-        table.add_row(f.name, f.goal, f"{f.measured:,.2f} {f.unit}", "yes" if f.met else "NO", f.detail)
-    Console(width=150).print(table)
-    if args.json:
-        args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
-    return 0 if all(f.met for f in figures) else 1
+    return told(figures, args.json)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -88,14 +89,18 @@ def _decision(data: dict[str, Any]) -> Decision:
     )
 
 
-def main() -> int:
-    """Answer one question."""
+def main(answering: Callable[[Any], dict[str, Any]] = preview) -> int:
+    """Answer one question from stdin on stdout.
+
+    Args:
+        answering: Makes the answer of what was asked.
+    """
     try:
         asked = json.load(sys.stdin)
     except ValueError as exc:
         answer: dict[str, Any] = {"error": f"no JSON on stdin: {exc}"}
     else:
-        answer = preview(asked)
+        answer = answering(asked)
     print(json.dumps(answer))
     return 0
 

@@ -6,7 +6,6 @@ tokens are not in the estimate: they depend on how the provider counts pixels.
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any, Final
 
@@ -47,17 +46,5 @@ def preview(asked: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def main() -> int:
-    """Answer one question."""
-    try:
-        asked = json.load(sys.stdin)
-    except ValueError as error:
-        answer: dict[str, Any] = {"error": f"no JSON on stdin: {error}"}
-    else:
-        answer = preview(asked)
-    print(json.dumps(answer))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(words.main(preview))
