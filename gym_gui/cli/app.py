@@ -157,12 +157,15 @@ def report(
 ) -> None:
     """Print who is better, and how sure that is.
 
-    Writes summary.json and report.html.
+    Writes summary.json and report.html, and games.pgn where chess was played.
     """
     from gym_gui.analysis import report as make_report
+    from gym_gui.cli.games import write_games
     from gym_gui.cli.runs import find_run
 
-    make_report([find_run(run) for run in runs], as_json=as_json, out=out)
+    found = [find_run(run) for run in runs]
+    make_report(found, as_json=as_json, out=out)
+    write_games(found, out, as_json=as_json)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

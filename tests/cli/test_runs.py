@@ -156,3 +156,19 @@ def test_output_into_a_closed_pipe_or_an_ascii_terminal(mosaic: Mosaic) -> None:
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
     assert os.linesep.join(mosaic.process("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()) != ""
+
+
+def test_a_report_writes_games_of_chess_beside_its_tables(mosaic: Mosaic, played: Path) -> None:
+    seats = {f"player_{i}": {"type": "random"} for i in (0, 1)}
+    chess = {"id": "chess", "name": "Two at random", "task": "classic/chess_v6", "workers": seats}
+    path = experiment(mosaic.home, chess, max_steps=6)
+    run = mosaic.home / mosaic("run", path, "--json", "--episodes", "2").json()["run"]
+    done = mosaic("report", run)
+    assert done.status == 0 and "games.pgn (2 games)" in done.out
+    assert (run / "games.pgn").read_text().count('[White "') == 2
+    json.loads(mosaic("report", run, "--json").out)  # nothing stands beside the summary there
+    # Of several runs each has a file of its own; who plays no chess has none.
+    out = mosaic.home / "both"
+    assert mosaic("report", run, played, "--out", out).status == 0
+    assert [file.name for file in out.glob("*.pgn")] == [f"games-{run.name}.pgn"]
+    assert not list(played.glob("*.pgn"))

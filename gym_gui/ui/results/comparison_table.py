@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,20 +69,15 @@ class ComparisonModel(QAbstractTableModel):
         self._rows: list[_Row] = []
         self._columns: list[_Column] = []
 
-    def show(self, operators: Sequence[OperatorSummary], costs: Mapping[str, float]) -> None:
-        """Show these operators, in their order.
-
-        Args:
-            operators: Of one environment.
-            costs: US dollars by operator id, for those that made paid calls.
-        """
+    def show(self, operators: Sequence[OperatorSummary]) -> None:
+        """Show these operators of one environment, in their order."""
         self.beginResetModel()
         self._rows = []
         for operator in operators:
             self._rows.append(_Row(operator))
             if len(operator.teams) > 1:
                 self._rows += [_Row(operator, team) for team in operator.teams]
-        self._columns = _columns(operators, costs)
+        self._columns = _columns(operators)
         self.endResetModel()
 
     def operator(self, row: int) -> OperatorSummary | None:
@@ -134,13 +129,9 @@ def _alignment(section: int) -> Qt.AlignmentFlag:
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
-def _columns(operators: Sequence[OperatorSummary], costs: Mapping[str, float]) -> list[_Column]:
+def _columns(operators: Sequence[OperatorSummary]) -> list[_Column]:
     competing = any(len(o.teams) > 1 for o in operators)
     scored = competing and any(team.score for o in operators for team in o.teams)
-
-    def cost(row: _Row) -> str:
-        price = costs.get(row.operator.operator_id) if row.team is None else None
-        return NONE if price is None else f"${price:,.2f}" if price >= 0.01 else f"${price:.4f}"
 
     columns = [
         _Column("Operator", _name),
@@ -158,8 +149,8 @@ def _columns(operators: Sequence[OperatorSummary], costs: Mapping[str, float]) -
         _Column("Unusable", _unusable, "Replies that could not be played"),
         _Column("Decision p50", _latency, "Median time from the question to the answer"),
     ]
-    if costs:
-        columns.append(_Column("Cost", cost, "What paid calls cost, as they were recorded"))
+    if any(o.calls for o in operators):
+        columns.append(_Column("Cost", _cost, "What calls to models cost, as far as prices are known"))
     return columns
 
 
@@ -219,6 +210,12 @@ def _latency(row: _Row) -> str:
     return wording.milliseconds(decisions.latency_p50_ms if decisions else None).replace(" us", " µs")
 
 
+def _cost(row: _Row) -> str:
+    if row.team is not None:
+        return ""
+    return NONE if row.operator.calls is None else wording.price(row.operator.calls)
+
+
 def _tip(row: _Row, section: int) -> str | None:
     if section == 0 and row.team is None:
         players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
@@ -266,10 +263,10 @@ class ComparisonTable(QTableView):
         """The operator whose row is selected."""
         return self.comparison.operator(self.currentIndex().row())
 
-    def show_operators(self, operators: Sequence[OperatorSummary], costs: Mapping[str, float]) -> None:
+    def show_operators(self, operators: Sequence[OperatorSummary]) -> None:
         """Show these; the selected one stays selected."""
         selected = self.current
-        self.comparison.show(operators, costs)
+        self.comparison.show(operators)
         self._measure()
         self._share_width()
         if selected is not None and (row := self.comparison.row_of(selected.key)) >= 0:

@@ -228,7 +228,7 @@ class ComparisonView(QWidget):
     def _show_task(self) -> None:
         operators, analysis = self._operators, self._analysis
         assert analysis is not None
-        self.table.show_operators(operators, analysis.costs)
+        self.table.show_operators(operators)
         competing = [o for o in operators if len(o.teams) > 1]
         rows, axis = _intervals(operators)
         self.intervals.set_intervals(rows, axis)

@@ -1,4 +1,4 @@
-"""What can be taken out of the Results page as a file: tables, pictures, a video."""
+"""What can be taken out of the Results page as a file: tables, games, pictures, a video."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QWidget
 
+from gym_gui.analysis.pgn import is_chess
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.jobs import JobStrip
@@ -44,6 +45,7 @@ class ExportMenu(QMenu):
         for key, text, slot in (
             ("operators", "Comparison as a table…", self._on_operators),
             ("episodes", "Episodes as a table…", self._on_episodes),
+            ("games", "Games of chess as PGN…", self._on_games),
             ("figure", "Plots as a picture…", self._on_figure),
             ("video", "Replay as a video…", self._on_video),
             ("image", "This step as a picture…", self._on_image),
@@ -61,6 +63,10 @@ class ExportMenu(QMenu):
         said = comparison is not None and comparison.analysis is not None
         for key in ("operators", "episodes", "figure"):
             self.choices[key].setEnabled(said or key == "episodes")
+        analysis = comparison.analysis if comparison is not None else None
+        chess = analysis is not None and any(is_chess(operator) for operator in analysis.summary.operators)
+        self.choices["games"].setVisible(chess)
+        self.choices["games"].setEnabled(chess)
         played = replay is not None and replay.isVisibleTo(self._page) and replay.current is not None
         self.choices["video"].setEnabled(played)
         self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
@@ -70,6 +76,14 @@ class ExportMenu(QMenu):
 
     def _on_episodes(self) -> None:
         self._ask_table("episodes", "episodes.csv")
+
+    def _on_games(self) -> None:
+        if self.run is not None:
+            use = partial(self._write_games, self.run)
+            exports.ask_where(self._page, "Write the games", "games.pgn", exports.PGN, use)
+
+    def _write_games(self, run: Path, path: Path) -> None:
+        self._jobs.run("Writing the games…", exports.games_job(run, path))
 
     def _ask_table(self, what: str, name: str) -> None:
         if self.run is not None:

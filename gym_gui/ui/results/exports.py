@@ -1,4 +1,4 @@
-"""What leaves the page as files: tables, pictures of the plots, a video, a picture of a step."""
+"""What leaves the page as files: tables, games, pictures of the plots, a video, a picture of a step."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _PICTURE_SCALE = 2
 TABLES = "CSV (*.csv);;Parquet (*.parquet)"
 PICTURES = "PNG picture (*.png);;SVG drawing (*.svg)"
 PNG = "PNG picture (*.png)"
+PGN = "Games of chess (*.pgn)"
 MP4 = "MP4 video (*.mp4)"
 _ENDING = re.compile(r"\*(\.\w+)")
 
@@ -132,6 +133,16 @@ def table_job(run: Path, what: str, path: Path) -> Job:
         rows = await write_run_table(run, what, path)
         count = "1 row" if rows == 1 else f"{rows:,} rows"
         return _written(path, count)
+
+    return job
+
+
+def games_job(run: Path, path: Path) -> Job:
+    """Writes a run's games of chess, for chess programs."""
+
+    async def job(_share: OnShare) -> Said:
+        games = await write_run_table(run, "games", path)
+        return _written(path, "1 game" if games == 1 else f"{games:,} games")
 
     return job
 

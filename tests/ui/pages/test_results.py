@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -11,16 +13,39 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.core.config import OperatorConfig
 from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results import exports
+from tests.support.engine import player, record_run
 from tests.ui.results.conftest import played_run, run
 
 __all__ = ["played_run", "run"]
 
 LONG = 40_000
+
+
+@pytest.fixture(scope="session")
+def chess_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two operators at chess, each of which has asked models."""
+
+    def legal(s: Any) -> int:
+        choices = s.legal_actions
+        return choices[(s.seed + s.step_index) % len(choices)]
+
+    def playing(name: str, title: str) -> Any:
+        seats = {f"player_{i}": player(legal) for i in (0, 1)}
+        return OperatorConfig(name, title, "", "chess_v6", {}), seats
+
+    two = (playing("asked", "Asked"), playing("free", "Free"))
+    run = asyncio.run(record_run(tmp_path_factory.mktemp("chess"), *two, seeds=(1,), max_steps=8))
+    calls = {"asked": [0.25, 0.5, None], "free": [0.0]}
+    for name, prices in calls.items():
+        lines = [orjson.dumps({"agent": "player_0", "episode": 0, "step": 0, "usd": usd}) for usd in prices]
+        (run / "operators" / name / "calls.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    return run
 
 
 @pytest.fixture
@@ -196,6 +221,36 @@ def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     dialog.selectNameFilter(kinds[0])
     dialog.accept()
     qtbot.waitUntil(lambda: not page.jobs.busy and page.jobs.text.startswith("Written"), timeout=LONG)
+
+
+def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
+    page: ResultsPage, qtbot: QtBot, chess_run: Path, run: Path, tmp_path: Path
+) -> None:
+    """Of a run without chess no games are offered, of one without calls no price is told."""
+    page.show_run(run)
+    qtbot.waitUntil(lambda: page.comparison.analysis is not None, timeout=LONG)
+    page.exports.offer()
+    assert not page.exports.choices["games"].isVisible()
+    assert "Cost" not in headings(page)
+    page.show_run(chess_run)
+    qtbot.waitUntil(lambda: "Cost" in headings(page), timeout=LONG)
+    choose(page, qtbot, "games", tmp_path / "games.pgn")
+    assert page.jobs.text.startswith("Written") and "(2 games," in page.jobs.text
+    games = (tmp_path / "games.pgn").read_text()
+    assert games.count("[Event ") == 2 and "1. " in games
+    model = page.comparison.table.comparison
+    cost, cells = headings(page).index("Cost"), {}
+    for row in range(model.rowCount()):
+        cells[model.index(row, 0).data().strip().partition(":")[0]] = model.index(row, cost).data()
+    # One of its three calls has a price that is not known; the other's cost nothing.
+    assert cells["Asked"] == "at least $0.7500" and cells["Free"] == "$0"
+
+
+def headings(page: ResultsPage) -> list[object]:
+    """Of the table of operators."""
+    model = page.comparison.table.comparison
+    across = Qt.Orientation.Horizontal
+    return [model.headerData(column, across) for column in range(model.columnCount())]
 
 
 def test_thrown_away_and_had_back(
