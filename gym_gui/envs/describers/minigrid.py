@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import Frame, Mode
+from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COMPASS, GridView, surroundings
@@ -69,6 +70,7 @@ class MiniGridDescriber(SpaceDescriber):
             about,
             "Do what the mission says: that alone is rewarded, with more the sooner it is done, "
             f"within {steps} steps.",
+            meanings(environment.spec.id),
         ]
         if "Lava" in environment.spec.id:
             parts.append("Stepping onto lava ends the game without reward.")
