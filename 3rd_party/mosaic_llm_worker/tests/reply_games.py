@@ -14,6 +14,7 @@ from mosaic_llm_worker.parsing import Reader, Reading
 from mosaic_worker.spaces import Space
 
 SOCCER = ("noop", "left", "right", "forward", "pickup", "drop", "toggle", "done")
+PUSHES = ("noop", "left", "right", "down", "up")
 CHARACTERS = string.ascii_lowercase + " "
 
 
@@ -67,6 +68,12 @@ def games() -> dict[str, Game]:
         "lake": named(("left", "down", "right", "up"), "FrozenLake-v1"),
         "connect_four": named([f"column {i}" for i in range(1, 8)], legal=range(6)),
         "poker": named(("call", "raise", "fold", "check")),
+        "letters": named([f"say {letter}" for letter in "ABC"], "mpe2/simple_speaker_listener_v4"),
+        "push_and_say": named(
+            [f"{push}, say {letter}" for letter in "ABCDEFGHIJ" for push in PUSHES],
+            "mpe2/simple_reference_v3",
+        ),
+        "acrobot": named(("torque -1", "torque 0", "torque +1"), "Acrobot-v1"),
         "five": Game(Reader(space(**discrete, n=5, start=0)), {}),
         "from_minus_one": Game(Reader(space(**discrete, n=3, start=-1)), {}),
         "chess": position(chess.Board()),

@@ -105,6 +105,35 @@ def test_an_action_that_is_played_was_named(word: str, reply: str) -> None:
     assert str(action) in said or any(term.replace(" ", "") in said for term in names)
 
 
+PIECES = st.sampled_from(
+    [
+        "say", "left", "right", "noop", "and", "or", ",", ".", "B", "C", "c", "A", "a", "I", "I will", "not",
+        "the letter", "go", "torque", "apply", "-1", "+1", "1", "0", "of", "no", "negative", "\n", "because",
+        "<action>", "</action>",
+    ]
+)  # fmt: skip
+
+
+@given(st.sampled_from(["letters", "push_and_say", "acrobot"]), st.lists(PIECES, max_size=12).map(" ".join))
+def test_every_part_of_an_action_that_is_played_was_said(name: str, reply: str) -> None:
+    """No letter, push or sign is made up."""
+    game = GAMES[name]
+    action = game.read(reply).action
+    if action is None:
+        return
+    word = game.words[action]
+    if name == "acrobot":
+        number = word.split()[1]
+        said = {"-1": ("-1", "negative"), "0": ("0", "no torque"), "+1": ("1",)}[number]
+        assert any(each in reply for each in said)
+        return
+    if str(action) in reply:
+        return  # by its number
+    push, _, letter = word.rpartition("say ")
+    assert letter in reply.upper().split()
+    assert push.strip(", ") in reply
+
+
 NOISE = st.text(st.characters(exclude_characters="<>[]{}\\", exclude_categories=["Cs"]), max_size=120)
 
 

@@ -57,7 +57,7 @@ def read_phrase(phrase: str, vocabulary: Vocabulary) -> Read:
     bare = stripped(_BULLET.sub("", line))
     if not bare:
         return Read()
-    if found := vocabulary.find(bare):
+    if found := vocabulary.whole(bare):
         return Read(tuple(sorted(found)))
     for read in (_number, _word_and_number, _list, _explained):
         if (result := read(bare, vocabulary)) != Read():
@@ -130,8 +130,11 @@ def _explained(bare: str, vocabulary: Vocabulary) -> Read:
 def _following(rest: str, vocabulary: Vocabulary) -> Iterator[tuple[int, ...]]:
     """Actions that what follows an action names as well."""
     head, *others = _SENTENCE.split(rest)
-    if found := leading(_without_joins(head), vocabulary):
+    without = _without_joins(head)
+    if found := leading(without, vocabulary) or tuple(sorted(vocabulary.whole(stripped(without)))):
         yield found
+    elif found := vocabulary.parts([stripped(without)]):
+        yield tuple(sorted(found))
     for sentence in others:
         yield from _of_sentence(sentence, vocabulary)
 
@@ -194,7 +197,7 @@ def _list(bare: str, vocabulary: Vocabulary) -> Read:
 
 
 def _part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
-    found = vocabulary.find(_COUNTED.sub("", part))
+    found = vocabulary.whole(_COUNTED.sub("", part))
     return tuple(sorted(found)) if found else _number(part, vocabulary).actions
 
 

@@ -56,7 +56,7 @@ def _of_sentence(sentence: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]
             found.append(tuple(sorted(named)))
         elif named := leading(best[1], vocabulary):
             found.append(named)
-    for clause in _CLAUSE.split(sentence):
+    for clause in [sentence] if vocabulary.has_commas else _CLAUSE.split(sentence):
         found += _of_clause(clause, vocabulary)
     return found
 
@@ -70,25 +70,31 @@ def _of_clause(clause: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
     words = clause.split()[-_MOST_WORDS:]
     spoken = [plain(word) for word in words]
     does = spoken[:1] in (["i"], ["we"]) and len(spoken) > 1 and spoken[1] in synonyms().verbs
-    if does and (named := _at(words[1:], vocabulary)):
-        return [named, *_joined(words[2:], vocabulary)]
+    if does:
+        named, size = _at(words[1:], vocabulary)
+        if named:
+            return [named, *_joined(words[1 + size :], vocabulary)]
     for start in _behind_intents(spoken):
         rest = words[start:]
         while rest:
-            if named := _at(rest, vocabulary):
-                return [named, *_joined(rest[1:], vocabulary)]
+            named, size = _at(rest, vocabulary)
+            if named:
+                return [named, *_joined(rest[size:], vocabulary)]
             if plain(rest[0]) not in synonyms().fillers:
                 break
             rest = rest[1:]
     return []
 
 
-def _at(words: list[str], vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The actions that words begin with, unless the next word may make something else of them."""
+def _at(words: list[str], vocabulary: Vocabulary) -> tuple[tuple[int, ...], int]:
+    """The actions that words begin with, unless the next word may make something else of them.
+
+    With how many words name them.
+    """
     named, size = leading_words(words, vocabulary)
     if not named or size == len(words) or words[size - 1][-1:] in ",.;:!)":
-        return named
-    return named if plain(words[size]) in synonyms().after else ()
+        return named, size
+    return (named, size) if plain(words[size]) in synonyms().after else ((), 0)
 
 
 def alone(sentence: str, vocabulary: Vocabulary) -> tuple[int, ...]:
@@ -125,7 +131,8 @@ def _joined(rest: list[str], vocabulary: Vocabulary) -> list[tuple[int, ...]]:
         for join in synonyms().joins:
             size = len(join.split())
             if " ".join(spoken[i : i + size]) == join:
-                if named := leading(" ".join(rest[i + size :]), vocabulary):
+                behind = rest[i + size :]
+                if named := leading(" ".join(behind), vocabulary) or tuple(sorted(vocabulary.parts(behind))):
                     found.append(named)
                 break
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
 from mosaic_llm_worker.parsing.chess_moves import spellings
 from mosaic_llm_worker.parsing.cleaning import plain
+from mosaic_llm_worker.parsing.spoken import Letters, Quantities
 from mosaic_llm_worker.parsing.synonyms import synonyms
 
 Actions = frozenset[int]
@@ -42,6 +43,8 @@ class Vocabulary:
     _plain: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _other: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _text: str = field(default="", repr=False)
+    _letters: Letters | None = field(default=None, repr=False)
+    _quantities: Quantities | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, first: int, count: int, words: Sequence[str] = (), env_id: str = "") -> Vocabulary:
@@ -62,6 +65,8 @@ class Vocabulary:
             _exact=_grouped((word.strip(), action) for action, word in named.items()),
             _plain=_grouped((plain(word), action) for action, word in named.items()),
             _other=_grouped([*_synonyms(named, env_id), *_numerals(named)]),
+            _letters=Letters.of(named, lambda moves: _finder(moves, env_id)),
+            _quantities=Quantities.of(named),
         )
 
     def now(
@@ -86,6 +91,8 @@ class Vocabulary:
             _plain=_grouped((plain(word), action) for action, word in words.items()),
             _other=_grouped(_numerals(words)),
             _text=text,
+            _letters=None,
+            _quantities=None,
         )
 
     def find(self, phrase: str) -> Actions:
@@ -93,13 +100,30 @@ class Vocabulary:
         bare = phrase.strip()
         if found := self._exact.get(bare):
             return found
+        if self._quantities is not None and (found := self._quantities.find(bare)):
+            return found
         same = plain(bare)
         if not same:
             return self._other.get(bare, _NONE)
         counted = " ".join(_NUMERALS.get(word, word) for word in same.split())
         tables = (self._plain, self._other)
         named = next(filter(None, (t.get(word) for word in (same, counted) for t in tables)), _NONE)
+        if not named and self._letters is not None:
+            return self._letters.find(bare)
         return named or (self._spelt(bare, same) if self._text else _NONE)
+
+    def whole(self, phrase: str) -> Actions:
+        """As :meth:`find`, also by names that count only where they are a whole answer ("B")."""
+        return self.find(phrase) or (self._letters.whole(phrase) if self._letters is not None else _NONE)
+
+    def parts(self, words: Sequence[str]) -> Actions:
+        """The actions that have the part with which words begin, where actions are made of parts."""
+        return self._letters.parts(words) if self._letters is not None else _NONE
+
+    @property
+    def has_commas(self) -> bool:
+        """Whether a comma may stand inside the name of an action."""
+        return self._letters is not None and self._letters.with_moves
 
     def _spelt(self, bare: str, same: str) -> Actions:
         """A move under another name: capitals count in those of chess ("bxc3", "Bxc3")."""
@@ -145,6 +169,17 @@ class Vocabulary:
     def is_legal(self, action: int) -> bool:
         """Whether it may be played now."""
         return self.legal is None or action in self.legal
+
+
+def _finder(moves: Sequence[str], env_id: str) -> Callable[[str], str]:
+    """What finds the one of several moves that a phrase names."""
+    vocabulary = Vocabulary.of(0, len(moves), moves, env_id)
+
+    def find(phrase: str) -> str:
+        found = vocabulary.find(phrase)
+        return vocabulary.name(next(iter(found))) if len(found) == 1 else ""
+
+    return find
 
 
 def _grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, Actions]:

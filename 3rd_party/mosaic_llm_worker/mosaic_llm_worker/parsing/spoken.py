@@ -1,0 +1,155 @@
+"""Words of actions that are made of parts: "say B", "left, say B", "torque -1"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mosaic_llm_worker.parsing.cleaning import plain
+
+_NONE: Final[frozenset[int]] = frozenset()
+_WORD: Final = re.compile(r"(?:(.+), )?say ([A-Z])")
+_TOLD: Final = (
+    r"(?:(?:i\s+)?(?:will\s+)?say(?:ing)?\s*:?\s+(?:the\s+)?(?:letter\s+)?|(?:the\s+)?letter\s+)"
+    r"[\"']?([a-z])[\"']?"
+)
+_LETTER: Final = re.compile(_TOLD, re.IGNORECASE)
+_LINK: Final = r"(?:\s*[,;/&+]\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+while\s+)"
+_MOVE_FIRST: Final = re.compile(rf"(.+?)(?:{_LINK}|\s+){_TOLD}", re.IGNORECASE)
+_LETTER_FIRST: Final = re.compile(rf"{_TOLD}{_LINK}(.+)", re.IGNORECASE)
+_MOVE_AND_BARE: Final = re.compile(rf"(.+?)(?:{_LINK}|\s+)[\"']?([A-Z])[\"']?")
+_NUMBER: Final = re.compile(r"(.*\w) ([+-]?\d+)")
+_QUANTITY: Final = re.compile(r"(?<![\w.+-])([+-]?)\s?(\d+)(?:\.0+)?(?![\w.])")
+_AROUND: Final = frozenset({"apply", "applying", "use", "a", "the", "of", "set", "to"})
+_LONGEST: Final = 80
+Finder = Callable[[str], str]
+"""From a phrase to the word that it names as a whole; ``""`` where it names none or several."""
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Actions that say a letter, with a move or without.
+
+    Attributes:
+        actions: By move (``""`` where there is none) and letter.
+        move: Finds moves.
+    """
+
+    actions: Mapping[tuple[str, str], int]
+    move: Finder
+
+    @classmethod
+    def of(cls, words: Mapping[int, str], finder: Callable[[Sequence[str]], Finder]) -> Letters | None:
+        """From all words of a space; ``None`` where they are others.
+
+        Args:
+            words: By action.
+            finder: Makes what finds the moves that are in the words.
+        """
+        found = {action: _WORD.fullmatch(word) for action, word in words.items()}
+        actions = {(match[1] or "", match[2]): action for action, match in found.items() if match}
+        moves = list(dict.fromkeys(first for first, _ in actions))
+        if not words or len(actions) != len(words) or ("" in moves and len(moves) > 1):
+            return None
+        return cls(actions, finder([each for each in moves if each]))
+
+    @property
+    def with_moves(self) -> bool:
+        """Whether an action is a move and a letter."""
+        return ("", next(iter(self.actions))[1]) not in self.actions
+
+    def find(self, phrase: str) -> frozenset[int]:
+        """The action that a phrase names, whose letter is said to be one ("left and say B")."""
+        if len(phrase) > _LONGEST:
+            return _NONE
+        if not self.with_moves:
+            match = _LETTER.fullmatch(phrase)
+            return self._action("", match[1]) if match else _NONE
+        if (match := _MOVE_FIRST.fullmatch(phrase)) or (match := _MOVE_AND_BARE.fullmatch(phrase)):
+            return self._action(self.move(match[1]), match[2])
+        match = _LETTER_FIRST.fullmatch(phrase)
+        return self._action(self.move(match[2]), match[1]) if match else _NONE
+
+    def whole(self, phrase: str) -> frozenset[int]:
+        """The action of a bare letter, which is a name only where it is the whole answer."""
+        bare = phrase.strip()
+        return self._action("", bare) if len(bare) == 1 and not self.with_moves else _NONE
+
+    def parts(self, words: Sequence[str]) -> frozenset[int]:
+        """All actions with the letter or the move that words begin with, in a row of such ("B or C")."""
+        for size in range(min(4, len(words)), 0, -1):
+            phrase = " ".join(words[:size]).strip(" .,;:!\"'")
+            letter = _LETTER.fullmatch(phrase)
+            bare = len(phrase) == 1 and phrase.isupper() and (phrase != "I" or len(words) == 1)
+            said = letter[1].upper() if letter else phrase if bare else ""
+            move = self.move(phrase) if self.with_moves else ""
+            found = {
+                action
+                for (first, told), action in self.actions.items()
+                if told == said or (move and first == move)
+            }
+            if found:
+                return frozenset(found)
+        return _NONE
+
+    def _action(self, move: str, letter: str) -> frozenset[int]:
+        action = self.actions.get((move, letter.upper()))
+        return _NONE if action is None else frozenset({action})
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """Actions that are one quantity with a sign ("torque -1", "torque +1").
+
+    Attributes:
+        noun: What it is, in :func:`plain` form.
+        actions: By number.
+    """
+
+    noun: str
+    actions: Mapping[int, int]
+
+    @classmethod
+    def of(cls, words: Mapping[int, str]) -> Quantities | None:
+        """From all words of a space; ``None`` where they are others."""
+        found = {action: _NUMBER.fullmatch(word) for action, word in words.items()}
+        actions = {int(match[2]): action for action, match in found.items() if match}
+        nouns = {plain(match[1]) for match in found.values() if match}
+        if len(actions) != len(words) or len(nouns) != 1 or min(actions) >= 0:
+            return None
+        return cls(nouns.pop(), actions)
+
+    def find(self, phrase: str) -> frozenset[int]:
+        """The action of a number that is named with its sign or with what it is a number of.
+
+        A bare "1" is none: it may be meant as the second action.
+        """
+        if len(phrase) > _LONGEST:
+            return _NONE
+        if (number := self._in_words(plain(phrase))) is None:
+            given = _QUANTITY.findall(phrase)
+            if len(given) != 1:
+                return _NONE
+            (sign, digits), rest = given[0], self._rest(_QUANTITY.sub(" ", phrase))
+            named = self.noun in rest or bool(sign)
+            if not named or rest.replace(self.noun, "", 1).strip():
+                return _NONE
+            number = int(f"{sign}{digits}")
+        action = self.actions.get(number)
+        return _NONE if action is None else frozenset({action})
+
+    def _in_words(self, phrase: str) -> int | None:
+        """``"negative torque"``, ``"no torque"``."""
+        kind = self._rest(phrase).removesuffix(self.noun).strip()
+        if phrase == kind or self.noun not in phrase:
+            return None
+        signs = {"negative": -1, "positive": 1, "minus one": -1, "plus one": 1, "no": 0, "zero": 0}
+        if kind not in signs:
+            return None
+        same = [n for n in self.actions if (n > 0) - (n < 0) == signs[kind]]
+        return same[0] if len(same) == 1 else None
+
+    def _rest(self, phrase: str) -> str:
+        return " ".join(word for word in plain(phrase).split() if word not in _AROUND)
