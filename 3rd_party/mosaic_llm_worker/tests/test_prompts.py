@@ -85,6 +85,27 @@ def test_roles_are_dealt_by_game_and_seat() -> None:
     assert "role" not in system(team=(), coordination_level=3), "who plays alone has none"
 
 
+def test_roles_of_games_in_which_nobody_leads_are_those_of_the_seats() -> None:
+    crypto = {"env": "mpe2/simple_crypto_v3", "coordination_level": 3}
+    sender = system(agent="alice_0", team=("bob_0",), **crypto)
+    assert "Your role is sender" in sender and "bob_0 has the role receiver" in sender
+    assert "Your role is receiver" in system(agent="bob_0", team=("alice_0",), **crypto)
+    assert "Your role is eavesdropper" in system(agent="eve_0", team=(), **crypto)
+    everybody = [f"pursuer_{i}" for i in range(8)]
+    sides = [
+        system(
+            env="sisl/pursuit_v5",
+            agent=each,
+            team=tuple(mate for mate in everybody if mate != each),
+            coordination_level=3,
+        )
+        .partition("Your role: take the ")[2]
+        .split()[0]
+        for each in everybody
+    ]
+    assert sides == ["left", "right", "upper", "lower"] * 2
+
+
 def test_a_role_may_be_chosen_or_written() -> None:
     assert "Your role is midfielder" in system(coordination_level=3, role="midfielder")
     assert "Run in circles." in system(coordination_level=3, role="Run in circles.")

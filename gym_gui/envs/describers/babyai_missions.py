@@ -47,7 +47,7 @@ PHRASES = (
     ),
     Phrase(
         "you",
-        '"In front of you", "behind you", "on your left" and "on your right" are meant from where you stand and '
+        '"In front of you", "behind you", "on your left" and "on your right" mean from where you stand and '
         "look at the beginning, of things in that room.",
         ("OpenDoor-*", "OpenDoorDebug-*", "OpenDoorLoc-*", "PickupLoc-*", *_PLACED),
     ),
