@@ -19,6 +19,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import example_model  # beside this file
+
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
@@ -28,6 +30,8 @@ LONGER = {"total_steps": 1_000_000, "video_every": 20_000}
 TRAINED = 40_000
 """Steps of the trainings that are photographed while they go on."""
 TRAINING_S = 400.0
+LANGUAGE_SEED, ASKED = 3, 10
+"""Of the episode that a language model plays, and after how many calls it is photographed."""
 _SETTLE_S = 1.2
 _PATIENCE_S = 90.0
 _STEPS = 25
@@ -50,10 +54,12 @@ class Scenes:
     Args:
         window: The main window, shown.
         run: A run folder.
+        model_url: Where a model is served.
     """
 
-    def __init__(self, window: Any, run: Path) -> None:
+    def __init__(self, window: Any, run: Path, model_url: str) -> None:
         self._window, self._context, self._run = window, window.context, run
+        self._model_url = model_url
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """Scenes by the name of their pictures."""
@@ -64,12 +70,15 @@ class Scenes:
             "operators": self.operators,
             "operators-plots": self.operators_plots,
             "operators-script": self.operators_script,
+            "operators-language": self.operators_language,
+            "operators-transcript": self.operators_transcript,
             "agents": self.agents,
             "train": self.train,
             "train-policies": self.train_policies,
             "results-list": self.results_list,
             "results": self.results,
             "replay": self.replay,
+            "replay-transcript": self.replay_transcript,
             "settings": self.settings,
         }
 
@@ -77,14 +86,19 @@ class Scenes:
         return self._window.pages[name]
 
     @staticmethod
-    async def _until(condition: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
+    async def _until(
+        condition: Callable[[], object],
+        what: str,
+        patience_s: float = _PATIENCE_S,
+        settle_s: float = _SETTLE_S,
+    ) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + patience_s
         while not condition():
             if loop.time() > deadline:
                 raise TimeoutError(f"{what} did not come within {patience_s:g} s")
             await asyncio.sleep(0.05)
-        await asyncio.sleep(_SETTLE_S)
+        await asyncio.sleep(settle_s)
 
     async def home(self) -> None:
         self._context.go("home")
@@ -148,6 +162,44 @@ class Scenes:
         await self.operators()
         self._page("operators").manual.set_plots_wanted(True)
         await asyncio.sleep(4 * _SETTLE_S)
+
+    async def operators_language(self) -> None:
+        """A language model beside a rule that knows the way, and chance."""
+        from gym_gui.core.assignment import OnInvalid
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        def one(name: str, title: str, player: WorkerAssignment) -> OperatorConfig:
+            return OperatorConfig.multi_agent(
+                operator_id=name, display_name=title, task=MINIGRID, player_workers={"agent_0": player}
+            )
+
+        def rule(behavior: str) -> WorkerAssignment:
+            return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+
+        server = {"client_name": "vllm", "base_url": self._model_url, "model_id": example_model.NAME}
+        model = WorkerAssignment("mosaic_llm_worker", "llm", server, on_invalid=OnInvalid(2, "noop"))
+        configs = [
+            one("model", "Language model", model),
+            one("path", "Path-finder", rule("minigrid_path")),
+            one("random", "Random", rule("random")),
+        ]
+        self._context.go("operators", operators=configs, seed=LANGUAGE_SEED, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        page.manual.show_transcript(False)
+        first = page.deck.operators[0]
+        asked = lambda: first.calls is not None and len(first.calls) >= ASKED  # noqa: E731
+        await self._until(asked, "some calls", settle_s=0)
+        page.deck.pause()
+        page.manual.select(first)
+        await self._until(lambda: page.config.panel and page.config.panel.form, "the model's settings")
+
+    async def operators_transcript(self) -> None:
+        await self.operators_language()
+        manual = self._page("operators").manual
+        manual.show_transcript()
+        await asyncio.sleep(_SETTLE_S)
 
     async def agents(self) -> None:
         from gym_gui.ui.starters import soccer_teams
@@ -217,6 +269,26 @@ class Scenes:
         await self._until(lambda: replay.transport.position > _STEPS, "some steps of it")
         replay.transport.set_playing(False)
 
+    async def replay_transcript(self) -> None:
+        """What the model was asked and answered, beside its episode."""
+        await self.operators_language()
+        deck = self._page("operators").deck
+        first = deck.operators[0]
+        deck.run()
+        await self._until(lambda: first.tally.episodes, "an episode of the model")
+        deck.stop_all()
+        await self._until(lambda: not first.alive, "its end")
+        await deck.close()
+        self._context.go("results", replay=(first.recording.folder, "model", 0))
+        await asyncio.sleep(0)
+        replay = self._page("results").replay
+        await self._until(lambda: replay.image() is not None and replay.aside.isVisible(), "the replay")
+        replay.aside.set_value("transcript")
+        replay.aside.chosen.emit("transcript")
+        await self._until(lambda: replay.current.over, "all of it")
+        replay.transport.go(ASKED)
+        await asyncio.sleep(_SETTLE_S)
+
     async def settings(self) -> None:
         self._context.go("settings")
         await asyncio.sleep(_SETTLE_S)
@@ -252,9 +324,9 @@ def _is_on(operator: Any, agent: str) -> bool:
     return bool(view) and agent in view.turn
 
 
-async def photograph(window: Any, run: Path, options: argparse.Namespace) -> None:
+async def photograph(window: Any, run: Path, model_url: str, options: argparse.Namespace) -> None:
     """Take every picture asked for, then close the window."""
-    scenes = Scenes(window, run).by_name()
+    scenes = Scenes(window, run, model_url).by_name()
     try:
         for name in options.only or scenes:
             await scenes[name]()
@@ -280,13 +352,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--theme", nargs="+", default=THEMES, choices=THEMES)
     options = parser.parse_args(argv)
     options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, example_model.server() as models:
         run = prepare(Path(home))
         from gym_gui.ui.app import create_window, end
 
         app, window = create_window(["mosaic"])
         window.show()
-        task = window.context.spawn(photograph(window, run, options), "Taking pictures")
+        task = window.context.spawn(photograph(window, run, models.url, options), "Taking pictures")
         app.exec()
         end(window)
         if task.done() and not task.cancelled() and task.exception() is None:

@@ -96,8 +96,13 @@ class TurnView(QWidget):
             before: The same agent's call before, whose messages are not told again.
             words: Marked wherever they stand.
         """
-        self._turn, self._before, self._words, self._all = turn, before, words, False
+        place = self.text.verticalScrollBar()
+        same = turn is not None and self._turn is not None and turn.ref == self._turn.ref
+        at = place.value() if place is not None and same else 0
+        self._turn, self._before, self._words, self._all = turn, before, words, self._all and same
         self._fill()
+        if place is not None and same:
+            place.setValue(at)  # more has become known of what somebody reads
 
     def refresh(self) -> None:
         """Tell it again: words of actions have become known."""
@@ -221,6 +226,7 @@ def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
     for heading, text, colour in told:
         _section(cursor, heading, text, colour)
     cursor.endEditBlock()
+    where.moveCursor(QTextCursor.MoveOperation.Start)  # what is written moves the widget's own cursor along
 
 
 def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:

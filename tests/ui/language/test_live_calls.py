@@ -80,6 +80,8 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     assert panel.model.rowCount() == 2 and panel.view.turn.step == 0
     assert panel.model.turn(0).refused
     qtbot.wait(1)
+    bar = panel.view.text.verticalScrollBar()
+    assert bar.maximum() > 0 and bar.value() == 0  # the reply comes first, and is seen first
     sizes = Sizes(card.stage)
     deck.set_pace(None, lock_step=False)
     deck.run()
