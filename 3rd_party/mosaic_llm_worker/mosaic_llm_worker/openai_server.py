@@ -21,8 +21,12 @@ _LIMITS: Final = ("max_tokens", "max_completion_tokens")
 """What the longest reply is called: by nearly all, and by OpenAI's newer models."""
 _WAYS: Final = ("schema", "tool", "words")
 """How a reply is given its form, best first: a JSON schema, a tool that must be called, or by asking."""
-_IGNORES_FORMS: Final = frozenset({"transformers"})
-"""They take a schema and do not keep to it, so that only words are left."""
+_WAYS_OF: Final = {
+    # It takes a schema and does not keep to it, so that only words are left.
+    "transformers": ("words",),
+    # The server of llama-cpp-python knows a schema by llama.cpp's older name alone.
+    "llamacpp": ("schema", "object", "tool", "words"),
+}
 _FORMS: Final = (
     *("response_format", "json_schema", "structured", "schema", "grammar", "tool_choice", "tools", "tool"),
 )
@@ -44,7 +48,8 @@ class OpenAIServer:
         self._model = OnlyModel(settings.model_id)
         self._without: set[str] = set()
         self._limit = _LIMITS[0]
-        self._way = 2 if settings.client_name in _IGNORES_FORMS else 0
+        self._ways = _WAYS_OF.get(settings.client_name, _WAYS)
+        self._way = self._ways[0]
 
     async def chat(self, messages: Sequence[Message], ask: Ask) -> Completion:
         """See :class:`~mosaic_llm_worker.servers.ChatServer`."""
@@ -88,11 +93,12 @@ class OpenAIServer:
         return payload
 
     def _form(self, ask: Ask) -> dict[str, Any]:
-        way = _WAYS[self._way]
-        if way == "schema":
+        if self._way == "schema":
             schema = {"name": ask.form_name, "schema": ask.form, "strict": True}
             return {"response_format": {"type": "json_schema", "json_schema": schema}}
-        if way == "tool" and not ask.tools:
+        if self._way == "object":
+            return {"response_format": {"type": "json_object", "schema": ask.form}}
+        if self._way == "tool" and not ask.tools:
             named = {"type": "function", "function": {"name": ask.form_name}}
             tool = _tool(ask.form_name, "Give the answer.", ask.form or {})
             return {"tools": [tool], "tool_choice": named}
@@ -109,15 +115,14 @@ class OpenAIServer:
                 self._without.add(name)
                 _log.warning("%s takes no %s: going on without (%s)", self._settings.url, name, error.reason)
                 return
-        formed = "response_format" in payload or "tool_choice" in payload
-        if formed and any(error.names(word) for word in _FORMS):
-            now = "schema" if "response_format" in payload else "tool"
-            if _WAYS[self._way] == now:  # else another request has learnt it meanwhile
-                self._way += 1
-                _log.warning(
-                    "%s gives no reply by %s: asking by %s from now on (%s)",
-                    *(self._settings.url, now, _WAYS[self._way], error.reason),
-                )
+        used = _way_of(payload)
+        if used == self._way and any(error.names(word) for word in _FORMS):
+            # Where they differ, another request has learnt it meanwhile.
+            self._way = self._ways[self._ways.index(used) + 1]
+            _log.warning(
+                "%s gives no reply by %s: asking by %s from now on (%s)",
+                *(self._settings.url, used, self._way, error.reason),
+            )
 
     # -- the reply -------------------------------------------------------------------------
 
@@ -147,6 +152,13 @@ class OpenAIServer:
             thinking=thinking,
             usd=_cost(counts.get("cost")) if self._settings.client_name == "openrouter" else None,
         )
+
+
+def _way_of(payload: Mapping[str, Any]) -> str:
+    """How a request asks for its form; empty where it asks for none but in words."""
+    if "response_format" in payload:
+        return "object" if payload["response_format"]["type"] == "json_object" else "schema"
+    return "tool" if "tool_choice" in payload else ""
 
 
 def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

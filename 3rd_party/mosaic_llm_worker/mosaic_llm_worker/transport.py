@@ -37,9 +37,12 @@ _NO_MODEL: Final = re.compile(
 _MODERATED: Final = re.compile(r"moderat|flagged", re.IGNORECASE)
 _UNWANTED: Final = re.compile(
     r"unsupported|not (be )?support|unexpected|unknown|unrecogni[sz]ed|extra|deprecated|invalid|no endpoints"
-    r"|not (permitted|allowed|available|implemented)|only the default|does not (accept|take)",
+    r"|not (permitted|allowed|available|implemented)|only the default|does not (accept|take)"
+    r"|validation error",
     re.IGNORECASE,
 )
+_NOT_VALID: Final = re.compile(r"\bvalidation error", re.IGNORECASE)
+"""How the server of llama-cpp-python refuses a parameter's value, with a status of 500."""
 
 # They log every request, and at a lower level its headers.
 for _name in ("httpx2", "httpcore2"):
@@ -195,6 +198,8 @@ class Transport:
             return ServerError(f"{where} wants to be paid first ({status}): {message}", fatal=True)
         if status == 401 or (status == 403 and not _MODERATED.search(everything)):
             return ServerError(f"{where} refuses the key ({status}): {message}", fatal=True)
+        if status == 500 and _NOT_VALID.search(message):
+            return Refused(f"{where} refuses the request ({status}): {message}", everything)
         if status in _LATER or status >= 500:
             busy = "is busy" if status in (429, 503, 529) else "failed"
             return ServerError(

@@ -266,6 +266,56 @@ async def test_what_a_server_does_not_take_is_learnt_once_and_said_once(
         assert sum(word in line.split("(")[0] for line in caplog.messages) == 1
 
 
+def _of_llama_cpp_python(*known: str) -> Callable[[Request], Reply | Raw | str]:
+    """It says 500 to a form that it does not know, and knows another name for it."""
+
+    def answer(request: Request) -> Reply | Raw | str:
+        kind = request.json.get("response_format", {}).get("type")
+        if kind and kind not in known:
+            problem = {
+                "type": "literal_error",
+                "loc": ("body", "response_format", "type"),
+                "msg": f"Input should be {' or '.join(map(repr, known))}",
+                "input": kind,
+            }
+            where = 'File "/srv/llama_cpp/server/app.py", line 376, in create_chat_completion'
+            return refusal(500, f"1 validation error:\n  {problem}\n\n  {where}")
+        if "tool_choice" in request.json:
+            return Reply(tool_calls=[("answer", '{"action": "right"} ')])
+        return '{"action": "left"} '
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("known", "sent", "action"),
+    [
+        (("text", "json_schema"), ["json_schema"], "left"),
+        (("text", "json_object"), ["json_schema", "json_object", "json_object"], "left"),
+        (("text",), ["json_schema", "json_object", None, None], "right"),
+    ],
+)
+async def test_llama_cpp_gets_a_form_by_either_of_its_names(
+    fake: FakeModelServer, known: tuple[str, ...], sent: list[str | None], action: str
+) -> None:
+    fake.script = _of_llama_cpp_python(*known)
+    server = open_server(settings(fake, "llamacpp"), "")
+    replies = [await server.chat(ASK, Ask(form=FORM)) for _ in range(2 if len(sent) > 1 else 1)]
+    await server.aclose()
+    assert [json.loads(reply.text) for reply in replies] == [{"action": action}] * len(replies)
+    formats = [request.json.get("response_format", {}) for request in fake.requests]
+    assert [form.get("type") for form in formats] == sent
+    assert all(form["schema"] == FORM for form in formats if form.get("type") == "json_object")
+
+
+async def test_a_value_that_is_refused_with_500_is_not_sent_again(fake: FakeModelServer) -> None:
+    fake.script = lambda request: refusal(500, "1 validation error:\n  'loc': ('body', 'messages', 0)")
+    with pytest.raises(ServerError, match=r"refuses the request \(500\)") as caught:
+        await chat(fake, "llamacpp", Ask(form=FORM))
+    assert not caught.value.may_retry
+    assert len(fake.requests) == 1
+
+
 async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -> None:
     fake.script = _picky("temperature")
     server = open_server(settings(fake, "anthropic"), KEY)
