@@ -60,10 +60,9 @@ class NetHackDescriber(SpaceDescriber):
         yield "In sight:" if things else "Nothing else is in sight."
         yield from things
         if "inv_strs" in seen and "inv_letters" in seen:
+            lines = zip(bytes(seen["inv_letters"]), _rows(seen["inv_strs"]), strict=True)
             carried = [
-                f"{chr(letter)}: {_text(line)}"
-                for letter, line in zip(seen["inv_letters"].tolist(), seen["inv_strs"], strict=True)
-                if letter
+                f"{chr(letter)}: {line.partition(chr(0))[0].strip()}" for letter, line in lines if letter
             ]
             yield f"You carry: {'; '.join(carried) or 'nothing'}"
 
@@ -176,8 +175,14 @@ def _map(chars: NDArray[Any]) -> Iterator[str]:
     if not filled.any():
         return
     rows, columns = np.flatnonzero(filled.any(axis=1)), np.flatnonzero(filled.any(axis=0))
-    for line in chars[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]:
-        yield bytes(line.astype(np.uint8)).decode("latin-1").rstrip()
+    for line in _rows(chars[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]):
+        yield line.rstrip()
+
+
+def _rows(chars: NDArray[Any]) -> list[str]:
+    """Rows of characters, turned into text at once."""
+    whole, wide = chars.tobytes().decode("latin-1"), chars.shape[1]
+    return [whole[at : at + wide] for at in range(0, len(whole), wide)]
 
 
 def _way(east: int, south: int) -> str:
