@@ -44,6 +44,9 @@ _UNWANTED: Final = re.compile(
 _NOT_VALID: Final = re.compile(r"\bvalidation error", re.IGNORECASE)
 """How the server of llama-cpp-python refuses a parameter's value, with a status of 500."""
 
+_NOT_IN_FORM: Final = re.compile(r"model produced output that does not match", re.IGNORECASE)
+"""How llama-server says, with a status of 500, that a reply was cut or is not what it can take apart."""
+
 # They log every request, and at a lower level its headers.
 for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -200,6 +203,11 @@ class Transport:
             return ServerError(f"{where} refuses the key ({status}): {message}", fatal=True)
         if status == 500 and _NOT_VALID.search(message):
             return Refused(f"{where} refuses the request ({status}): {message}", everything)
+        if status == 500 and _NOT_IN_FORM.search(message):
+            # The same request brings the same reply: another seed has to be asked for.
+            return ServerError(
+                f"{where} could not read what its model said ({status}): {message}; more max_tokens may help"
+            )
         if status in _LATER or status >= 500:
             busy = "is busy" if status in (429, 503, 529) else "failed"
             return ServerError(

@@ -82,13 +82,12 @@ def given(url: str, **more: Any) -> dict[str, Any]:
 
 async def asked(url: str, asks: list[Ask], messages: Any = ASK, **more: Any) -> list[Completion]:
     """The replies of one caller."""
-    calls: list[dict[str, Any]] = []
-    caller = Caller(ServerSettings.model_validate(given(url, retries=0, **more)), {}, calls.append)
+    settings = ServerSettings.model_validate(given(url, retries=0, **more))
+    caller = Caller(settings, {}, lambda call: None)
     try:
         return [await caller.call(Place("agent", 0, step), messages, ask) for step, ask in enumerate(asks)]
     finally:
         await caller.aclose()
-        assert not [call["error"] for call in calls if call["retries"]]
 
 
 async def test_the_server_lists_its_model(url: str) -> None:
@@ -118,6 +117,22 @@ async def test_without_a_form_the_same_weights_say_nothing_that_can_be_played(ur
     reader = Reader(DISCRETE, WORDS, "any")
     replies = await asked(url, [Ask(seed) for seed in range(4)], max_tokens=30)
     assert all(reader.read(reply.text, cut=True).problem for reply in replies)
+
+
+async def test_a_reply_cut_within_its_form_is_unusable_at_once(url: str) -> None:
+    """llama-server says 500 to some of them, which looks like a fault that passes."""
+    form = schema(DISCRETE, Reader(DISCRETE, WORDS, "any").vocabulary(), talk=True)
+    reader, calls = Reader(DISCRETE, WORDS, "any"), list[dict[str, Any]]()
+    caller = Caller(ServerSettings.model_validate(given(url, max_tokens=24)), {}, calls.append)
+    for seed in range(SEEDS):
+        try:
+            reply = await caller.call(Place("agent", 0, seed), ASK, Ask(seed, form))
+        except Unanswered as error:
+            assert "could not read what its model said (500)" in str(error)
+        else:
+            assert reply.finish == "length" and reader.read(reply.text, cut=True).problem
+    await caller.aclose()
+    assert [call["retries"] for call in calls] == [0] * SEEDS
 
 
 async def test_a_seed_repeats_a_reply(url: str) -> None:

@@ -316,6 +316,15 @@ async def test_a_value_that_is_refused_with_500_is_not_sent_again(fake: FakeMode
     assert len(fake.requests) == 1
 
 
+async def test_a_reply_that_llama_server_cannot_read_is_not_asked_for_again(fake: FakeModelServer) -> None:
+    words = "The model produced output that does not match the expected peg-native format"
+    fake.script = lambda request: refusal(500, words)
+    with pytest.raises(ServerError, match=r"could not read what its model said.*more max_tokens") as caught:
+        await chat(fake, "llamacpp", Ask(form=FORM))
+    assert (caught.value.may_retry, caught.value.fatal) == (False, False)
+    assert len(fake.requests) == 1
+
+
 async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -> None:
     fake.script = _picky("temperature")
     server = open_server(settings(fake, "anthropic"), KEY)
