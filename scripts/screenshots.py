@@ -279,7 +279,8 @@ class Scenes:
         deck.stop_all()
         await self._until(lambda: not first.alive, "its end")
         await deck.close()
-        self._context.go("results", replay=(first.recording.folder, "model", 0))
+        whole = first.episodes_done[-1]["episode_index"]  # what was stopped for other pictures is there too
+        self._context.go("results", replay=(first.recording.folder, "model", whole))
         await asyncio.sleep(0)
         replay = self._page("results").replay
         await self._until(lambda: replay.image() is not None and replay.aside.isVisible(), "the replay")

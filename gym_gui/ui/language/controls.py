@@ -14,7 +14,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
 from gym_gui.ui.api_keys import Provider
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
-from gym_gui.ui.widgets import IconButton, LinkButton, QuietButton, restyle
+from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.workers.settings_schema import Setting
 
 _PLACES: Final = {
@@ -139,13 +139,16 @@ class ModelControl(HelpedControl):
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._adopt(self.box)
-        self.fetch_button = IconButton(
-            "seed", "Fetch the models that the server has", name=f"setting_{setting.name}_fetch"
+        # Below, not beside: names of models are long.
+        self.fetch_button = LinkButton(
+            "Fetch models",
+            name=f"setting_{setting.name}_fetch",
+            tooltip="Ask the server which models it has",
+            on_click=self.fetch,
         )
-        self.fetch_button.clicked.connect(self.fetch)
         self.fetch_button.hide()
         self.said = QLabel(self)
-        _below(self, self.said, f"setting_{setting.name}_said", beside=self.fetch_button)
+        _below(self, self.said, f"setting_{setting.name}_said", under=self.fetch_button)
         self.line.textEdited.connect(self._on_edited)
         self.box.activated.connect(self._on_edited)
         self.box.opening = self._on_opening
@@ -380,10 +383,8 @@ class PromptsControl(HelpedControl, PathControl):
             self.access.desk.edit_prompts(self.access.prompts(self.setting))
 
 
-def _below(
-    control: Any, said: QLabel, name: str, *, beside: QWidget | None = None, under: QWidget | None = None
-) -> QVBoxLayout:
-    """Put a button beside a control's field or under it, and a sentence below both."""
+def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = None) -> QVBoxLayout:
+    """Put a button under a control's field, and a sentence below both."""
     row: QHBoxLayout = control._row
     items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
     widgets = [widget for item in items if (widget := item.widget()) is not None]
@@ -397,8 +398,6 @@ def _below(
     line.setSpacing(theme.STEP)
     for i, widget in enumerate(widgets):
         line.addWidget(widget, 0 if i else 1)
-    if beside is not None:
-        line.addWidget(beside)
     said.setObjectName(name)
     said.setWordWrap(True)
     said.setTextFormat(Qt.TextFormat.PlainText)

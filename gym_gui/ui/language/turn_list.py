@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import QModelIndex, QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QListView,
@@ -144,6 +144,12 @@ class TurnList(QListView):
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """What it stands on stays in sight."""
+        super().resizeEvent(e)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
         """Tell it."""

@@ -49,6 +49,8 @@ class TurnView(QWidget):
         """How actions are said; by default by the word that the turn has, or else its number."""
         self.facts = muted_label("", wrap=True)
         self.facts.setObjectName("turn-facts")
+        self.one_episode = False
+        """Whether its calls are of one episode, which is named elsewhere."""
         self.copy = LinkButton(
             "Copy", name="turn-copy", tooltip="Copy the whole call, uncut", on_click=self._on_copy
         )
@@ -111,7 +113,7 @@ class TurnView(QWidget):
     def _fill(self) -> None:
         turn = self._turn
         self.copy.setVisible(turn is not None)
-        self.facts.setText(_facts(turn) if turn is not None else "")
+        self.facts.setText(_facts(turn, episode=not self.one_episode) if turn is not None else "")
         old = 0 if turn is None or self._all else repeated(turn, self._before)
         # What was asked now is always told, whatever was asked before.
         old = min(old, len(turn.messages) - 1) if turn is not None and turn.messages else 0
@@ -200,10 +202,10 @@ def _played(turn: Turn, action: str) -> str:
     return f"{action} ({words})" if words else action
 
 
-def _facts(turn: Turn) -> str:
+def _facts(turn: Turn, *, episode: bool) -> str:
     parts = [
         turn.agent,
-        f"episode {turn.episode + 1}, step {turn.step + 1}",
+        f"episode {turn.episode + 1}, step {turn.step + 1}" if episode else f"step {turn.step + 1}",
         turn.model_reported or turn.model,
     ]
     parts += [facts_of(turn), dollars(turn.usd) if turn.usd is not None else ""]

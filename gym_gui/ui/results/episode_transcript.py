@@ -39,6 +39,7 @@ class EpisodeTranscript(QWidget):
         self.trouble = InlineMessage("error", "")
         self.trouble.hide()
         self.panel = TranscriptPanel(context.spawn, Qt.Orientation.Vertical, self)
+        self.panel.view.one_episode = True
         self.panel.step_chosen.connect(self._on_step_chosen)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)

@@ -205,7 +205,7 @@ def replay(context: AppContext, run: Path, qtbot: Any, finish: Any) -> None:
         assert panel.isVisible() and panel.model.rowCount() == 4
         view.transport.go(2)
         view._on_moved(2)
-        assert panel.view.turn.step == 1
+        assert panel.view.turn.step == 1 and "episode" not in panel.view.facts.text()
         panel.list.select(3)
         assert view.transport.position == 3
         panel.list.select(0)
