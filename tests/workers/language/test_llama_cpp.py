@@ -123,7 +123,7 @@ async def test_a_reply_cut_within_its_form_is_unusable_at_once(url: str) -> None
     """llama-server says 500 to some of them, which looks like a fault that passes."""
     form = schema(DISCRETE, Reader(DISCRETE, WORDS, "any").vocabulary(), talk=True)
     reader, calls = Reader(DISCRETE, WORDS, "any"), list[dict[str, Any]]()
-    caller = Caller(ServerSettings.model_validate(given(url, max_tokens=24)), {}, calls.append)
+    caller = Caller(ServerSettings.model_validate(given(url, max_tokens=64)), {}, calls.append)
     for seed in range(SEEDS):
         try:
             reply = await caller.call(Place("agent", 0, seed), ASK, Ask(seed, form))
