@@ -64,12 +64,16 @@ class MiniGridDescriber(SpaceDescriber):
             environment.family.title_of(environment.spec),
             environment.family.summary(environment.spec),
         )
-        steps = environment.env.max_steps
+        game = environment.env
+        # BabyAI gives each mission its own time, when it is drawn.
+        fixed = getattr(game, "fixed_max_steps", True)
+        limit = (
+            f"within {game.max_steps} steps" if fixed else "while there is time (more for longer missions)"
+        )
         parts = [
             f"You move on a grid of square cells with walls, in the game {title}.",
             about,
-            "Do what the mission says: that alone is rewarded, with more the sooner it is done, "
-            f"within {steps} steps.",
+            f"Do what the mission says: that alone is rewarded, with more the sooner it is done, {limit}.",
             meanings(environment.spec.id),
         ]
         if "Lava" in environment.spec.id:
