@@ -46,6 +46,8 @@ _NOT_VALID: Final = re.compile(r"\bvalidation error", re.IGNORECASE)
 
 _NOT_IN_FORM: Final = re.compile(r"model produced output that does not match", re.IGNORECASE)
 """How llama-server says, with a status of 500, that a reply was cut or is not what it can take apart."""
+_BLIND: Final = re.compile(r"image input is not supported", re.IGNORECASE)
+"""How llama-server says, with a status of 500, that its model has no eyes."""
 
 # They log every request, and at a lower level its headers.
 for _name in ("httpx2", "httpcore2"):
@@ -201,13 +203,8 @@ class Transport:
             return ServerError(f"{where} wants to be paid first ({status}): {message}", fatal=True)
         if status == 401 or (status == 403 and not _MODERATED.search(everything)):
             return ServerError(f"{where} refuses the key ({status}): {message}", fatal=True)
-        if status == 500 and _NOT_VALID.search(message):
-            return Refused(f"{where} refuses the request ({status}): {message}", everything)
-        if status == 500 and _NOT_IN_FORM.search(message):
-            # The same request brings the same reply: another seed has to be asked for.
-            return ServerError(
-                f"{where} could not read what its model said ({status}): {message}; more max_tokens may help"
-            )
+        if status == 500 and (lasting := _lasting(where, message, everything)):
+            return lasting
         if status in _LATER or status >= 500:
             busy = "is busy" if status in (429, 503, 529) else "failed"
             return ServerError(
@@ -226,6 +223,22 @@ class Transport:
             text = text.replace(self._key, "[key]")
         text = " ".join(text.split())
         return text if len(text) <= 300 else text[:297] + "…"
+
+
+def _lasting(where: str, message: str, everything: str) -> ServerError | None:
+    """What llama.cpp's servers call a fault of theirs (500) although the same request fails for ever."""
+    if _NOT_VALID.search(message):
+        return Refused(f"{where} refuses the request (500): {message}", everything)
+    if _BLIND.search(message):
+        return ServerError(
+            f"the model of {where} sees no pictures (500): {message}; serve one that does", fatal=True
+        )
+    if _NOT_IN_FORM.search(message):
+        # The same seed brings the same reply: another has to be asked for.
+        return ServerError(
+            f"{where} could not read what its model said (500): {message}; more max_tokens may help"
+        )
+    return None
 
 
 def _code(error: object) -> int:

@@ -325,6 +325,14 @@ async def test_a_reply_that_llama_server_cannot_read_is_not_asked_for_again(fake
     assert len(fake.requests) == 1
 
 
+async def test_a_model_of_llama_server_without_eyes_is_asked_once(fake: FakeModelServer) -> None:
+    fake.script = lambda request: refusal(500, "image input is not supported - hint: provide the mmproj")
+    with pytest.raises(ServerError, match=r"sees no pictures \(500\).*mmproj; serve one that does") as caught:
+        await chat(fake, "llamacpp")
+    assert caught.value.fatal
+    assert len(fake.requests) == 1
+
+
 async def test_anthropic_models_may_take_no_temperature(fake: FakeModelServer) -> None:
     fake.script = _picky("temperature")
     server = open_server(settings(fake, "anthropic"), KEY)
