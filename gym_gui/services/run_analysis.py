@@ -11,31 +11,16 @@ import argparse
 import os
 import pickle
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from gym_gui.analysis.calls import collect_calls, summed
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.apart import USAGE, ApartError, run_apart
 
 
-@dataclass(frozen=True)
-class RunAnalysis:
-    """What is said of a run.
-
-    Attributes:
-        summary: Its comparison.
-        costs: What paid calls cost, in US dollars, by operator id; only where calls say it.
-    """
-
-    summary: Summary
-    costs: Mapping[str, float]
-
-
-async def analyse(run: Path) -> RunAnalysis:
+async def analyse(run: Path) -> Summary:
     """Summarise a run.
 
     Raises:
@@ -46,7 +31,7 @@ async def analyse(run: Path) -> RunAnalysis:
     if finished.status:
         raise ApartError(finished.complaint or f"{run} cannot be summarised")
     result = pickle.loads(finished.output)  # our own process wrote it
-    assert isinstance(result, RunAnalysis)
+    assert isinstance(result, Summary)
     return result
 
 
@@ -80,12 +65,6 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
     if finished.status:
         raise ApartError(finished.complaint or f"{path} cannot be written")
     return int(finished.output)
-
-
-def costs_of(run: Run) -> dict[str, float]:
-    """What an operator's calls cost as far as prices are known, for those that have any."""
-    made = {key: summed(collect_calls(operator).values()).frozen() for key, operator in run.operators.items()}
-    return {key: calls.usd for key, calls in made.items() if calls is not None and calls.usd is not None}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -123,10 +102,7 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "report":
         write_summary(summary, run.path)
         return os.fsencode(write_html(summary, run.path, [run]).absolute())
-    # By its real name: here this module is called __main__.
-    from gym_gui.services.run_analysis import RunAnalysis as Named
-
-    return pickle.dumps(Named(summary, costs_of(run)))
+    return pickle.dumps(summary)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class RecentRuns:
         from gym_gui.services.run_analysis import analyse
 
         try:
-            summary = (await analyse(entry.path)).summary
+            summary = await analyse(entry.path)
         except (MosaicError, OSError) as error:
             _log.warning("no verdict on run %s: %s", entry.run_id, error)
             return "", ""

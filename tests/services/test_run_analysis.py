@@ -6,14 +6,13 @@ import asyncio
 import os
 from pathlib import Path
 
-import orjson
 import pytest
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.apart import ApartError, run_apart
-from gym_gui.services.run_analysis import analyse, costs_of, write_report, write_run_table
+from gym_gui.services.run_analysis import analyse, write_report, write_run_table
 from tests.support.engine import player, record_run
 from tests.support.processes import Offspring
 
@@ -29,16 +28,8 @@ async def run(tmp_path: Path) -> Path:
 
 async def test_the_same_summary_as_here(run: Path, offspring: Offspring) -> None:
     result = await analyse(run)
-    assert result.summary == summarize(open_run(run))
-    assert result.costs == {}
+    assert result == summarize(open_run(run))
     offspring.assert_none()
-
-
-async def test_costs_are_those_that_calls_say(run: Path) -> None:
-    calls = [{"usd": 0.25}, {"usd": 0.5}, {"model": "free"}, {"usd": None}]
-    path = run / "operators" / "b" / "calls.jsonl"
-    path.write_bytes(b"".join(orjson.dumps(call) + b"\n" for call in calls))
-    assert costs_of(open_run(run)) == {"b": 0.75}
 
 
 async def test_report_and_tables(run: Path, tmp_path: Path) -> None:

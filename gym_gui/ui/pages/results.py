@@ -10,8 +10,8 @@ from typing import ClassVar, Final
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.analysis.summary import Failure, OperatorSummary
-from gym_gui.services.run_analysis import RunAnalysis, analyse
+from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
+from gym_gui.services.run_analysis import analyse
 from gym_gui.services.run_library import RunEntry, RunLibrary
 from gym_gui.services.trash import put_back, throw_away
 from gym_gui.ui.commands import Command
@@ -48,7 +48,7 @@ class ResultsPage(Page):
         self._entry: RunEntry | None = None
         self._analysing: asyncio.Task[None] | None = None
         self._shown_stamp: _Stamp | None = None
-        self._made: dict[Path, tuple[_Stamp, RunAnalysis]] = {}
+        self._made: dict[Path, tuple[_Stamp, Summary]] = {}
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(AGAIN_MS)
@@ -412,7 +412,7 @@ class ResultsPage(Page):
         c, analysis = value.comparison, self.comparison.analysis
         if self._run is None or analysis is None:
             return
-        ids = {o.key: o.operator_id for o in analysis.summary.operators}
+        ids = {o.key: o.operator_id for o in analysis.operators}
         first = ids[c.operator or c.first]
         beside = ids[c.second] if c.kind == "operators" else ""
         self._show(self.replay)
@@ -425,7 +425,7 @@ class ResultsPage(Page):
     def _on_failure_chosen(self, value: object) -> None:
         assert isinstance(value, Failure)
         analysis = self.comparison.analysis
-        ids = {o.key: o.operator_id for o in analysis.summary.operators} if analysis is not None else {}
+        ids = {o.key: o.operator_id for o in analysis.operators} if analysis is not None else {}
         self.show_replay(ids.get(value.operator, value.operator), value.episode_index)
 
 

@@ -11,7 +11,6 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWi
 
 from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Summary, Verdict
 from gym_gui.analysis.text import all_notes, by_task, clean
-from gym_gui.services.run_analysis import RunAnalysis
 from gym_gui.ui import theme
 from gym_gui.ui.plots import Interval, IntervalPlot, OutcomePlot, PairedSeedsPlot, Side, TeamOutcome
 from gym_gui.ui.results.comparison_table import ComparisonTable
@@ -65,7 +64,7 @@ class ComparisonView(QWidget):
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("comparison")
-        self._analysis: RunAnalysis | None = None
+        self._summary: Summary | None = None
         self._told_all = False
         self.task = PickerButton(name="results-task", search_hint="Search environments")
         self.task.setAccessibleName("Environment")
@@ -151,9 +150,9 @@ class ComparisonView(QWidget):
     # -- what is shown -----------------------------------------------------------------
 
     @property
-    def analysis(self) -> RunAnalysis | None:
+    def analysis(self) -> Summary | None:
         """What is shown."""
-        return self._analysis
+        return self._summary
 
     @property
     def comparison(self) -> Comparison | None:
@@ -169,10 +168,6 @@ class ComparisonView(QWidget):
         return self.table.current or (shown[0] if shown else None)
 
     @property
-    def _summary(self) -> Summary | None:
-        return self._analysis.summary if self._analysis is not None else None
-
-    @property
     def _operators(self) -> Sequence[OperatorSummary]:
         summary = self._summary
         tasks = by_task(summary) if summary is not None else {}
@@ -180,15 +175,14 @@ class ComparisonView(QWidget):
 
     def say(self, title: str, text: str = "") -> None:
         """Show a sentence in place of results."""
-        self._analysis = None
+        self._summary = None
         self.hint.set_text(title, text)
         self._stack.setCurrentIndex(0)
         self.task.hide()
 
-    def show_analysis(self, analysis: RunAnalysis) -> None:
+    def show_analysis(self, summary: Summary) -> None:
         """Show a run's results; environment and pair stay where they are still there."""
-        self._analysis = analysis
-        summary = analysis.summary
+        self._summary = summary
         tasks = list(by_task(summary))
         self.task.set_items([PickerItem(t, t.rpartition("/")[2], detail=t.partition("/")[0]) for t in tasks])
         if self.task.value not in tasks:
@@ -226,8 +220,8 @@ class ComparisonView(QWidget):
             self.failed.set_text(clean(f"{count} did not complete and {verb} in no mean. First: {what}"))
 
     def _show_task(self) -> None:
-        operators, analysis = self._operators, self._analysis
-        assert analysis is not None
+        operators, summary = self._operators, self._summary
+        assert summary is not None
         self.table.show_operators(operators)
         competing = [o for o in operators if len(o.teams) > 1]
         rows, axis = _intervals(operators)
@@ -237,10 +231,8 @@ class ComparisonView(QWidget):
         self.outcomes.set_teams([team for teams in outcomes for team in teams])
         self.outcome_card.setVisible(self.outcomes.has_values())
         self._fill_pairs(operators)
-        elsewhere = [o.name for o in analysis.summary.operators if o not in operators]
-        notes = [
-            clean(n) for n in all_notes(analysis.summary) if not n.startswith(tuple(map(_colon, elsewhere)))
-        ]
+        elsewhere = [o.name for o in summary.operators if o not in operators]
+        notes = [clean(n) for n in all_notes(summary) if not n.startswith(tuple(map(_colon, elsewhere)))]
         self.notes.setText("\n".join(notes))
         self.notes.setVisible(bool(notes))
 
@@ -273,7 +265,7 @@ class ComparisonView(QWidget):
     # -- what is clicked ---------------------------------------------------------------
 
     def _on_task_chosen(self, _value: object) -> None:
-        if self._analysis is not None:
+        if self._summary is not None:
             self._show_task()
 
     def _on_pair_picked(self, _value: object) -> None:

@@ -64,7 +64,7 @@ class ExportMenu(QMenu):
         for key in ("operators", "episodes", "figure"):
             self.choices[key].setEnabled(said or key == "episodes")
         analysis = comparison.analysis if comparison is not None else None
-        chess = analysis is not None and any(is_chess(operator) for operator in analysis.summary.operators)
+        chess = analysis is not None and any(is_chess(operator) for operator in analysis.operators)
         self.choices["games"].setVisible(chess)
         self.choices["games"].setEnabled(chess)
         played = replay is not None and replay.isVisibleTo(self._page) and replay.current is not None
@@ -99,7 +99,7 @@ class ExportMenu(QMenu):
     def _write_figure(self, path: Path) -> None:
         comparison = self._comparison()
         if comparison is not None and comparison.analysis is not None:
-            job = exports.figure_job(comparison.analysis.summary, comparison.comparison, path)
+            job = exports.figure_job(comparison.analysis, comparison.comparison, path)
             self._jobs.run("Drawing the picture…", job)
 
     def _on_video(self) -> None:

@@ -110,10 +110,11 @@ def _array(space: Space, data: Any) -> NDArray[Any]:
     if len(flat) != low.size:
         raise NotAValue(f"{low.size} numbers are wanted, not {len(flat)}")
     whole = space.kind != "Box" or np.issubdtype(cast("Any", space.dtype), np.integer)
+    largest = math.inf if whole else float(np.finfo(cast("Any", space.dtype)).max)
     for i, (number, least, most) in enumerate(zip(flat, low.reshape(-1), high.reshape(-1), strict=True)):
         where = f"number {i + 1} " if low.size > 1 else ""
-        if not math.isfinite(number):
-            raise NotAValue(f"{where}is {number}")
+        if not abs(number) <= largest or math.isinf(number):
+            raise NotAValue(f"{where or 'it '}is {number:g}")
         if whole and number != int(number):
             raise NotAValue(f"{where or 'it '}is {number:g}, no whole number")
         if not least <= number <= most:
