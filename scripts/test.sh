@@ -78,7 +78,8 @@ measured() {
 
 check "ruff check" ruff check .
 check "ruff format" ruff format --check .
-check "pyright" pyright
+# Named, or a pyrightconfig.json of some folder above would count instead.
+check "pyright" pyright --project pyproject.toml
 check "import rule" lint-imports --no-logo
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests
