@@ -19,8 +19,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import example_model  # beside this file
-
 ROOT = Path(__file__).resolve().parent.parent
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
 SOCCER, MINIGRID = "MosaicMultiGrid-S-2v2-IndAgObs-v1", "MiniGrid-DoorKey-8x8-v0"
@@ -175,6 +173,8 @@ class Scenes:
 
         def rule(behavior: str) -> WorkerAssignment:
             return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})
+
+        import example_model  # beside this file
 
         server = {"client_name": "vllm", "base_url": self._model_url, "model_id": example_model.NAME}
         model = WorkerAssignment("mosaic_llm_worker", "llm", server, on_invalid=OnInvalid(2, "noop"))
@@ -353,6 +353,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--theme", nargs="+", default=THEMES, choices=THEMES)
     options = parser.parse_args(argv)
     options.out.mkdir(parents=True, exist_ok=True)
+    import example_model  # beside this file
+
     with tempfile.TemporaryDirectory() as home, example_model.server() as models:
         run = prepare(Path(home))
         from gym_gui.ui.app import create_window, end

@@ -154,7 +154,7 @@ def test_why_there_is_no_window_is_told_as_it_is_said(monkeypatch: pytest.Monkey
 
 def test_pictures_come_from_the_script() -> None:
     scenes = runpy.run_path(str(ROOT / "scripts" / "screenshots.py"))["Scenes"]
-    known = scenes(SimpleNamespace(context=None), Path()).by_name()
+    known = scenes(SimpleNamespace(context=None), Path(), "").by_name()
     shown: set[str] = set()
     for page in (*PAGES, ROOT / "README.md", ROOT / "docs" / "index.md"):
         shown |= set(_PICTURE.findall(page.read_text("utf-8")))

@@ -22,6 +22,7 @@ from gym_gui.workers.tree import TAG
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S, eventually
 
+_ROOT = Path(__file__).resolve().parents[2]
 GATED = "tests.support.faults:gated"
 GATED_SPREAD = "tests.support.faults:GatedSpread"
 
@@ -154,7 +155,8 @@ class MosaicRun(Recorded):
                 stdout=out,
                 stderr=err,
                 cwd=home,
-                env={**inherited, **offspring.variables, **(environment or {})},
+                # Before what dependencies install: one of them has a package `tests` as well.
+                env={**inherited, "PYTHONPATH": str(_ROOT), **offspring.variables, **(environment or {})},
                 start_new_session=True,
             )
 

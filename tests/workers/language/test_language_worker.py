@@ -97,9 +97,9 @@ async def test_an_answer_that_nobody_waits_for_is_given_up() -> None:
         player = {**slot(server, {"retry": 1, "then": "error"}), "deadline_s": 6.0}
         sheet = await played({"agent": player}, "CartPole-v1", [4], 2)
     assert sheet.episodes[0]["status"] == "completed", sheet.episodes[0]["error"]
-    given_up = [call for call in sheet.logs if isinstance(call, dict) and call["error"]]
-    assert [call["ref"] for call in given_up] == ["agent_0/0/0/0/0"]
-    assert given_up[0]["error"].startswith("given up")
+    late = [call for call in sheet.logs if isinstance(call, dict) and call["error"]]
+    assert [call["ref"] for call in late] == ["agent_0/0/0/0/0"]
+    assert late[0]["error"].startswith("no answer in time: the server at")
 
 
 async def test_a_spent_budget_ends_the_episode_with_the_figures() -> None:
