@@ -39,10 +39,6 @@ def _nobody() -> dict[AgentID, object]:
     return {}
 
 
-def _alone() -> dict[AgentID, Company]:
-    return {}
-
-
 def _nothing() -> dict[AgentID, Pipeline]:
     return {}
 
@@ -196,7 +192,7 @@ class Casting:
         if deadline is None and assignment.worker_type != "human":
             deadline = DEFAULT_DEADLINE_S
         view = self.views.get(agent)
-        company, elsewhere = (Company(), _alone()) if view is None else self._companies(agent, view)
+        company, elsewhere = self._companies(agent, view)
         return SlotRequest(
             agent,
             self.env_id,
@@ -217,8 +213,10 @@ class Casting:
         """What a worker that reads is told of the game before it begins."""
         return self._companies(agent, view)[0]
 
-    def _companies(self, slot: AgentID, view: View) -> tuple[Company, dict[AgentID, Company]]:
+    def _companies(self, slot: AgentID, view: View | None) -> tuple[Company, dict[AgentID, Company]]:
         """What a slot is told in its own place, and in those of others that it takes in some episodes."""
+        if view is None:
+            return Company(), {}
         environment = self.make_environment()
         others = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         try:
