@@ -43,6 +43,7 @@ class Family:
         closed: Whether all its ids begin with one of the prefixes.
         hints: Accepted spellings of ``env_name``, each with what an id must begin
             with under that hint (``""``: anything).
+        apis: Interfaces that its environments can be made with, the native one first.
     """
 
     name: ClassVar[str]
@@ -52,6 +53,7 @@ class Family:
     prefixes: ClassVar[tuple[str, ...]] = ()
     closed: ClassVar[bool] = False
     hints: ClassVar[Mapping[str, str]] = {}
+    apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
 
     # -- what there is
 
@@ -62,6 +64,19 @@ class Family:
             MissingDependencyError: The package is not installed.
         """
         raise NotImplementedError
+
+    def spec(self, env_id: str, entry_point: str | Callable[..., Any], **facts: Any) -> EnvSpec:
+        """One of its environments.
+
+        Args:
+            env_id: Canonical id.
+            entry_point: As :class:`EnvSpec` has it.
+            facts: Further fields of :class:`EnvSpec`, and those that differ from the family's.
+        """
+        apis: tuple[str, ...] = facts.get("apis", self.apis)
+        package = self.modules[0] if self.modules else ""
+        fields: dict[str, Any] = {"apis": apis, "package": package, "extra": self.extra, **facts}
+        return EnvSpec(env_id, self.name, apis[0], entry_point=entry_point, **fields)
 
     def candidates(self, task: str) -> Iterable[str]:
         """Canonical ids that ``task`` may mean, the likeliest first."""

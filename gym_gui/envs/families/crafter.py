@@ -53,16 +53,7 @@ class CrafterFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            EnvSpec(
-                id=env_id,
-                family=self.name,
-                api="gymnasium",
-                apis=("gymnasium",),
-                package="crafter",
-                extra=self.extra,
-                entry_point="gym_gui.envs.families.crafter_env:CrafterEnv",
-                max_episode_steps=_LENGTH,
-            )
+            self.spec(env_id, "gym_gui.envs.families.crafter_env:CrafterEnv", max_episode_steps=_LENGTH)
             for env_id in _REWARDED
         ]
 

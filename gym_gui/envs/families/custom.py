@@ -64,6 +64,7 @@ class CustomFamily(Family):
 
     name: ClassVar[str] = "custom"
     title: ClassVar[str] = "Own environments"
+    apis: ClassVar[tuple[str, ...]] = APIS
 
     def specs(self) -> Sequence[EnvSpec]:
         return registered.all()
@@ -82,15 +83,7 @@ class CustomFamily(Family):
                 package = name.partition(":")[0].partition(".")[0]
                 if not is_installed(package):
                     raise UsageError(f"there is no module {package!r}, needed for {name!r}")
-                return EnvSpec(
-                    id=name,
-                    family=self.name,
-                    api="gymnasium",
-                    apis=APIS,
-                    package=package,
-                    entry_point=name,
-                    traits={"api_unknown": True},
-                )
+                return self.spec(name, name, package=package, traits={"api_unknown": True})
         return None
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:

@@ -139,14 +139,10 @@ class GymnasiumFamily(Family):
     def _spec(self, env_id: str, entry: str | Callable[..., Any], limit: int | None) -> EnvSpec:
         module = entry if isinstance(entry, str) else ""
         jax = module.startswith((f"{_HOME}phys2d", f"{_HOME}tabular"))
-        return EnvSpec(
-            id=env_id,
-            family=self.name,
-            api="gymnasium",
-            apis=("gymnasium",),
+        return self.spec(
+            env_id,
+            entry,
             package=self.modules[0] if self.modules else (module.partition(".")[0] or "gymnasium"),
-            extra=self.extra,
-            entry_point=entry,
             max_episode_steps=limit,
             install="pip install 'gymnasium[jax]'" if jax else "",
         )

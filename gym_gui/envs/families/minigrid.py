@@ -26,22 +26,10 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 class IndexedFamily(Family):
     """A package whose import fills Gymnasium's registry; listed through the index."""
 
-    api: ClassVar[str] = "gymnasium"
-    apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
-
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            EnvSpec(
-                id=row["id"],
-                family=self.name,
-                api=self.api,
-                apis=self.apis,
-                package=self.modules[0],
-                extra=self.extra,
-                entry_point=row["entry_point"],
-                max_episode_steps=row["max_episode_steps"],
-            )
+            self.spec(row["id"], row["entry_point"], max_episode_steps=row["max_episode_steps"])
             for row in index.entries("gymnasium", self.modules[0])
         ]
 

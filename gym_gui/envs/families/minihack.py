@@ -40,14 +40,10 @@ class MiniHackFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            EnvSpec(
-                id=row["id"],
-                family=self.name,
-                api="gymnasium",
-                apis=("gymnasium",),
+            self.spec(
+                row["id"],
+                row["entry_point"],
                 package="nle" if row["id"].startswith("NetHack") else "minihack",
-                extra=self.extra,
-                entry_point=row["entry_point"],
                 max_episode_steps=row["max_episode_steps"],
             )
             for row in index.entries("gymnasium", "minihack")

@@ -40,23 +40,14 @@ class Mpe2Family(Family):
     prefixes: ClassVar[tuple[str, ...]] = ("mpe2/",)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"mpe": "", "pettingzoo": "", "pettingzoo_mpe": ""}
+    apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         place = package_dir("mpe2")
         names = sorted(path.stem for path in place.glob("*_v*.py")) if place else []
         return [
-            EnvSpec(
-                id=f"mpe2/{name}",
-                family=self.name,
-                api="parallel",
-                apis=("parallel", "aec"),
-                package="mpe2",
-                extra=self.extra,
-                entry_point=f"mpe2.{name}:parallel_env",
-            )
-            for name in names
-            if _MODULE.match(name)
+            self.spec(f"mpe2/{name}", f"mpe2.{name}:parallel_env") for name in names if _MODULE.match(name)
         ]
 
     def candidates(self, task: str) -> Iterable[str]:

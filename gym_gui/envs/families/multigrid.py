@@ -53,7 +53,6 @@ class MultiGridFamily(IndexedFamily):
         "gym": "",
         "pettingzoo": "",
     }
-    api: ClassVar[str] = "parallel"
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
 
     def candidates(self, task: str) -> Iterable[str]:

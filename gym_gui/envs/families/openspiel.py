@@ -39,20 +39,12 @@ class OpenSpielFamily(Family):
     prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"open_spiel": "", "pettingzoo": "", "shimmy": ""}
+    apis: ClassVar[tuple[str, ...]] = ("aec",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            EnvSpec(
-                id=_HEAD + row["id"],
-                family=self.name,
-                api="aec",
-                apis=("aec",),
-                package="pyspiel",
-                extra=self.extra,
-                entry_point="gym_gui.envs.families.openspiel_env:OpenSpielEnv",
-                traits=row,
-            )
+            self.spec(_HEAD + row["id"], "gym_gui.envs.families.openspiel_env:OpenSpielEnv", traits=row)
             for row in index.entries("openspiel", "pyspiel")
         ]
 

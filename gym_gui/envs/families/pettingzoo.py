@@ -102,14 +102,10 @@ class PettingZooFamily(Family):
         apis = [name for name, known in (("parallel", parallel), ("aec", aec)) if known is not None]
         if area in _TURNS:
             apis.reverse()
-        return EnvSpec(
-            id=underscored(raw_id),
-            family=self.name,
-            api=apis[0],
+        return self.spec(
+            underscored(raw_id),
+            (aec or parallel).entry_point,
             apis=tuple(apis),
-            package="pettingzoo",
-            extra=self.extra,
-            entry_point=(aec or parallel).entry_point,
             install=f"pip install 'pettingzoo[{area}]'" if area in _OWN_EXTRA else "",
             traits={"registered_as": raw_id},
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
 
 _HEAD = "TextWorld/"
+_ENTRY = "gym_gui.envs.families.textworld_env:TextWorldEnv"
 _SIZES: Mapping[str, Mapping[str, int]] = {
     "TextWorld/Small-v0": {"rooms": 2, "objects": 4, "quest_length": 2, "max_steps": 30},
     "TextWorld/Medium-v0": {"rooms": 5, "objects": 10, "quest_length": 4, "max_steps": 60},
@@ -35,17 +36,7 @@ class TextWorldFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
-            EnvSpec(
-                id=env_id,
-                family=self.name,
-                api="gymnasium",
-                apis=("gymnasium",),
-                package="textworld",
-                extra=self.extra,
-                entry_point="gym_gui.envs.families.textworld_env:TextWorldEnv",
-                max_episode_steps=size["max_steps"],
-            )
-            for env_id, size in _SIZES.items()
+            self.spec(env_id, _ENTRY, max_episode_steps=size["max_steps"]) for env_id, size in _SIZES.items()
         ]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
