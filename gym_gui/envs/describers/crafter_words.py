@@ -57,19 +57,20 @@ class CrafterDescriber(SpaceDescriber):
         """What is in each cell of the picture that is not lost in the dark, by its place from the player."""
         world, player = self._game._world, self._game._player
         x, y = (int(n) for n in player.pos)
-        wide, high = world.area
         names: Mapping[int, str] = world._mat_names
         materials, objects = world._mat_map, world._obj_map
         hidden = self._hidden(float(world.daylight))
+        (west, north), (east, south) = min(self._cells), max(self._cells)
+        left, top = max(x + west, 0), max(y + north, 0)
+        view = slice(left, x + east + 1), slice(top, y + south + 1)
         found: dict[Place, str] = {}
-        for right, down in self._cells:
-            column, row = x + right, y + down
-            if not (0 <= column < wide and 0 <= row < high) or (right, down) in hidden:
-                continue
-            if right or down:
-                there = objects[column, row]
-                thing = _creature(world._objects[there]) if there else names[int(materials[column, row])]
-                found[right, down] = thing
+        for column, (grounds, things) in enumerate(
+            zip(materials[view].tolist(), objects[view].tolist(), strict=True), left - x
+        ):
+            for row, (ground, thing) in enumerate(zip(grounds, things, strict=True), top - y):
+                place = column, row
+                if place != (0, 0) and place not in hidden:
+                    found[place] = _creature(world._objects[thing]) if thing else names[ground]
         return found
 
     @cached_property
