@@ -23,7 +23,7 @@ class OperatorRun:
         operator_id: Its id, also the name of its folder.
         path: ``<run>/operators/<operator_id>``.
         config: Its entry in the experiment as resolved; empty where there is none.
-        actions: Words of discrete actions by slot, of slots that read or look.
+        actions: Words of discrete actions by slot, where they have them.
     """
 
     operator_id: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from gym_gui import envs
@@ -82,14 +83,23 @@ class Casting:
             render_mode = "rgb_array"
         return make_environment(self.config, render_mode=render_mode)
 
-    @property
-    def views(self) -> dict[AgentID, View]:
+    @cached_property
+    def views(self) -> Mapping[AgentID, View]:
         """What slots are shown beside their observations, by slot that wants it."""
         wanted = {
             agent: View.of(definition.inputs.wanted, settings_of(self.assignments[agent], definition))
             for agent, definition in self.workers.items()
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
+
+    @property
+    def action_words(self) -> dict[AgentID, list[str]]:
+        """Words of discrete actions that count from 0, by slot that has them."""
+        return {
+            agent: list(slot.action_meanings)
+            for agent, slot in self.slots.items()
+            if slot.action_meanings and not getattr(slot.action_space, "start", 0)
+        }
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""
@@ -191,8 +201,7 @@ class Casting:
         deadline = assignment.deadline_s
         if deadline is None and assignment.worker_type != "human":
             deadline = DEFAULT_DEADLINE_S
-        view = self.views.get(agent)
-        company, elsewhere = self._companies(agent, view)
+        company, elsewhere = self._told.get(agent, (Company(), {}))
         return SlotRequest(
             agent,
             self.env_id,
@@ -209,26 +218,37 @@ class Casting:
             elsewhere,
         )
 
-    def company(self, agent: AgentID, view: View) -> Company:
-        """What a worker that reads is told of the game before it begins."""
-        return self._companies(agent, view)[0]
+    def company(self, agent: AgentID) -> Company:
+        """What a worker that reads is told of the game before it begins.
 
-    def _companies(self, slot: AgentID, view: View | None) -> tuple[Company, dict[AgentID, Company]]:
-        """What a slot is told in its own place, and in those of others that it takes in some episodes."""
-        if view is None:
-            return Company(), {}
+        Args:
+            agent: A slot of :attr:`views`.
+        """
+        return self._told[agent][0]
+
+    @cached_property
+    def _told(self) -> Mapping[AgentID, tuple[Company, Mapping[AgentID, Company]]]:
+        """What slots that read are told: of their own place, and of others' that they sit in at times."""
+        if not self.views:
+            return {}
         environment = self.make_environment()
-        others = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
+
+        def company(seat: AgentID, view: View) -> Company:
+            briefing = environment.describer(seat).briefing(seat, view.mode)
+            return Company(briefing, *environment.company(seat))
+
         try:
-            told = {
-                seat: Company(
-                    environment.describer(seat).briefing(seat, view.mode), *environment.company(seat)
-                )
-                for seat in (slot, *sorted(others - {slot}))
+            return {
+                slot: (company(slot, view), {seat: company(seat, view) for seat in self._taken_by(slot)})
+                for slot, view in self.views.items()
             }
         finally:
             environment.close()
-        return told.pop(slot), told
+
+    def _taken_by(self, slot: AgentID) -> list[AgentID]:
+        """Others' seats in which a slot sits in some seating."""
+        seats = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
+        return sorted(seats - {slot})
 
 
 def settings_of(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gym_gui
 from gym_gui.core.config import Experiment, OperatorConfig
@@ -22,6 +22,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.execution import ExecutionConfig
 from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
 from gym_gui.services.versions import commit, machine
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.sessions import SessionReady
 
 _log = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ class LiveRun:
         self._changed = changed
         self._recorder: Recorder | None = None
         self._players: dict[str, Any] = {}
+        self._actions: dict[str, Any] = {}
         self._versions: dict[str, str] = {}
         self._seeds: dict[int, int] = {}
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
@@ -90,12 +94,11 @@ class LiveRun:
         same = config.operator_id
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
 
-    def introduce(
-        self, operator_id: str, players: Mapping[str, Mapping[str, str]], versions: Mapping[str, str]
-    ) -> None:
-        """Note who plays for an operator, and the versions of all that acts."""
-        self._players[operator_id] = {slot: dict(player) for slot, player in players.items()}
-        self._versions.update(versions)
+    def introduce(self, operator_id: str, ready: SessionReady) -> None:
+        """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
+        self._players[operator_id] = {slot: dict(player) for slot, player in ready.players.items()}
+        self._actions[operator_id] = ready.actions
+        self._versions.update(ready.versions)
 
     def admit(self, config: OperatorConfig) -> None:
         """One more operator plays; possible as long as there is no folder."""
@@ -170,15 +173,22 @@ class LiveRun:
     def _open(self) -> Recorder:
         if self._recorder is None:
             about = {
-                "experiment": self._experiment().to_record(),
-                "players": self._players,
-                "versions": self._versions,
+                **self._about(),
                 "machine": machine(),
                 "commit": commit(Path(gym_gui.__file__).parent),
                 "watched": True,
             }
             self._recorder = Recorder.create(self._out, list(self._counts), {**about, **self._header})
         return self._recorder
+
+    def _about(self) -> dict[str, Any]:
+        """What ``run.json`` says of who plays, as far as it is known."""
+        return {
+            "experiment": self._experiment().to_record(),
+            "players": self._players,
+            "versions": self._versions,
+            "actions": self._actions,
+        }
 
     def _write(self, operator_id: str, failed: bool, steps: bytes, line: bytes) -> None:
         self._open().episode(operator_id, steps, line)
@@ -195,9 +205,7 @@ class LiveRun:
         status = FAILED if self._failures or self.problem else COMPLETED
         self._recorder.close(
             status,
-            experiment=self._experiment().to_record(),
-            players=self._players,
-            versions=self._versions,
+            **self._about(),
             episodes=dict(self._counts),
             problem=self.problem or None,
         )

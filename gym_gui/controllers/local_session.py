@@ -98,7 +98,8 @@ class LocalSession:
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
-        return SessionReady(os.getpid(), players, self._controller.room, await versions)
+        words = self._casting.action_words
+        return SessionReady(os.getpid(), players, self._controller.room, await versions, words)
 
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._casting, live)

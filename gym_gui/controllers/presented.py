@@ -26,13 +26,12 @@ def present(casting: Casting, agent: AgentID, decision: Decision | None) -> dict
     Raises:
         UsageError: The slot is shown nothing but its observation, or is not asked now.
     """
-    view = casting.views.get(agent)
-    if view is None:
+    if agent not in casting.views:
         raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
     if decision is None:
         raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
     slot = casting.slots[agent]
-    company = casting.company(agent, view)
+    company = casting.company(agent)
     shown = decision.shown or Shown()
     mask = decision.action_mask
     return {

@@ -59,15 +59,7 @@ class RunLedger:
     def introduce(self, run: OperatorRun, ready: SessionReady) -> None:
         """Note who plays for an operator, and the versions of all that acts."""
         self._players[run.operator_id] = ready.players
-        # Of slots that read or look: to them their actions are words, and so they are in a transcript.
-        slots = {slot: run.casting.slots[slot] for slot in run.casting.views}
-        named = {
-            slot: list(info.action_meanings)
-            for slot, info in slots.items()
-            if info.action_meanings and not getattr(info.action_space, "start", 0)
-        }
-        if named:
-            self._actions[run.operator_id] = named
+        self._actions[run.operator_id] = ready.actions
         self._versions.update(ready.versions)
 
     def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
@@ -79,9 +71,12 @@ class RunLedger:
         if self._recorder is not None:
             self._recorder.update(status="running")
             return
-        about = {"experiment": experiment.to_record(), "players": self._players, "versions": self._versions}
-        if self._actions:
-            about["actions"] = self._actions
+        about = {
+            "experiment": experiment.to_record(),
+            "players": self._players,
+            "versions": self._versions,
+            "actions": self._actions,
+        }
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -115,12 +115,14 @@ class SessionReady:
         players: Slot -> worker, type, policy, version.
         concurrency: Episodes it keeps in flight.
         versions: Versions of what acts in it.
+        actions: Words of discrete actions, by slot that has them.
     """
 
     pid: int
     players: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
     concurrency: int = 1
     versions: Mapping[str, str] = field(default_factory=_nothing)
+    actions: Mapping[str, Sequence[str]] = field(default_factory=_nothing)
 
 
 class Session(Protocol):

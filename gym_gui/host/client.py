@@ -161,8 +161,8 @@ class HostSession:
 
     def _on_ready(self, ready: pb.Ready) -> None:
         if self._ready is not None and not self._ready.done():
-            players, versions = json.loads(ready.players), json.loads(ready.versions)
-            self._ready.set_result(SessionReady(ready.pid, players, ready.concurrency, versions))
+            players, versions, words = map(json.loads, (ready.players, ready.versions, ready.actions))
+            self._ready.set_result(SessionReady(ready.pid, players, ready.concurrency, versions, words))
 
     def _on_view(self, view: pb.View) -> None:
         frame = view.frame

@@ -184,6 +184,7 @@ async def _launch(launch: pb.Launch, outbox: Outbox) -> LocalSession | None:
                 players=json.dumps(ready.players),
                 concurrency=ready.concurrency,
                 versions=json.dumps(ready.versions),
+                actions=json.dumps(ready.actions),
             )
         )
     )

@@ -129,7 +129,7 @@ async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
     listener = Player(run, "a")
     session = LocalSession(cast(config), SessionSettings(1, live=LiveSettings(render="none")), listener)
     ready: SessionReady = await session.start()
-    run.introduce("a", ready.players, ready.versions)
+    run.introduce("a", ready)
     for index in range(2):
         listener.done.clear()
         session.play([EpisodePlan(index, 7 + index, 0)])
@@ -140,5 +140,6 @@ async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
     opened = open_run(run.folder)
     assert [e.seed for e in opened.operators["a"].episodes()] == [7, 8]
     assert opened.record.extra["players"]["a"]["player_1"]["worker_id"] == "operators_worker"
+    assert opened.operators["a"].actions["player_2"][3] == "column 2 row 1"
     verified = await verify(opened)
     assert verified.episodes == 2 and verified.deviations == []

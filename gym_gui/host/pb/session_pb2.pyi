@@ -180,16 +180,18 @@ class Event(_message.Message):
     def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
 
 class Ready(_message.Message):
-    __slots__ = ("pid", "players", "concurrency", "versions")
+    __slots__ = ("pid", "players", "concurrency", "versions", "actions")
     PID_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    ACTIONS_FIELD_NUMBER: _ClassVar[int]
     pid: int
     players: str
     concurrency: int
     versions: str
-    def __init__(self, pid: _Optional[int] = ..., players: _Optional[str] = ..., concurrency: _Optional[int] = ..., versions: _Optional[str] = ...) -> None: ...
+    actions: str
+    def __init__(self, pid: _Optional[int] = ..., players: _Optional[str] = ..., concurrency: _Optional[int] = ..., versions: _Optional[str] = ..., actions: _Optional[str] = ...) -> None: ...
 
 class News(_message.Message):
     __slots__ = ("finished", "live", "steps")

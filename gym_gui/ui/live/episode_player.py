@@ -184,7 +184,7 @@ class EpisodePlayer:
         """Write episodes that end from now on into ``run``."""
         self.run, ready = run, self.link.ready
         if run is not None and ready is not None:
-            run.introduce(self.config.operator_id, ready.players, ready.versions)
+            run.introduce(self.config.operator_id, ready)
 
     def answer(self, question_id: int, action: Any) -> None:
         """What a person chose; an answer that comes too late changes nothing."""
