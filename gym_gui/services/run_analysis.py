@@ -8,11 +8,15 @@ seconds to read: ``python -m gym_gui.services.run_analysis`` does both and hands
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
-import pickle
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+
+import orjson
+from pydantic import TypeAdapter
 
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
@@ -30,9 +34,16 @@ async def analyse(run: Path) -> Summary:
     finished = await run_apart(__name__, "summary", str(run))
     if finished.status:
         raise ApartError(finished.complaint or f"{run} cannot be summarised")
-    result = pickle.loads(finished.output)  # our own process wrote it
-    assert isinstance(result, Summary)
-    return result
+    return await asyncio.to_thread(_summary, finished.output)
+
+
+def _summary(text: bytes) -> Summary:
+    return _reader().validate_json(text)
+
+
+@cache
+def _reader() -> TypeAdapter[Summary]:
+    return TypeAdapter(Summary)
 
 
 async def write_report(run: Path) -> Path:
@@ -102,7 +113,7 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "report":
         write_summary(summary, run.path)
         return os.fsencode(write_html(summary, run.path, [run]).absolute())
-    return pickle.dumps(summary)
+    return orjson.dumps(summary)
 
 
 if __name__ == "__main__":
