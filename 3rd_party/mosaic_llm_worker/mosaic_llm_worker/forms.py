@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from mosaic_llm_worker.parsing.values import bounds
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 from mosaic_worker.spaces import Space
 
@@ -59,8 +60,10 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(part) for key, part in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
         return [_plain(part) for part in cast("Sequence[Any]", value)]
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(cast("Any", value).tolist())
+    if isinstance(value, np.ndarray):
+        return _plain(cast("Any", value).reshape(-1).tolist())  # as it is asked for
+    if isinstance(value, np.generic):
+        return _plain(cast("Any", value).item())
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
@@ -94,10 +97,18 @@ def _value(space: Space) -> dict[str, Any]:
     if space.kind == "Tuple":
         parts = [_value(child) for child in space.spaces.values()]
         return {"type": "array", "items": {"anyOf": parts}, "minItems": len(parts), "maxItems": len(parts)}
-    whole = space.kind != "Box" or np.issubdtype(np.dtype(space.dtype), np.integer)
     size = int(np.prod(space.shape)) if space.shape else 1
-    entry = {"type": "integer" if whole else "number"}
-    return {"type": "array", "items": entry, "minItems": size, "maxItems": size}
+    return {"type": "array", "items": _entry(space), "minItems": size, "maxItems": size}
+
+
+def _entry(space: Space) -> dict[str, Any]:
+    """What each number of a list may be; within which bounds, of whole numbers that all have the same."""
+    if space.kind == "Box" and not np.issubdtype(np.dtype(space.dtype), np.integer):
+        return {"type": "number"}  # which the grammars of servers do not bound
+    low, high = (set(ends.flat) for ends in bounds(space))
+    if len(low) != 1 or len(high) != 1:
+        return {"type": "integer"}
+    return {"type": "integer", "minimum": int(low.pop()), "maximum": int(high.pop())}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -141,7 +141,7 @@ class Templates:
 
 
 def filled(text: str, where: str, **words: object) -> str:
-    """A text with its ``$placeholders`` filled in; lines that this leaves empty are taken out.
+    """A text with its ``$placeholders`` filled in.
 
     Args:
         text: ``$$`` is a dollar sign.
@@ -152,7 +152,7 @@ def filled(text: str, where: str, **words: object) -> str:
         PromptError: It has a placeholder that there is not.
     """
     try:
-        full = Template(text).substitute(words)
+        return Template(text).substitute(words)
     except KeyError as exc:
         known = ", ".join(f"${word}" for word in sorted(words)) or "none"
         raise PromptError(
@@ -160,7 +160,6 @@ def filled(text: str, where: str, **words: object) -> str:
         ) from None
     except ValueError:
         raise PromptError(f"{where} has a $ that begins no placeholder; write $$ for a dollar sign") from None
-    return full
 
 
 def tidy(text: str) -> str:

@@ -105,7 +105,7 @@ def _text(space: Space, data: Any) -> str:
 
 
 def _array(space: Space, data: Any) -> NDArray[Any]:
-    low, high = _bounds(space)
+    low, high = bounds(space)
     flat = _flat(data)
     if len(flat) != low.size:
         raise NotAValue(f"{low.size} numbers are wanted, not {len(flat)}")
@@ -130,7 +130,7 @@ def _inside(value: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArr
     return value
 
 
-def _bounds(space: Space) -> tuple[NDArray[Any], NDArray[Any]]:
+def bounds(space: Space) -> tuple[NDArray[Any], NDArray[Any]]:
     if space.kind == "Box":
         return np.asarray(space.low), np.asarray(space.high)
     if space.kind == "MultiBinary":
