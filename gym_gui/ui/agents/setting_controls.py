@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QStandardItemModel, QWheelEvent
+from PyQt6.QtGui import QPaintEvent, QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -16,7 +16,10 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
+    QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStylePainter,
     QWidget,
 )
 
@@ -206,6 +209,22 @@ class SteadyComboBox(QComboBox):
         if view is not None:
             view.setMinimumWidth(view.sizeHintForColumn(0) + _POPUP_EDGE)
         super().showPopup()
+
+    def paintEvent(self, e: QPaintEvent | None) -> None:
+        """What has no room ends in dots; Qt would cut it within a letter."""
+        if self.isEditable():
+            super().paintEvent(e)
+            return
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        style = self.style()
+        if style is not None:
+            part = QStyle.SubControl.SC_ComboBoxEditField
+            room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
+            text = option.currentText
+            option.currentText = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
     def wheelEvent(self, e: QWheelEvent | None) -> None:
         if e is not None and not self.hasFocus():

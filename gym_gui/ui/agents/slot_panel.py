@@ -10,24 +10,18 @@ from typing import Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.checks import ConfigError
 from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
+from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import FormRows, QuietButton, label, muted_label, section_label
 
-_RULES = (
-    (OnInvalid(), "the episode fails"),
-    (OnInvalid(then="noop"), "no-op"),
-    (OnInvalid(then="random_legal"), "a random legal action"),
-    (OnInvalid(2, "noop"), "ask twice more, then no-op"),
-    (OnInvalid(2, "random_legal"), "ask twice more, then a random legal action"),
-)
 _MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
 
 
@@ -140,9 +134,7 @@ class SlotPanel(QWidget):
     def _fill(self, row: WorkerAssignment) -> None:
         assert self.form is not None
         self.form.set_values(row.settings)
-        _choose(
-            self._rule, row.on_invalid, f"asked {row.on_invalid.retry} times more, then {row.on_invalid.then}"
-        )
+        self._rule.show_rule(row.on_invalid)
         self._limit.blockSignals(True)
         self._limit.setValue(row.deadline_s or 0.0)
         self._limit.blockSignals(False)
@@ -164,10 +156,9 @@ class SlotPanel(QWidget):
             rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
 
     def _add_rules(self, rows: FormRows, row: WorkerAssignment) -> None:
-        self._rule = _box("on_invalid", _RULES)
+        self._rule = RuleBox("on_invalid")
         self._rule.activated.connect(self._on_rule)
-        tip = "What follows an answer that cannot be played, or that does not come in time"
-        rows.add_row("If unusable", self._rule, tooltip=tip)
+        rows.add_row("If unusable", self._rule, tooltip=TIP)
         self._limit = SteadySpinBox()
         self._limit.setObjectName("deadline_s")
         self._limit.setRange(0.0, 3600.0)
@@ -225,7 +216,7 @@ class SlotPanel(QWidget):
 
     def _on_rule(self, _index: int) -> None:
         row = self._model.draft.rows[self._agent]
-        self._change(replace(row, on_invalid=self._rule.currentData()), "rule")
+        self._change(replace(row, on_invalid=self._rule.rule), "rule")
 
     def _on_limit(self, seconds: float) -> None:
         row = self._model.draft.rows[self._agent]

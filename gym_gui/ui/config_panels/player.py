@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.checks import ConfigError
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
+from gym_gui.ui.agents.rule_box import TIP, RuleBox
+from gym_gui.ui.agents.setting_controls import SteadySpinBox
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem, muted_label
 
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
     from gym_gui.ui.language.desk import SettingsDesk
 
-_RULES = (
-    ("error", "the episode fails"),
-    ("noop", "no-op"),
-    ("random_legal", "a random legal action"),
-    ("retry", "ask twice more, then no-op"),
-)
-_RETRY = OnInvalid(2, "noop")
 _ELSEWHERE = ("script", "script_end")
 """What a person in front of the window has no use for; the Agents page shows it."""
 
@@ -138,12 +132,10 @@ class PlayerForm(QWidget):
         column.addWidget(self.form)
         self._rows = FormRows(parent=self)
         column.addWidget(self._rows)
-        self.rule = self._rule_box()
-        self._rows.add_row(
-            "If unusable",
-            self.rule,
-            tooltip="What follows an answer that cannot be played, or that does not come in time",
-        )
+        self.rule = RuleBox(f"on-invalid-{self._agent}", self)
+        self.rule.show_rule(player.on_invalid)
+        self.rule.activated.connect(self._on_rule)
+        self._rows.add_row("If unusable", self.rule, tooltip=TIP)
         self.limit = self._limit_box(person=player.worker_type == "human")
         self._rows.add_row("Time limit", self.limit, tooltip="Seconds for one decision")
         if player.worker_type == "human":
@@ -154,21 +146,6 @@ class PlayerForm(QWidget):
                     wrap=True,
                 )
             )
-
-    def _rule_box(self) -> QComboBox:
-        box = SteadyComboBox(self)
-        box.setObjectName(f"on-invalid-{self._agent}")
-        for value, words in _RULES:
-            box.addItem(words, value)
-        rule = self._player.on_invalid
-        if rule.retry and rule != _RETRY:
-            box.addItem(f"ask {rule.retry} times more, then {rule.then}", "own")
-            box.setCurrentIndex(box.count() - 1)
-        else:
-            box.setCurrentIndex(box.findData("retry" if rule.retry else rule.then))
-        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        box.activated.connect(self._on_rule)
-        return box
 
     def _limit_box(self, *, person: bool) -> SteadySpinBox:
         box = SteadySpinBox(self)
@@ -194,11 +171,7 @@ class PlayerForm(QWidget):
         self._change(changed)
 
     def _on_rule(self, _index: int) -> None:
-        value = self.rule.currentData()
-        if value != "own":
-            self._change(
-                replace(self._player, on_invalid=_RETRY if value == "retry" else OnInvalid.of(value))
-            )
+        self._change(replace(self._player, on_invalid=self.rule.rule))
 
     def _on_limit(self, seconds: float) -> None:
         self._change(replace(self._player, deadline_s=seconds or None))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from PyQt6.QtCore import Qt, QTimer
-from PyQt6.QtGui import QCloseEvent, QFontDatabase
+from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -303,14 +303,16 @@ class PromptEditor(QDialog):
 
     # -- its end -----------------------------------------------------------------------
 
-    def closeEvent(self, a0: QCloseEvent | None) -> None:
-        """What was typed is kept; a preview that is on its way is not waited for."""
+    def done(self, a0: int) -> None:
+        """What was typed is kept, also with Escape; a preview that is on its way is not waited for."""
         if self.dirty:
             self.keep()
+            if self.dirty:
+                return  # it could not be written, and is not thrown away
         self._idle.stop()
         if self._task is not None:
             self._task.cancel()
-        super().closeEvent(a0)
+        super().done(a0)
 
 
 def open_prompt_editor(

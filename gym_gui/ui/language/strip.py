@@ -14,6 +14,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.language.call_log import Spending
 
 _LINE = 18
+HEIGHT = 3 * _LINE + 8
 _TIP = 1500
 _LONGEST = 4000
 _SEEN = "<observation>"
@@ -75,11 +76,11 @@ class CallStrip(QWidget):
 
     def sizeHint(self) -> QSize:
         """Three lines."""
-        return QSize(160, 3 * _LINE + 8)
+        return QSize(160, HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         """Words that have no room are cut."""
-        return QSize(60, 3 * _LINE + 8)
+        return QSize(60, HEIGHT)
 
     def event(self, a0: QEvent | None) -> bool:
         """The tooltip has more of it, made when it is asked for."""

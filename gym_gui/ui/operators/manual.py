@@ -185,10 +185,12 @@ class ManualOperators(QWidget):
             card.restart_requested.connect(self._deck.restart)
             card.enlarge_requested.connect(self.grid.toggle)
             card.transcript_requested.connect(self._on_transcript_requested)
+            card.strip_changed.connect(self._level)
             self._cards[operator] = card
             self._humans[operator] = OperatorHumans(self._context, operator, card)
             operator.asked.connect(self._on_asked)
         self.grid.insert(place, card)
+        self._level()
         self._pages.setCurrentWidget(self.grid)
         self._show_plots()
         self.select(operator)
@@ -197,12 +199,20 @@ class ManualOperators(QWidget):
         card = self._cards[operator]
         place = list(self._cards).index(operator)
         self.grid.take(card)
+        self._level()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)
             self._show_plots()
             self.select(None)
         elif self._selected is operator:
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
+
+    def _level(self) -> None:
+        """Pictures beside each other are of one size, whoever has more to say."""
+        cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
+        room = any(card.has_strip for card in cards)
+        for card in cards:
+            card.leave_room(room)
 
     def forget(self, operator: LiveOperator) -> None:
         """An operator cannot come back: its card goes."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
 from gym_gui.analysis.transcript import Turn
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
-from gym_gui.ui.language.strip import CallStrip
+from gym_gui.ui.language.strip import HEIGHT, CallStrip
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.live.state import state_tone
 from gym_gui.ui.operators.strips import FactsStrip
@@ -59,6 +59,8 @@ class OperatorRenderContainer(Card):
     """Operator id and a move that was made on its board."""
     transcript_requested = pyqtSignal(object)
     """The operator whose calls are to be shown in full."""
+    strip_changed = pyqtSignal()
+    """It has a strip of calls now, or has none any more."""
 
     def __init__(self, theme_: theme.Theme, operator: LiveOperator, parent: QWidget | None = None) -> None:
         super().__init__(clickable=True, parent=parent)
@@ -117,6 +119,8 @@ class OperatorRenderContainer(Card):
         self.add(self._trouble_row)
         self.add(self.stage, 1)
         self.body.addLayout(foot)
+        self._room = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self.body.addItem(self._room)
         self._narrow = False
         self.sparkline.setMaximumWidth(_SPARKLINE)
 
@@ -160,8 +164,10 @@ class OperatorRenderContainer(Card):
         players = config.resolved_slots()
         if not _ASKED.isdisjoint(player.worker_type for player in players.values()):
             self._strip()
-        elif self.calls is not None and self.operator.calls is None:
+        elif self.has_strip and self.operator.calls is None:
+            assert self.calls is not None
             self.calls.hide()
+            self.strip_changed.emit()
         # One agent's action stands among the facts; of several, each has its chip.
         self.stage.set_overlay_shown(len(players) > 1)
         self.stage.set_seats({slot: Seat(player.worker_type) for slot, player in players.items()})
@@ -211,9 +217,23 @@ class OperatorRenderContainer(Card):
         if self.calls is None:
             self.calls = CallStrip(self)
             self.calls.opened.connect(self._on_transcript)
-            self.body.insertWidget(self.body.indexOf(self._foot), self.calls)
-        self.calls.show()
+            self.body.addWidget(self.calls)
+        if self.calls.isHidden():
+            self.calls.show()
+            self.strip_changed.emit()
         return self.calls
+
+    @property
+    def has_strip(self) -> bool:
+        """Whether it says what models were asked."""
+        return self.calls is not None and not self.calls.isHidden()
+
+    def leave_room(self, room: bool) -> None:
+        """Leave the place of a strip free: pictures beside each other are then of one size."""
+        height = HEIGHT + self.body.spacing() if room and not self.has_strip else 0
+        if height != self._room.sizeHint().height():
+            self._room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+            self.body.invalidate()
 
     def _on_transcript(self) -> None:
         self.transcript_requested.emit(self.operator)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PyQt6.QtCore import QEvent, QObject
+from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QTextEdit, QWidget
 
@@ -106,6 +106,21 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     replay(context, run.folder, qtbot, finish)
 
 
+def test_pictures_beside_a_language_players_are_of_the_same_size(
+    manual: ManualOperators, deck: OperatorDeck, server: FakeModelServer, qtbot: Any
+) -> None:
+    noop = OperatorConfig("noop", "", "", "FrozenLake-v1", dict(_noop()), max_steps=3)
+    reader, other = (manual.card(deck.add(config, start=False)) for config in (lake(server), noop))
+    qtbot.waitUntil(lambda: reader.stage.height() == other.stage.height() > 0, timeout=WAIT)
+    assert reader.has_strip and not other.has_strip
+    assert reader.facts.y() == other.facts.y()
+    low = other.stage.height()
+    manual.remove("reader")
+    qtbot.waitUntil(lambda: other.stage.height() > low, timeout=WAIT)
+    manual.undo_remove()
+    qtbot.waitUntil(lambda: reader.stage.height() == other.stage.height() == low, timeout=WAIT)
+
+
 class Sizes(QObject):
     """Sizes that a widget is given from now on."""
 
@@ -186,6 +201,9 @@ def look_and_edit(
         editor.back.click()
         assert not (folder / "mine/system.txt").exists() and "penguin" not in editor.editor.toPlainText()
         qtbot.waitUntil(lambda: not editor.trouble.isVisible() and editor._task.done(), timeout=WAIT)
+        editor.editor.setPlainText("You are $agent, a seal.\n$briefing\n$strategy")
+        qtbot.keyClick(editor.editor, Qt.Key.Key_Escape)
+        assert not editor.isVisible() and "a seal" in (folder / "mine/system.txt").read_text()
     finally:
         editor.close()
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
+from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
@@ -78,7 +79,7 @@ def test_a_human_has_a_time_limit_and_a_rule(config: OperatorConfigWidget, deck:
     assert form.limit.text() == "none"
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
         form.limit.setValue(0.5)
-        form.rule.setCurrentIndex(form.rule.findData("noop"))
+        form.rule.show_rule(OnInvalid(then="noop"))
         form.rule.activated.emit(form.rule.currentIndex())
     player = changed.args[0].workers["agent_0"]
     assert player.deadline_s == 0.5 and player.on_invalid.then == "noop"

@@ -1,0 +1,53 @@
+"""What follows an answer that cannot be played."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.core.assignment import OnInvalid
+from gym_gui.ui.agents.setting_controls import SteadyComboBox
+
+TIP: Final = "What follows an answer that cannot be played, or that does not come in time"
+_THEN: Final = {"error": "the episode fails", "noop": "no-op", "random_legal": "random legal action"}
+_USUAL: Final = (
+    OnInvalid(),
+    OnInvalid(then="noop"),
+    OnInvalid(then="random_legal"),
+    OnInvalid(2, "noop"),
+    OnInvalid(2, "random_legal"),
+)
+
+
+class RuleBox(SteadyComboBox):
+    """The usual rules, and the one that a slot has.
+
+    Args:
+        name: Its name as an object.
+        parent: Qt owner.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        for rule in _USUAL:
+            self.addItem(words_of(rule), rule)
+
+    @property
+    def rule(self) -> OnInvalid:
+        """The one that is chosen."""
+        return self.currentData()
+
+    def show_rule(self, rule: OnInvalid) -> None:
+        """Choose a rule; one that is not in the list is added to it."""
+        known = [self.itemData(i) for i in range(self.count())]
+        if rule not in known:
+            self.addItem(words_of(rule), rule)
+            known.append(rule)
+        self.setCurrentIndex(known.index(rule))
+
+
+def words_of(rule: OnInvalid) -> str:
+    """``"retry 2, no-op"``: short, for forms are narrow."""
+    return f"retry {rule.retry}, {_THEN[rule.then]}" if rule.retry else _THEN[rule.then]
