@@ -8,7 +8,7 @@
 VENV="$ROOT/.venv"
 VENV_PYTHON="$VENV/bin/python"
 STATE="$VENV/.mosaic-setup"
-RUN_EXTRAS="gui,rl,classic,toy-text,pettingzoo,mpe2,minigrid,multigrid,openspiel"
+RUN_EXTRAS="gui,rl,language,classic,toy-text,pettingzoo,mpe2,minigrid,multigrid,openspiel"
 DEV_EXTRAS="dev"
 
 # ensure_environment PROFILE GPU: returns at once where everything stands. An environment that was once
