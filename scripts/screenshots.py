@@ -70,6 +70,7 @@ class Scenes:
             "operators-script": self.operators_script,
             "operators-language": self.operators_language,
             "operators-transcript": self.operators_transcript,
+            "prompts": self.prompts,
             "agents": self.agents,
             "train": self.train,
             "train-policies": self.train_policies,
@@ -100,7 +101,8 @@ class Scenes:
 
     async def home(self) -> None:
         self._context.go("home")
-        await asyncio.sleep(_SETTLE_S)
+        await asyncio.sleep(0)
+        await self._until(self._page("home")._reading.done, "the recent runs with their verdicts")
 
     async def play(self) -> None:
         """Soccer: a person in one of four slots."""
@@ -200,6 +202,16 @@ class Scenes:
         manual = self._page("operators").manual
         manual.show_transcript()
         await asyncio.sleep(_SETTLE_S)
+
+    async def prompts(self) -> None:
+        """The model's prompts, and what becomes of them."""
+        from PyQt6.QtWidgets import QAbstractButton, QApplication
+
+        await self.operators_language()
+        edit = self._page("operators").findChild(QAbstractButton, "setting_prompt_folder_edit")
+        edit.click()
+        editor: Any = QApplication.activeModalWidget()
+        await self._until(lambda: "tokens" in editor.state.text(), "the prompt")
 
     async def agents(self) -> None:
         from gym_gui.ui.starters import soccer_teams
@@ -327,6 +339,8 @@ def _is_on(operator: Any, agent: str) -> bool:
 
 async def photograph(window: Any, run: Path, model_url: str, options: argparse.Namespace) -> None:
     """Take every picture asked for, then close the window."""
+    from PyQt6.QtWidgets import QApplication
+
     scenes = Scenes(window, run, model_url).by_name()
     try:
         for name in options.only or scenes:
@@ -338,8 +352,11 @@ async def photograph(window: Any, run: Path, model_url: str, options: argparse.N
                     window.context.theme.set_mode(theme)
                     await asyncio.sleep(_SETTLE_S)
                     file = options.out / f"{name}-{theme}-{width}.png"
-                    window.grab().save(str(file))
+                    (QApplication.activeModalWidget() or window).grab().save(str(file))
                     print(file, flush=True)
+                if (dialog := QApplication.activeModalWidget()) is not None:
+                    dialog.close()
+                    break  # whose size is its own
     finally:
         window.close()
 

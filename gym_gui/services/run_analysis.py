@@ -12,11 +12,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
-import orjson
-from pydantic import TypeAdapter
+import msgspec
 
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
@@ -38,12 +36,7 @@ async def analyse(run: Path) -> Summary:
 
 
 def _summary(text: bytes) -> Summary:
-    return _reader().validate_json(text)
-
-
-@cache
-def _reader() -> TypeAdapter[Summary]:
-    return TypeAdapter(Summary)
+    return msgspec.json.decode(text, type=Summary)
 
 
 async def write_report(run: Path) -> Path:
@@ -113,7 +106,7 @@ def _result(what: str, run: Run, out: Path | None) -> bytes:
     if what == "report":
         write_summary(summary, run.path)
         return os.fsencode(write_html(summary, run.path, [run]).absolute())
-    return orjson.dumps(summary)
+    return msgspec.json.encode(summary)
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ QAbstractItemView {{ background: {panel}; border: none; alternate-background-col
 QTableView::item, QTreeView::item, QListView::item {{ padding: 4px 8px; border: none; }}
 QTableView::item {{ padding: 4px 9px; border-bottom: 1px solid {line}; }}
 QListView::item, QTreeView::item {{ border-radius: 6px; }}
+QListView[role="field"] {{ border: 1px solid {line}; border-radius: 7px; padding: 3px; }}
 QTableView::item:selected, QTreeView::item:selected, QListView::item:selected {{
     background: {wash}; color: {text}; }}
 QListView::item:hover:!selected, QTreeView::item:hover:!selected {{ background: {raised}; }}

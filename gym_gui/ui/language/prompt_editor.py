@@ -93,6 +93,7 @@ class PromptEditor(QDialog):
         self.files = QListWidget(self)
         self.files.setObjectName("prompt-files")
         self.files.setAccessibleName("Files")
+        self.files.setProperty("role", "field")
         self.files.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.files.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.files.currentItemChanged.connect(self._on_file)
