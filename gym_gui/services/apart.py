@@ -7,7 +7,6 @@ writes its result to stdout. Cancelling the task ends it with all it started.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
@@ -21,8 +20,8 @@ from ulid import ULID
 from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.workers.environment import scrubbed
-from gym_gui.workers.spawn import Child, read_line, spawn
-from gym_gui.workers.tree import kill_tree, tagged
+from gym_gui.workers.spawn import Child, end, read_line, spawn
+from gym_gui.workers.tree import tagged
 
 USAGE = 2
 """Exit status of a command that the person can put right."""
@@ -88,21 +87,13 @@ async def run_apart(module: str, *arguments: str, on_progress: OnProgress | None
         output, complaint = await asyncio.gather(_all(child), _told(child, on_progress))
         await asyncio.wait({child.exited})
     finally:
-        await carried_through(_end(child, tag))
+        await carried_through(end(child, tag))
     status = child.returncode or 0
     if status == USAGE:
         raise UsageError(complaint or f"{module} refused")
     if status not in (0, 1):
         raise ApartError(complaint or f"the process for {module} ended with status {status}")
     return Finished(status, output, complaint)
-
-
-async def _end(child: Child, tag: str) -> None:
-    if child.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            child.kill()
-        await asyncio.to_thread(kill_tree, tag)
-    await child.parted()
 
 
 async def _all(child: Child) -> bytes:

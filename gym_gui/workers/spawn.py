@@ -8,6 +8,7 @@ from asyncio.subprocess import Process, SubprocessStreamProtocol
 from typing import Any
 
 from gym_gui.core.clean_up import carried_through
+from gym_gui.workers.tree import kill_tree
 from gym_gui.workers.warden import guard
 
 _LINE_LIMIT = 1 << 16
@@ -84,6 +85,20 @@ async def spawn(*command: str, **options: Any) -> Child:
             await carried_through(child.parted())
         raise
     return started[0]
+
+
+async def end(child: Child, tag: str) -> None:
+    """Kill a child that has not ended, with everything it has started, and let go of its pipes.
+
+    Args:
+        child: It.
+        tag: Of the tree that it was started with.
+    """
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        await asyncio.to_thread(kill_tree, tag)
+    await child.parted()
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:

@@ -30,7 +30,6 @@ class ChessWorker(AsyncWorker):
     def __init__(self) -> None:
         self._slots: dict[int, tuple[ChessSettings, Caller]] = {}
         self._seats: dict[tuple[int, int], str] = {}
-        self._running: dict[tuple[int, int, int], asyncio.Task[Any]] = {}
 
     def load(self, slot: Slot) -> str:
         """Check the settings of ``slot``; nothing is sent.
@@ -60,19 +59,6 @@ class ChessWorker(AsyncWorker):
             self._seats.pop((slot.index, end.episode), None)
 
     async def decide(self, slot: Slot, decision: Decision) -> Any:
-        # Asked again because the host's patience is over: nobody reads what is still under way.
-        key, task = (slot.index, decision.episode, decision.step), asyncio.current_task()
-        assert task is not None
-        before, self._running[key] = self._running.get(key), task
-        if before is not None:
-            before.cancel()
-        try:
-            return await self._talk(slot, decision)
-        finally:
-            if self._running.get(key) is task:
-                del self._running[key]
-
-    async def _talk(self, slot: Slot, decision: Decision) -> Any:
         """Go through the dialogue about one move.
 
         Raises:

@@ -29,7 +29,6 @@ class LlmWorker(AsyncWorker):
 
     def __init__(self) -> None:
         self.players: dict[int, Player] = {}
-        self._running: dict[tuple[int, int, int], asyncio.Task[Any]] = {}
 
     def load(self, slot: Slot) -> str:
         """Check the settings of ``slot`` and read its prompts; nothing is sent.
@@ -52,19 +51,7 @@ class LlmWorker(AsyncWorker):
             self.players[slot.index].reset(start)
 
     async def decide(self, slot: Slot, decision: Decision) -> Any:
-        # The host asks again when its patience is over: what is still under way for the same step
-        # is paid for and read by nobody.
-        place = (slot.index, decision.episode, decision.step)
-        task = asyncio.current_task()
-        assert task is not None
-        before, self._running[place] = self._running.get(place), task
-        if before is not None:
-            before.cancel()
-        try:
-            return await self.players[slot.index].decide(decision)
-        finally:
-            if self._running.get(place) is task:
-                del self._running[place]
+        return await self.players[slot.index].decide(decision)
 
     def on_step_result(self, results: StepResults) -> None:
         self.players[results.slot.index].learn(results)

@@ -21,7 +21,8 @@ class AsyncWorker(Worker):
 
     Override :meth:`decide`. All of a worker's methods but :meth:`load` run in one event loop, in a
     thread of its own, so that they need no locks; :meth:`load` runs in the main thread while nothing
-    is being decided for its slot. Decisions of an episode that is over are cancelled.
+    is being decided for its slot. A decision that nobody waits for any more is cancelled: its episode
+    is over, or its slot is asked again in it.
     """
 
     in_flight = 32
@@ -50,7 +51,8 @@ class Decider:
 
     def __init__(self, worker: AsyncWorker, reply: Reply) -> None:
         self._worker, self._reply = worker, reply
-        self._tasks: Dict[Tuple[int, int], Set[asyncio.Task[None]]] = {}
+        self._tasks: Set[asyncio.Task[None]] = set()
+        self._wanted: Dict[Tuple[int, int], asyncio.Task[None]] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="decisions", daemon=True)
         self._thread.start()
@@ -69,8 +71,7 @@ class Decider:
 
     def _end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:
-            for task in self._tasks.pop((slot.index, end.episode), set()):
-                task.cancel()
+            self._give_up((slot.index, end.episode))
         self._worker.on_episode_end(slot, ends)
 
     def results(self, results: Any) -> None:
@@ -84,11 +85,17 @@ class Decider:
     def _ask(self, batch: Batch) -> None:
         for i in range(len(batch)):
             one = batch.only(i)
-            key = (batch.slot.index, one.episodes[0])
-            tasks = self._tasks.setdefault(key, set())
-            task = self._loop.create_task(self._decide(one))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+            place = (batch.slot.index, one.episodes[0])
+            self._give_up(place)
+            task = self._wanted[place] = self._loop.create_task(self._decide(one))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _give_up(self, place: Tuple[int, int]) -> None:
+        """Nobody waits for what a slot was asked in an episode."""
+        task = self._wanted.pop(place, None)
+        if task is not None:
+            task.cancel()
 
     async def _decide(self, one: Batch) -> None:
         try:
@@ -118,7 +125,7 @@ class Decider:
             _log.warning("closing: %s: %s", type(exc).__name__, exc)
 
     async def _end_all(self) -> None:
-        tasks = [task for tasks in self._tasks.values() for task in tasks]
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

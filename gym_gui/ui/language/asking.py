@@ -23,8 +23,7 @@ from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import MosaicError, WorkerLaunchError
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
-from gym_gui.workers.spawn import Child, spawn
-from gym_gui.workers.tree import kill_tree
+from gym_gui.workers.spawn import Child, end, spawn
 
 PATIENCE_S: Final = 90.0
 """A model that is being loaded may take so long to say its first word."""
@@ -76,7 +75,7 @@ async def ask(
             f"{worker.display_name} did not answer within {patience_s:g} s", fix="Try again"
         ) from None
     finally:
-        await carried_through(_end(child, tag))
+        await carried_through(end(child, tag))
     return _answer(worker, said, complaint)
 
 
@@ -101,11 +100,3 @@ def _answer(worker: WorkerTypeDefinition, said: bytes, complaint: bytes) -> dict
     raise NoAnswerError(
         f"{worker.display_name} gave no answer: {words[-1].strip() if words else 'it said nothing'}"
     )
-
-
-async def _end(child: Child, tag: str) -> None:
-    if child.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            child.kill()
-        await asyncio.to_thread(kill_tree, tag)
-    await child.parted()
