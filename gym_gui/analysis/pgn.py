@@ -1,7 +1,6 @@
 """Games of chess out of a run folder as PGN, which every chess program reads.
 
-Rows hold the numbers of PettingZoo's actions (its ``chess_v6``: 8 x 8 squares x 73 ways to move, seen from
-the side that moves). The moves are found again by numbering the legal ones of each position.
+Rows hold PettingZoo's numbers of moves, which are found again among the legal ones of each position.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from gym_gui.analysis.export import write_whole
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.summary import OperatorSummary
+from gym_gui.core.chess_numbers import numbered
 from gym_gui.core.enums import ActionSource, EpisodeStatus
 from gym_gui.core.errors import MissingDependencyError, RunFormatError, UsageError
+from gym_gui.core.record_fields import count
 from gym_gui.core.records import EpisodeRecord, StepRecord
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     import chess.pgn
 
 _CHESS: Final = re.compile(r"(?:^|[/.])chess_v\d+$")
-_WAYS: Final = 73
-_KNIGHT: Final = 56
-_UNDER: Final = 64
-_UNDER_PIECES: Final = (2, 3, 4)
-"""Knight, bishop, rook, as python-chess numbers them."""
-_QUEEN_DIRECTIONS: Final = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y]
-_KNIGHT_JUMPS: Final = [(x, y) for x in range(-2, 3) for y in range(-2, 3) if abs(x) + abs(y) == 3]
 _FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
 
 
@@ -98,7 +92,8 @@ def _game(
     for row in rows:
         if row.agent_id not in seats:
             seats.append(row.agent_id)  # white moves first
-        move = move_of(board, row.action)
+        number = count(row.action)
+        move = None if number is None else numbered(board).get(number)
         if move is None:
             where = f"{operator.path / 'steps.jsonl'}, episode {row.episode_index}, step {row.step_index}"
             raise RunFormatError(where, f"action {row.action!r} is no legal move of {board.fen()}")
@@ -146,23 +141,3 @@ def _comment(row: StepRecord) -> str:
         if isinstance(tries, int) and tries > 0:
             parts.append(f"after {tries} illegal attempt{'s' if tries > 1 else ''}")
     return ", ".join(parts)
-
-
-def move_of(board: chess.Board, action: object) -> chess.Move | None:
-    """The legal move behind PettingZoo's number of an action, or ``None``."""
-    black = not board.turn
-    return next((move for move in board.legal_moves if _number(move, black) == action), None)
-
-
-def _number(move: chess.Move, black: bool) -> int:
-    """PettingZoo's number of a move; black's are those of the board turned upside down."""
-    start, end = (square ^ 56 if black else square for square in (move.from_square, move.to_square))
-    right, up = end % 8 - start % 8, end // 8 - start // 8
-    if (right, up) in _KNIGHT_JUMPS:
-        way = _KNIGHT + _KNIGHT_JUMPS.index((right, up))
-    elif move.promotion in _UNDER_PIECES:
-        way = _UNDER + 3 * (right + 1) + _UNDER_PIECES.index(move.promotion)
-    else:
-        far = max(abs(right), abs(up))
-        way = (far - 1) * 8 + _QUEEN_DIRECTIONS.index((right // far, up // far))
-    return (start % 8 * 8 + start // 8) * _WAYS + way

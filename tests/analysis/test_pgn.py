@@ -8,32 +8,13 @@ from typing import Any
 
 import chess
 import chess.pgn
-import numpy as np
 import pytest
-from pettingzoo.classic.chess import chess_utils
 
 from gym_gui.analysis import open_run
-from gym_gui.analysis.pgn import move_of, write_pgn
+from gym_gui.analysis.pgn import write_pgn
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.run_analysis import main
 from tests.support.runs import operator, played_here, slot
-
-
-def test_moves_are_those_that_the_environment_makes() -> None:
-    rng, count = np.random.default_rng(5), 0
-    starts = [chess.STARTING_FEN] * 2
-    starts.append("1n1n3k/P1P1P3/8/8/8/8/p1p1p3/1N1N3K w - - 0 1")  # promotions of all kinds, both sides
-    for start in starts:
-        board = chess.Board(start)
-        while not board.is_game_over() and board.ply() < 160:
-            for action in chess_utils.legal_moves(board):
-                assert move_of(board, action) == chess_utils.action_to_move(
-                    board, action, int(not board.turn)
-                )
-                count += 1
-            board.push(rng.choice(np.array(list(board.legal_moves), dtype=object)))
-    assert count > 3000
-    assert move_of(chess.Board(), 0) is None and move_of(chess.Board(), "e2e4") is None
 
 
 async def test_a_run_is_written_as_games(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.core.chess_numbers import numbered
 from gym_gui.core.live import Board, Move
 from gym_gui.envs.boards.position import (
     FIRST,
@@ -28,21 +29,21 @@ _PIECES = ("", FIRST, SECOND)
 
 def chess(environment: Environment) -> Board:
     """Chess: the position is a ``chess.Board``; black's actions are numbered mirrored."""
-    from pettingzoo.classic.chess import chess_utils
-
     game: Any = environment.env.board
     turn = turn_of(environment)
     player = environment.env.possible_agents.index(turn.agent) if turn.legal else 0
     moves: list[Move] = []
+    found = numbered(game)
     for action in turn.legal:
-        move = chess_utils.action_to_move(game, action, player)
-        promoted: str = move.uci()[4:]
+        move = found[action]
+        uci = move.uci()
+        promoted = uci[4:]
         moves.append(
             Move(
                 action,
                 _chess_square(move.to_square),
                 _chess_square(move.from_square),
-                move.uci(),
+                uci,
                 promoted.upper() if player == 0 else promoted,
             )
         )

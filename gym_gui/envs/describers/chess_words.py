@@ -2,20 +2,97 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
 from gym_gui.core.live import Board
 from gym_gui.envs.describers.boards import BoardDescriber
+
+if TYPE_CHECKING:
+    import chess
 
 
 class ChessDescriber(BoardDescriber):
     """FEN, board, check and the legal moves in standard algebraic notation, of a ``chess.Board``."""
 
     def notation(self, board: Board) -> list[str]:
-        import chess
-
         game: chess.Board = self.environment.env.board
         # The environment keeps the board turned for black: FEN and moves are those of the real one.
         lines = [f"FEN: {game.fen()}"]
         if game.is_check():
             lines.append("You are in check.")
-        lines.append(f"Legal moves: {', '.join(sorted(game.san(move) for move in game.legal_moves))}")
+        lines.append(f"Legal moves: {', '.join(sorted(sans(game)))}")
         return lines
+
+
+def sans(board: chess.Board) -> list[str]:
+    """All legal moves as :meth:`chess.Board.san` writes each.
+
+    It looks for every move through all moves once more, to tell pieces apart, and plays it to see whether
+    it gives check; here moves are gone through once, and only those are played that may.
+    """
+    import chess
+
+    moves = list(board.legal_moves)
+    pieces = [board.piece_type_at(move.from_square) or chess.PAWN for move in moves]
+    starts: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for move, piece in zip(moves, pieces, strict=True):
+        starts[piece, move.to_square].append(move.from_square)
+    reach, lines = _towards_king(board)
+    found: list[str] = []
+    for move, piece in zip(moves, pieces, strict=True):
+        start, end = move.from_square, move.to_square
+        takes = board.occupied >> end & 1
+        may_check = move.promotion or (reach[piece] >> end | lines >> start) & 1
+        if piece == chess.KING and board.is_castling(move):
+            text, may_check = "O-O-O" if end < start else "O-O", True
+        else:
+            if piece == chess.PAWN and not takes and (start - end) % 8:
+                takes = may_check = True  # in passing
+            text = ("x" if takes else "") + chess.SQUARE_NAMES[end]
+            if piece != chess.PAWN:
+                text = _piece(piece, start, starts[piece, end]) + text
+            elif takes:
+                text = chess.FILE_NAMES[start % 8] + text
+        if move.promotion:
+            text += f"={chess.piece_symbol(move.promotion).upper()}"
+        if may_check:
+            board.push(move)
+            if board.is_check():
+                text += "#" if board.is_checkmate() else "+"
+            board.pop()
+        found.append(text)
+    return found
+
+
+def _piece(piece: int, start: int, starts: list[int]) -> str:
+    """The letter of a piece, with as much of where it stands as tells it from others that may go there."""
+    import chess
+
+    letter = chess.piece_symbol(piece).upper()
+    others = [other for other in starts if other != start]
+    if not others:
+        return letter
+    same_file = any(other % 8 == start % 8 for other in others)
+    same_rank = any(other // 8 == start // 8 for other in others)
+    file, rank = chess.SQUARE_NAMES[start]
+    return letter + (file if same_rank or not same_file else "") + (rank if same_file else "")
+
+
+def _towards_king(board: chess.Board) -> tuple[dict[int, int], int]:
+    """Squares from which a piece could give check on an empty board, by kind, and those of all lines."""
+    import chess
+
+    king = board.king(not board.turn)
+    assert king is not None
+    aslant = chess.BB_DIAG_ATTACKS[king][0]
+    straight = chess.BB_RANK_ATTACKS[king][0] | chess.BB_FILE_ATTACKS[king][0]
+    reach = {
+        chess.PAWN: chess.BB_PAWN_ATTACKS[not board.turn][king],
+        chess.KNIGHT: chess.BB_KNIGHT_ATTACKS[king],
+        chess.BISHOP: aslant,
+        chess.ROOK: straight,
+        chess.QUEEN: aslant | straight,
+        chess.KING: 0,
+    }
+    return reach, aslant | straight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.types import Choice
 from gym_gui.envs import Environment
+from gym_gui.envs.describers.chess_words import sans
 from stockfish_worker.position import Position
 
 
@@ -56,6 +58,27 @@ def test_chess_is_told_as_programs_and_players_write_it() -> None:
         assert sorted(choice.action for choice in choices) == np.flatnonzero(mask).tolist()
         count, checks = count + 1, checks + game.is_check()
     assert count > 300 and checks > 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "start",
+    [
+        chess.STARTING_FEN,
+        "1n1n3k/P1P1P3/8/8/8/8/p1p1p3/1N1N3K w - - 0 1",  # promotions of all kinds, both sides
+        "Q6Q/8/8/8/8/8/1K2k3/Q6Q w - - 0 1",  # pieces that file, rank or both tell apart
+        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",  # castling gives check
+        "8/8/8/K2pP2q/8/8/8/3k4 w - d6 0 2",  # what is taken in passing would open a line
+        "4k3/8/8/3pP3/8/8/8/K3R3 w - d6 0 2",  # and opens one
+    ],
+)
+def test_chess_moves_are_written_as_python_chess_writes_them(start: str, seed: int) -> None:
+    rng, board = random.Random(seed), chess.Board(start)
+    assert board.is_valid()
+    while not board.is_game_over() and board.ply() < 120:
+        moves = list(board.legal_moves)
+        assert sans(board) == [board.san(move) for move in moves], board.fen()
+        board.push(rng.choice(moves))
 
 
 def test_the_word_of_a_chess_move_is_the_move_that_is_played() -> None:
