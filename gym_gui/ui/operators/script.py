@@ -130,8 +130,8 @@ class ScriptExperimentWidget(QWidget):
 
     @property
     def busy(self) -> bool:
-        """Whether it reads or runs."""
-        return self._work is not None and not self._work.done()
+        """Whether it reads or runs, until what came of it is shown."""
+        return self._work is not None
 
     def choose_file(self) -> None:
         """Ask for a file."""
@@ -286,7 +286,9 @@ class ScriptExperimentWidget(QWidget):
         if work is not None:
             work.cancel()
 
-    def _on_work_done(self, _task: object) -> None:
+    def _on_work_done(self, task: object) -> None:
+        if task is self._work:
+            self._work = None
         self._stopping = False
         self._show()
 
