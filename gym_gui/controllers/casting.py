@@ -34,6 +34,10 @@ DEFAULT_DEADLINE_S = 300.0
 """Time for one decision where the slot sets none; people have all the time they want."""
 
 Secrets = Mapping[AgentID, Mapping[str, str]]
+Told = tuple[Company, Mapping[AgentID, Company]]
+"""What a slot is told of its own place, and of others that it takes in some episodes."""
+
+_UNTOLD: Told = (Company(), {})
 
 
 def _nobody() -> dict[AgentID, object]:
@@ -201,7 +205,8 @@ class Casting:
         deadline = assignment.deadline_s
         if deadline is None and assignment.worker_type != "human":
             deadline = DEFAULT_DEADLINE_S
-        company, elsewhere = self._told.get(agent, (Company(), {}))
+        # Whoever reads nothing has no environment made for them.
+        company, elsewhere = self._told[agent] if agent in self.views else _UNTOLD
         return SlotRequest(
             agent,
             self.env_id,
@@ -227,10 +232,8 @@ class Casting:
         return self._told[agent][0]
 
     @cached_property
-    def _told(self) -> Mapping[AgentID, tuple[Company, Mapping[AgentID, Company]]]:
-        """What slots that read are told: of their own place, and of others' that they sit in at times."""
-        if not self.views:
-            return {}
+    def _told(self) -> Mapping[AgentID, Told]:
+        """What slots that read are told, with one environment for all; made when one of them is first hired."""
         environment = self.make_environment()
 
         def company(seat: AgentID, view: View) -> Company:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gym_gui
+from gym_gui.controllers.introductions import Introductions
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
@@ -64,9 +65,7 @@ class LiveRun:
         self._operators = [replace(operator, seats="fixed") for operator in operators]
         self._changed = changed
         self._recorder: Recorder | None = None
-        self._players: dict[str, Any] = {}
-        self._actions: dict[str, Any] = {}
-        self._versions: dict[str, str] = {}
+        self._introduced = Introductions()
         self._seeds: dict[int, int] = {}
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
         self._taken: dict[str, int] = {}
@@ -96,9 +95,7 @@ class LiveRun:
 
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
-        self._players[operator_id] = {slot: dict(player) for slot, player in ready.players.items()}
-        self._actions[operator_id] = ready.actions
-        self._versions.update(ready.versions)
+        self._introduced.add(operator_id, ready)
 
     def admit(self, config: OperatorConfig) -> None:
         """One more operator plays; possible as long as there is no folder."""
@@ -183,12 +180,7 @@ class LiveRun:
 
     def _about(self) -> dict[str, Any]:
         """What ``run.json`` says of who plays, as far as it is known."""
-        return {
-            "experiment": self._experiment().to_record(),
-            "players": self._players,
-            "versions": self._versions,
-            "actions": self._actions,
-        }
+        return {"experiment": self._experiment().to_record(), **self._introduced.record()}
 
     def _write(self, operator_id: str, failed: bool, steps: bytes, line: bytes) -> None:
         self._open().episode(operator_id, steps, line)

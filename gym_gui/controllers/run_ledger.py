@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gym_gui.controllers.introductions import Introductions
 from gym_gui.controllers.operator_run import OperatorRun
 from gym_gui.controllers.sessions import SessionReady
 from gym_gui.core.config import Experiment
@@ -32,9 +33,7 @@ class RunLedger:
         self._recorder: Recorder | None = None
         self._done: Mapping[str, set[int]] = {}
         self._retries: list[dict[str, Any]] = []
-        self._players: dict[str, Any] = {}
-        self._versions: dict[str, str] = {}
-        self._actions: dict[str, Any] = {}
+        self._introduced = Introductions()
         self.problem = ""
         if resume is not None:
             self._recorder, self._done = Recorder.reopen(resume)
@@ -57,10 +56,8 @@ class RunLedger:
             require_room(self._out)
 
     def introduce(self, run: OperatorRun, ready: SessionReady) -> None:
-        """Note who plays for an operator, and the versions of all that acts."""
-        self._players[run.operator_id] = ready.players
-        self._actions[run.operator_id] = ready.actions
-        self._versions.update(ready.versions)
+        """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
+        self._introduced.add(run.operator_id, ready)
 
     def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
         """Begin the run folder, or go on in it.
@@ -71,12 +68,7 @@ class RunLedger:
         if self._recorder is not None:
             self._recorder.update(status="running")
             return
-        about = {
-            "experiment": experiment.to_record(),
-            "players": self._players,
-            "versions": self._versions,
-            "actions": self._actions,
-        }
+        about = {"experiment": experiment.to_record(), **self._introduced.record()}
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
 
     @property
