@@ -233,7 +233,7 @@ class Casting:
 
     @cached_property
     def _told(self) -> Mapping[AgentID, Told]:
-        """What slots that read are told, with one environment for all; made when one of them is first hired."""
+        """What slots that read are told; made, with one environment for all, when one of them is hired."""
         environment = self.make_environment()
 
         def company(seat: AgentID, view: View) -> Company:

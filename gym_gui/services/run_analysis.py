@@ -32,11 +32,7 @@ async def analyse(run: Path) -> Summary:
     finished = await run_apart(__name__, "summary", str(run))
     if finished.status:
         raise ApartError(finished.complaint or f"{run} cannot be summarised")
-    return await asyncio.to_thread(_summary, finished.output)
-
-
-def _summary(text: bytes) -> Summary:
-    return msgspec.json.decode(text, type=Summary)
+    return await asyncio.to_thread(msgspec.json.decode, finished.output, type=Summary)
 
 
 async def write_report(run: Path) -> Path:

@@ -50,9 +50,10 @@ async def test_a_run_is_written_as_games(tmp_path: Path, capfd: pytest.CaptureFi
     steps = recorded.folder / "operators/chess/steps.jsonl"
     first, *rest = steps.read_text().splitlines()
     assert '"action":' in first
-    steps.write_text("\n".join([first.replace('"action":', '"action":9999,"was":'), *rest]) + "\n")
-    with pytest.raises(RunFormatError, match="action 9999 is no legal move of rnbqkbnr"):
-        write_pgn(run, file)
+    for written, said in (("9999", "9999"), ('"e2e4"', "'e2e4'"), ("[1]", r"\[1\]")):
+        steps.write_text("\n".join([first.replace('"action":', f'"action":{written},"was":'), *rest]) + "\n")
+        with pytest.raises(RunFormatError, match=f"action {said} is no legal move of rnbqkbnr"):
+            write_pgn(run, file)
     assert len(file.read_text()) > 1000, "a file is replaced as a whole or not at all"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mosaic_llm_worker.parsing.values import bounds
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
@@ -97,18 +98,17 @@ def _value(space: Space) -> dict[str, Any]:
     if space.kind == "Tuple":
         parts = [_value(child) for child in space.spaces.values()]
         return {"type": "array", "items": {"anyOf": parts}, "minItems": len(parts), "maxItems": len(parts)}
-    size = int(np.prod(space.shape)) if space.shape else 1
-    return {"type": "array", "items": _entry(space), "minItems": size, "maxItems": size}
+    low, high = bounds(space)
+    return {"type": "array", "items": _entry(space, low, high), "minItems": low.size, "maxItems": low.size}
 
 
-def _entry(space: Space) -> dict[str, Any]:
+def _entry(space: Space, low: NDArray[Any], high: NDArray[Any]) -> dict[str, Any]:
     """What each number of a list may be; within which bounds, of whole numbers that all have the same."""
     if space.kind == "Box" and not np.issubdtype(np.dtype(space.dtype), np.integer):
         return {"type": "number"}  # which the grammars of servers do not bound
-    low, high = (set(ends.flat) for ends in bounds(space))
-    if len(low) != 1 or len(high) != 1:
+    if not low.size or (low != low.flat[0]).any() or (high != high.flat[0]).any():
         return {"type": "integer"}
-    return {"type": "integer", "minimum": int(low.pop()), "maximum": int(high.pop())}
+    return {"type": "integer", "minimum": int(low.flat[0]), "maximum": int(high.flat[0])}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

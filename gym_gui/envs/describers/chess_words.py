@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+
+import chess
 
 from gym_gui.core.live import Board
 from gym_gui.envs.describers.boards import BoardDescriber
-
-if TYPE_CHECKING:
-    import chess
 
 
 class ChessDescriber(BoardDescriber):
@@ -31,8 +29,6 @@ def sans(board: chess.Board) -> list[str]:
     It looks for every move through all moves once more, to tell pieces apart, and plays it to see whether
     it gives check; here moves are gone through once, and only those are played that may.
     """
-    import chess
-
     moves = list(board.legal_moves)
     pieces = [board.piece_type_at(move.from_square) or chess.PAWN for move in moves]
     starts: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -67,8 +63,6 @@ def sans(board: chess.Board) -> list[str]:
 
 def _piece(piece: int, start: int, starts: list[int]) -> str:
     """The letter of a piece, with as much of where it stands as tells it from others that may go there."""
-    import chess
-
     letter = chess.piece_symbol(piece).upper()
     others = [other for other in starts if other != start]
     if not others:
@@ -81,8 +75,6 @@ def _piece(piece: int, start: int, starts: list[int]) -> str:
 
 def _towards_king(board: chess.Board) -> tuple[dict[int, int], int]:
     """Squares from which a piece could give check on an empty board, by kind, and those of all lines."""
-    import chess
-
     king = board.king(not board.turn)
     assert king is not None
     aslant = chess.BB_DIAG_ATTACKS[king][0]

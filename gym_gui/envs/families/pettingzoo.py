@@ -177,11 +177,13 @@ class PettingZooFamily(Family):
         game = _game(environment.spec)
         if not self.has_board(environment.spec):
             return _describer(environment, game) or super().describer(environment)
-        from gym_gui.envs.describers.boards import BoardDescriber
-        from gym_gui.envs.describers.chess_words import ChessDescriber
+        if game == "chess":
+            from gym_gui.envs.describers.chess_words import ChessDescriber
 
-        kind = "tic_tac_toe" if game == "tictactoe" else game
-        return (ChessDescriber if kind == "chess" else BoardDescriber)(environment, kind)
+            return ChessDescriber(environment, game)
+        from gym_gui.envs.describers.boards import BoardDescriber
+
+        return BoardDescriber(environment, "tic_tac_toe" if game == "tictactoe" else game)
 
     def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
         spec = environment.spec

@@ -131,6 +131,7 @@ def _inside(value: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArr
 
 
 def bounds(space: Space) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The least and the most that each entry of an array of the space may be, both of its shape."""
     if space.kind == "Box":
         return np.asarray(space.low), np.asarray(space.high)
     if space.kind == "MultiBinary":
