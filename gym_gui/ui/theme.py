@@ -7,7 +7,10 @@ the application, which repaints every widget.
 
 from __future__ import annotations
 
+import ctypes
+import os
 from dataclasses import asdict, dataclass, fields
+from importlib import resources
 from typing import Final
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
@@ -291,13 +294,30 @@ def token_names() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Tokens))
 
 
-def use_fonts(app: QApplication) -> None:
-    """Inter where it is installed, else the system's; 13 px, tabular digits."""
+def use_fonts(app: QApplication, family: str = "Inter") -> None:
+    """A family where it is there, else the system's; 13 px, tabular digits.
+
+    To be called before the first text is laid out, or the font that the program brings is not seen.
+    """
+    _bring_inter()
     font = QFont(app.font())
-    if "Inter" in QFontDatabase.families():
-        font.setFamily("Inter")
+    if family in QFontDatabase.families():
+        font.setFamily(family)
     font.setPixelSize(TEXT_PX)
     app.setFont(tabular(font))
+
+
+def _bring_inter() -> None:
+    """Tell fontconfig of the package's Inter; without package or fontconfig, the system's fonts do.
+
+    Not ``QFontDatabase.addApplicationFont``: of a variable font that knows the regular weight alone.
+    """
+    try:
+        folder = resources.files("fontpkg_inter") / "files"
+        fontconfig = ctypes.CDLL("libfontconfig.so.1")
+    except (ModuleNotFoundError, OSError):
+        return
+    fontconfig.FcConfigAppFontAddDir(None, os.fsencode(str(folder)))
 
 
 def tabular(font: QFont) -> QFont:

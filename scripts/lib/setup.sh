@@ -125,14 +125,14 @@ _refuse_cuda() {
     [[ -z $found ]] || die "CUDA packages were installed without --gpu: $found" "rm -r $VENV, and start again."
 }
 
-# What is looked for -> Debian's package. Libraries that Qt's and SDL's platforms load, and a font: a bare
-# system has none at all.
+# What is looked for -> Debian's package. Libraries that Qt's and SDL's platforms load, and fonts: a bare
+# system has none at all, and the one that the window brings has neither fixed width nor every sign.
 _LIBRARIES="libEGL.so.1:libegl1 libGL.so.1:libgl1 libxkbcommon.so.0:libxkbcommon0 libdbus-1.so.3:libdbus-1-3
     libfontconfig.so.1:libfontconfig1 libxkbcommon-x11.so.0:libxkbcommon-x11-0 libxcb-cursor.so.0:libxcb-cursor0
     libxcb-icccm.so.4:libxcb-icccm4 libxcb-image.so.0:libxcb-image0 libxcb-keysyms.so.1:libxcb-keysyms1
     libxcb-randr.so.0:libxcb-randr0 libxcb-render-util.so.0:libxcb-render-util0 libxcb-shape.so.0:libxcb-shape0
     libxcb-xinerama.so.0:libxcb-xinerama0 libxcb-xkb.so.1:libxcb-xkb1"
-_FONTS="/usr/share/fonts:fonts-inter"
+_FONTS="/usr/share/fonts:fonts-dejavu-core"
 # What the tests of the real window use beside them, and the chess engine.
 _TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox stockfish:stockfish"
 

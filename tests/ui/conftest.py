@@ -41,6 +41,13 @@ def qapp_args() -> list[str]:
     return ["mosaic-tests"]
 
 
+@pytest.fixture(scope="session")
+def qapp(qapp: QApplication) -> QApplication:
+    """The application with the program's font, which has to come before the first text."""
+    theme.use_fonts(qapp)
+    return qapp
+
+
 @pytest.fixture(autouse=True)
 def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Threads, timers and windows that a test leaves behind fail it."""
@@ -128,12 +135,11 @@ def finish(loop: asyncio.AbstractEventLoop, qtbot: object) -> Callable[[object],
 
 @pytest.fixture
 def context(
-    loop: asyncio.AbstractEventLoop, store: Store, qapp: QApplication, finish: Callable[[object], object]
+    loop: asyncio.AbstractEventLoop, store: Store, finish: Callable[[object], object]
 ) -> Iterator[AppContext]:
     """The shared part of a window, light theme, everything it started ended at the end."""
     result = AppContext(store, theme.Theme("light"))
     if theme.current() is not result.theme:
-        theme.use_fonts(qapp)
         result.theme.apply()
     yield result
     finish(result.close())

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
@@ -48,6 +53,27 @@ def test_an_unknown_kind_looks_like_a_baseline() -> None:
 def test_contrast_is_that_of_wcag() -> None:
     assert theme.contrast("#000000", "#ffffff") == pytest.approx(21.0)
     assert theme.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+_WEIGHTS = """
+from PyQt6.QtGui import QFont, QFontInfo
+from PyQt6.QtWidgets import QApplication
+from gym_gui.ui import theme
+app = QApplication([])
+theme.use_fonts(app)
+info = QFontInfo(theme.font(weight=QFont.Weight.DemiBold))
+print(info.family(), info.weight())
+"""
+
+
+def test_the_window_brings_its_font(tmp_path: Path) -> None:
+    """A machine without any font, or with others, shows the window as it was made, headings included."""
+    nothing = tmp_path / "fonts.conf"
+    nothing.write_text(f"<fontconfig><cachedir>{tmp_path}</cachedir></fontconfig>")
+    environment = {**os.environ, "FONTCONFIG_FILE": str(nothing)}
+    command = [sys.executable, "-c", _WEIGHTS]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["Inter", "600"]
 
 
 def test_switching_restyles_what_is_there(context: AppContext, qtbot: QtBot) -> None:

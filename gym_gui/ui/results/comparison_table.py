@@ -242,8 +242,8 @@ class ComparisonTable(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
         self.setTabKeyNavigation(False)
@@ -271,7 +271,6 @@ class ComparisonTable(QTableView):
         self._share_width()
         if selected is not None and (row := self.comparison.row_of(selected.key)) >= 0:
             self.selectRow(row)
-        self.setFixedHeight(self.sizeHint().height())
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
         """Share the new width."""
@@ -288,7 +287,7 @@ class ComparisonTable(QTableView):
 
     def _share_width(self) -> None:
         """What is left over goes to the figures in equal parts, a little of it to the badge; a name that
-        is too long for a narrow table is cut."""
+        is too long for a narrow table is cut, and one narrower still (a wide font) is scrolled."""
         head, port = self.horizontalHeader(), self.viewport()
         if head is None or port is None or not self._wanted:
             return
@@ -304,11 +303,15 @@ class ComparisonTable(QTableView):
         widths[_KINDS] += spare - each * len(figures)
         for column, width in enumerate(widths):
             head.resizeSection(column, width)
+        self.setFixedHeight(self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
-        """All rows, up to nine."""
+        """All rows, up to nine, and the scroll bar where there is one."""
         rows = min(max(self.comparison.rowCount(), 1), _MOST_ROWS)
-        return QSize(600, _HEAD + rows * _ROW + 2)
+        head, bar, port = self.horizontalHeader(), self.horizontalScrollBar(), self.viewport()
+        scrolled = head is not None and port is not None and head.length() > port.width()
+        below = bar.sizeHint().height() if scrolled and bar is not None else 0
+        return QSize(600, _HEAD + rows * _ROW + 2 + below)
 
     def _on_activated(self, index: QModelIndex) -> None:
         operator = self.comparison.operator(index.row())
