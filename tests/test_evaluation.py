@@ -44,6 +44,18 @@ def test_an_environment_without_options_has_no_managers(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_a_policy_raises_is_said_with_its_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def wise(seen: Any) -> int:
+        return int(1 / 0)
+
+    results = evaluate("CartPole-v1", wise, seeds=2, out=tmp_path)
+    place = f"(test_evaluation.py, line {wise.__code__.co_firstlineno + 1}, in wise)"
+    for episode in results.episodes:
+        assert episode.error == f"agent_0: ZeroDivisionError: division by zero {place}"
+    (record,) = caplog.records
+    assert place in record.message and "int(1 / 0)" in record.message
+
+
 async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
     results = evaluate("CartPole-v1", lambda seen: int(seen[2] > 0), seeds=3, out=tmp_path)
     assert [episode.status for episode in results.episodes] == ["completed"] * 3

@@ -21,6 +21,7 @@ from gym_gui import envs
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs import Environment
+from mosaic_worker.failures import described
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class Bench:
         except MosaicError as error:
             return {"problem": error.message, "fix": error.fix}, b""
         except Exception as error:  # the border to environments
-            return {"problem": f"{type(error).__name__}: {error}", "fix": ""}, b""
+            return {"problem": described(error), "fix": ""}, b""
 
     def _describe(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = _made(request)

@@ -22,6 +22,7 @@ from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.core.view import View
 from gym_gui.envs import Environment
+from mosaic_worker.failures import described
 
 
 class Episode:
@@ -337,7 +338,7 @@ class Episode:
             outcome = environment.outcome(self.returns) if status is EpisodeStatus.COMPLETED else None
             success = environment.success() if status is EpisodeStatus.COMPLETED else None
         except Exception as exc:  # the border to an environment's own attributes
-            raise EnvironmentFailure(f"the result could not be read: {type(exc).__name__}: {exc}") from exc
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
         teams = {
             team: {
                 "agents": list(agents),

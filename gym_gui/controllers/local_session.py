@@ -34,6 +34,7 @@ from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
+from mosaic_worker.failures import described
 
 _log = logging.getLogger(__name__)
 
@@ -144,7 +145,7 @@ class LocalSession:
         try:
             await controller.run()
         except Exception as exc:  # reported; the loop below must not lose it
-            reason = f"{type(exc).__name__}: {exc}"
+            reason = described(exc)
             raise
         finally:
             if not self._closing or reason:

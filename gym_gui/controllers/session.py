@@ -29,6 +29,7 @@ from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
 from gym_gui.services.policy_mapping import AgentPolicyBinding
+from mosaic_worker.failures import FailureLog
 from mosaic_worker.rng import bits_of
 
 _log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ class SessionController:
         self._stopping = False
         self._record_aborted = False
         self._fresh = asyncio.Event()
+        self._failures = FailureLog(_log)
         self.total_steps = 0
 
     # -- control ---------------------------------------------------------------------
@@ -153,7 +155,7 @@ class SessionController:
             try:
                 self._ready.append(episode.ask_another(decision))
             except EpisodeError as exc:
-                self._finish(episode, EpisodeStatus.FAILED, str(exc))
+                self._fail(episode, exc)
         for episode in self._live.values():
             episode.views = self._lineup.views
         self._mapping.attach(binding, backend)
@@ -303,7 +305,7 @@ class SessionController:
         try:
             decisions = episode.open()
         except EpisodeError as exc:
-            self._finish(episode, EpisodeStatus.FAILED, str(exc))
+            self._fail(episode, exc)
             return
         self._gate.opened(episode)
         if self._spectator is not None:
@@ -343,7 +345,7 @@ class SessionController:
         try:
             decisions = episode.advance()
         except EpisodeError as exc:
-            self._finish(episode, EpisodeStatus.FAILED, str(exc))
+            self._fail(episode, exc)
             return
         self.total_steps += 1
         if not decisions:
@@ -389,11 +391,21 @@ class SessionController:
             return
         episode.substitute(decision, action, source, answer)
 
+    def _fail(self, episode: Episode, error: EpisodeError) -> None:
+        """The environment broke; the log has its own exception with the traceback."""
+        self._log_cause(episode, error)
+        self._finish(episode, EpisodeStatus.FAILED, str(error))
+
+    def _log_cause(self, episode: Episode, error: EpisodeError) -> None:
+        if error.__cause__ is not None:
+            self._failures.add(f"episode {episode.index} failed", error.__cause__)
+
     def _finish(self, episode: Episode, status: EpisodeStatus, error: str | None) -> None:
         players = episode.players
         try:
             lines = episode.record(self._lineup.operator_id, status, error, players)
         except EpisodeError as exc:
+            self._log_cause(episode, exc)
             status, error = EpisodeStatus.FAILED, str(exc)
             lines = episode.record(self._lineup.operator_id, status, error, players)
         if self._spectator is not None:

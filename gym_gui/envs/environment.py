@@ -19,6 +19,7 @@ from gym_gui.envs.keymaps import KeyScheme, by_space
 from gym_gui.envs.pictures import Picture, as_picture, as_text
 from gym_gui.envs.png import as_png, cells_of
 from gym_gui.envs.spec import EnvSpec
+from mosaic_worker.failures import described
 
 _log = logging.getLogger(__name__)
 
@@ -155,9 +156,7 @@ class Environment:
             choices: tuple[Choice, ...] = describer.choices(agent, observation, mask) if view.text else ()
             image = self._drawn(describer, agent, view) if view.image else b""
         except Exception as exc:  # the border to environments' own attributes
-            raise ObservationError(
-                f"what {agent} sees cannot be described: {type(exc).__name__}: {exc}"
-            ) from exc
+            raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
         return Shown(text, image, tuple(messages), choices)
 
     def _drawn(self, describer: Describer, agent: AgentID, view: View) -> bytes:

@@ -24,6 +24,7 @@ from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.family import Family
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec, newest_of
+from mosaic_worker.failures import described
 
 logger = logging.getLogger(__name__)
 GROUP = "mosaic.families"
@@ -225,7 +226,7 @@ def make(
         missing = _missing_module(error)
         if missing is not None:
             raise MissingDependencyError(missing, spec.install) from error
-        raise UsageError(f"{spec.id} could not be made: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{spec.id} could not be made: {described(error)}") from error
     adapter = family.adapter(spec, env)
     if adapter.paradigm is not spec.paradigm:  # an own environment, seen for the first time
         api = next(a for a in APIS if replace(spec, api=a, apis=APIS).paradigm is adapter.paradigm)

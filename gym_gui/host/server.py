@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import grpc
@@ -31,6 +32,7 @@ from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.workers.tree import adopt_orphans
+from mosaic_worker.failures import described
 from mosaic_worker.launch import die_with_parent
 
 
@@ -98,7 +100,7 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
                 _obey(session, command, body)
         outbox.put(pb.Event(ended=pb.Ended()))
     except Exception as exc:  # told to the client, which knows what to do
-        outbox.put(pb.Event(broken=pb.Broken(reason=f"{type(exc).__name__}: {exc}")))
+        outbox.put(pb.Event(broken=pb.Broken(reason=described(exc))))
         raise
     finally:
         for task in rebinds:
@@ -135,7 +137,7 @@ async def _rebind(session: LocalSession, request: pb.Rebind, outbox: Outbox) -> 
     except MosaicError as exc:
         rebound.error = str(exc)
     except Exception as exc:  # the border to a worker's own code; the client is told
-        rebound.error = f"{request.agent} could not be given to somebody else: {type(exc).__name__}: {exc}"
+        rebound.error = f"{request.agent} could not be given to somebody else: {described(exc)}"
     outbox.put(pb.Event(rebound=rebound))
 
 
@@ -146,7 +148,7 @@ async def _present(session: LocalSession, request: pb.Present) -> pb.Presented:
     except MosaicError as exc:
         presented.error = str(exc)
     except Exception as exc:  # the border to a describer's own code; the client is told
-        presented.error = f"what {request.agent} is shown cannot be told: {type(exc).__name__}: {exc}"
+        presented.error = f"what {request.agent} is shown cannot be told: {described(exc)}"
     return presented
 
 
@@ -204,6 +206,19 @@ def _live(launch: pb.Launch) -> LiveSettings | None:
     return LiveSettings(launch.live.fps, render, plan)
 
 
+class _Forward(logging.Handler):
+    """Hands what our own code logs to the client, in whatever thread it does."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        super().__init__(logging.WARNING)
+        self._outbox, self._loop = outbox, asyncio.get_running_loop()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = record.levelno, record.name, self.format(record)
+        with suppress(RuntimeError):  # the session is over
+            self._loop.call_soon_threadsafe(self._outbox.on_log, *line)
+
+
 async def serve(socket_path: str, token: str, begun: int, frames: int | None = None) -> None:
     """Serve one client on a Unix socket, then return.
 
@@ -219,9 +234,14 @@ async def serve(socket_path: str, token: str, begun: int, frames: int | None = N
     server.add_generic_rpc_handlers((_Service(token, done, outbox),))
     server.add_insecure_port(f"unix:{socket_path}")
     await server.start()
+    forward = _Forward(outbox)
+    ours = logging.getLogger("gym_gui")
+    ours.addHandler(forward)
+    ours.propagate = False  # else it is said a second time, as output
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, done.set)
     await done.wait()
+    ours.removeHandler(forward)
     await server.stop(grace=1.0)
 
 

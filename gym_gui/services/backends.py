@@ -14,6 +14,7 @@ from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorContext
+from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)
 
@@ -118,6 +119,7 @@ class ActorBackend:
     def __post_init__(self) -> None:
         self._actors: dict[int, Actor] = {}
         self._broken: dict[int, str] = {}
+        self._failures = FailureLog(_log)
 
     @property
     def wants_results(self) -> bool:
@@ -146,7 +148,7 @@ class ActorBackend:
         try:
             self.actor(episode, seed, agent_id)
         except Exception as exc:  # the border to a person's own policy
-            self._broken[episode] = _words(exc)
+            self._broken[episode] = self._raised(episode, "its policy could not be made", exc)
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         self.sink([self._answer(d) for d in decisions])
@@ -167,7 +169,10 @@ class ActorBackend:
         try:
             action: Any = self.actor(d.episode, d.seed).select_action(snapshot)
         except Exception as exc:  # the border to a person's own policy
-            return Answer(d, failure=_words(exc))
+            return Answer(
+                d,
+                failure=self._raised(d.episode, "select_action raised", exc),
+            )
         latency = (time.perf_counter() - asked) * 1e3
         if action is None:
             return Answer(d, invalid="the policy returned no action", latency_ms=latency)
@@ -193,8 +198,8 @@ class ActorBackend:
         try:
             self.actor(outcome.episode).on_step(snapshot)
         except Exception as exc:  # the border to a person's own policy; it fails when asked next
-            self._broken[outcome.episode] = f"{_words(exc)} (in on_step)"
-            _log.warning("%s, episode %d: on_step raised %s", self.agent_id, outcome.episode, _words(exc))
+            said = self._raised(outcome.episode, "on_step raised", exc)
+            self._broken[outcome.episode] = f"{said} (in on_step)"
 
     def end(self, summary: EpisodeSummary) -> None:
         actor = self._actors.pop(summary.episode_index, None)
@@ -203,18 +208,16 @@ class ActorBackend:
         try:
             actor.on_episode_end(summary)
         except Exception as exc:  # the border to a person's own policy; the episode is over
-            episode = summary.episode_index
-            _log.warning("%s, episode %d: on_episode_end raised %s", self.agent_id, episode, _words(exc))
+            self._raised(summary.episode_index, "on_episode_end raised", exc)
+
+    def _raised(self, episode: int, what: str, error: Exception) -> str:
+        return self._failures.add(f"{self.agent_id}, episode {episode}: {what}", error)
 
     def pump(self) -> None:
         """Answers are given at once; none is on its way."""
 
     def settle(self) -> None:
         """Answers are given at once; nothing is ever pending."""
-
-
-def _words(exc: Exception) -> str:
-    return f"{type(exc).__name__}: {exc}"
 
 
 def _canonical(codec: SpaceCodec, action: Any, mask: Mask | None) -> tuple[Any, str]:

@@ -186,7 +186,7 @@ class WorkerConnection:
         elif body == "failed":
             self._failed = message.failed.reason
             if message.failed.traceback:
-                self._events.on_log(logging.DEBUG, self._name, message.failed.traceback)
+                self._events.on_log(logging.ERROR, self._name, message.failed.traceback)
         elif body == "welcome" and not self._welcomed.done():
             self._welcomed.set_result(message.welcome)
         elif body == "loaded":

@@ -17,6 +17,7 @@ from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
 from gym_gui.workers.extras import read_extras
 from gym_gui.workers.streams import EpisodeStreams
+from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
@@ -129,7 +130,7 @@ class WorkerSlot:
             try:
                 streams.see(d.episode, d.observation, d.encoded)
             except Exception as exc:  # the border to Gymnasium's wrappers
-                failed.append(Answer(d, failure=f"its preprocessing failed: {type(exc).__name__}: {exc}"))
+                failed.append(Answer(d, failure=f"its preprocessing failed: {described(exc)}"))
             else:
                 fine.append(d)
         if failed:

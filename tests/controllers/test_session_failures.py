@@ -71,7 +71,10 @@ async def test_a_policy_that_raises_fails_its_own_episode_only(concurrency: int)
         CORRIDOR, {"agent_0": player(choose)}, SEEDS, options={"concurrency": concurrency}
     )
     assert [sheet.episodes[i]["status"] for i in range(3)] == ["completed", "failed", "completed"]
-    assert sheet.episodes[1]["error"] == "agent_0: ZeroDivisionError: what is 1/0"
+    said, _, place = sheet.episodes[1]["error"].partition(" (")
+    assert said == "agent_0: ZeroDivisionError: what is 1/0"
+    line = choose.__code__.co_firstlineno + 2
+    assert place == f"test_session_failures.py, line {line}, in choose)"
     assert len(sheet.rows[1]) == 3
 
 
@@ -88,7 +91,7 @@ async def test_one_of_several_agents_that_fails_ends_the_match_for_all() -> None
         arena("Crowd"), {"a": good, "b": bad}, (1, 2), env_kwargs={"agents": agents, "script": script}
     )
     assert [sheet.episodes[i]["status"] for i in (0, 1)] == ["failed", "completed"]
-    assert sheet.episodes[0]["error"] == "b: ValueError: I do not know"
+    assert sheet.episodes[0]["error"].startswith("b: ValueError: I do not know (")
     assert [s.status for p in good.made for s in p.summaries] == ["failed", "completed"]
     assert sheet.rows[0] == []  # the step was never played
 

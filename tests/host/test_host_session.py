@@ -119,6 +119,18 @@ def check_what_everybody_sees(host: HostSession, offspring: Offspring) -> None:
     assert not [c for p in offspring.pids() for c in psutil.Process(p).net_connections("inet")]
 
 
+async def test_what_an_environment_raises_is_logged_with_the_line_of_its_author():
+    mean = casting(task="tests.support.arenas:Corridor", env_kwargs={"fault": "step", "at": 2, "seed": 100})
+    async with session(mean) as (host, notes):
+        host.play(plans(0, 1))
+        await in_time(lambda: len(notes.episodes) == 2, "both episodes")
+        await in_time(lambda: any("Traceback" in text for text in notes.logs), "the traceback")
+    error = notes.episodes[0]["error"]
+    assert "RuntimeError in step(): the floor gave way (arenas.py, line " in error and ", in step)" in error
+    (told,) = [text for text in notes.logs if "Traceback" in text]
+    assert "arenas.py" in told and "the floor gave way" in told
+
+
 # -- who may speak to it --------------------------------------------------------------------
 
 

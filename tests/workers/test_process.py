@@ -192,7 +192,9 @@ async def test_worker_that_raises_outside_of_a_decision(tmp_path: Path):
     async with running(little_worker(tmp_path, code)) as (process, ear):
         await process.load(request().message(0))
         process.send(pb.ToWorker(work=pb.Work(starts=[pb.Start(episode=1, seed=2)])))
-        assert await outcome_of(process, ear) == "failed: RuntimeError: no such opening"
+        said = "failed: RuntimeError: no such opening (little_worker_code.py, line 11, in reset)"
+        assert await outcome_of(process, ear) == said
+        assert "Traceback" in ear.log_text and "in reset" in ear.log_text
 
 
 async def test_load_of_a_process_that_has_ended(tmp_path: Path):

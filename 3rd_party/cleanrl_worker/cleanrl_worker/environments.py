@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.moments import RewardScale, RunningMoments
+from mosaic_worker.failures import described, one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 
 Env = gym.Env[Any, Any]
@@ -28,12 +29,36 @@ CLIP = 10.0
 """Normalised observations and rewards are cut off here."""
 _KEYS = ("image", "observation", "rgb")
 """Entries of a Dict that are what a policy wants to see, the first that is there."""
+_OURS = ("cleanrl_worker",)
+"""Lines of this package tell nobody what is wrong with an environment."""
 _PACKAGES = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "ALE/": "ale_py"}
 """Who registers environments with such names."""
 
 
 class TrainingFailed(RuntimeError):
     """A training went wrong while running; the message is one sentence for the person."""
+
+
+class RaisedApart(RuntimeError):
+    """What an environment raised in a process of its own: an exception leaves its traceback there."""
+
+
+class Telling(gym.Wrapper[Any, Any, Any, Any]):
+    """Says with what an environment raises where it did."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.reset`."""
+        try:
+            return self.env.reset(seed=seed, options=options)
+        except Exception as error:  # foreign code may raise anything
+            raise RaisedApart(described(error, _OURS)) from error
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """See :meth:`gymnasium.Env.step`."""
+        try:
+            return self.env.step(action)
+        except Exception as error:  # foreign code may raise anything
+            raise RaisedApart(described(error, _OURS)) from error
 
 
 class Seen(NamedTuple):
@@ -117,7 +142,9 @@ def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
             __import__(package)
         env: Env = gym.make(env_id, **keywords)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"environment {env_id!r} cannot be made: {one_line(error)}") from error
+        raise ConfigError(
+            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, _OURS)
+        ) from error
     observed = env.observation_space
     if isinstance(observed, spaces.Dict) and set(observed) == {"observation", "action_mask"}:
         env = MaskInInfo(env)
@@ -363,7 +390,8 @@ class Environments:
         return array if self._bytes else array.astype(np.float32, copy=False)
 
     def _raised(self, error: Exception) -> TrainingFailed:
-        return TrainingFailed(f"{self.env_id} raised {type(error).__name__}: {one_line(error)}")
+        said = str(error) if isinstance(error, RaisedApart) else described(error, _OURS)
+        return TrainingFailed(f"{self.env_id} raised {said}")
 
 
 def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in_process: bool) -> Env:
@@ -371,9 +399,5 @@ def _make_copy(env_id: str, steps: Steps, snapshot: Mapping[str, Any] | None, in
         # Ctrl-C in a terminal reaches the children too; the parent decides when they end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    return Continuable(make_environment(env_id, steps), snapshot)
-
-
-def one_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    env = make_environment(env_id, steps)
+    return Continuable(Telling(env) if in_process else env, snapshot)

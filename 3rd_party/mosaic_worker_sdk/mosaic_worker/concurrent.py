@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import Future
 from typing import Any, Awaitable, Callable, Dict, Sequence, Set, Tuple
 
+from mosaic_worker.failures import FailureLog
 from mosaic_worker.worker import Batch, Decision, EpisodeEnd, EpisodeStart, PolicyFailed, Slot, Worker
 
 _log = logging.getLogger(__name__)
@@ -51,6 +52,7 @@ class Decider:
 
     def __init__(self, worker: AsyncWorker, reply: Reply) -> None:
         self._worker, self._reply = worker, reply
+        self._failures = FailureLog(_log)
         self._tasks: Set[asyncio.Task[None]] = set()
         self._wanted: Dict[Tuple[int, int], asyncio.Task[None]] = {}
         self._loop = asyncio.new_event_loop()
@@ -105,7 +107,7 @@ class Decider:
         except PolicyFailed as exc:
             result = exc
         except Exception as exc:  # the border to the author's code
-            _log.exception("decide raised")
+            self._failures.add("decide raised", exc)
             result = exc
         self._reply(one, result)
 

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mosaic_worker.failures import one_line
 from mosaic_worker.training import VIDEOS
 from mosaic_worker.training_command import ConfigError
 
@@ -49,7 +50,7 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
     try:
         env = make()
     except ConfigError as error:
-        raise CannotFilm(_one_line(error)) from error
+        raise CannotFilm(one_line(error)) from error
     frames: List[NDArray[np.uint8]] = []
     try:
         observation, info = env.reset(seed=seed)
@@ -64,7 +65,7 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
     except CannotFilm:
         raise
     except Exception as error:  # foreign code may raise anything
-        raise CannotFilm(f"{env.spec.id if env.spec else env} cannot be shown: {_one_line(error)}") from error
+        raise CannotFilm(f"{env.spec.id if env.spec else env} cannot be shown: {one_line(error)}") from error
     finally:
         env.close()
     return write_film(frames, folder, step)
@@ -93,11 +94,11 @@ def write_film(frames: Frames, folder: Path, step: int) -> Path:
         try:
             write(frames, pending)
         except ImportError as error:
-            said.append(_one_line(error))
+            said.append(one_line(error))
             continue
         except OSError as error:
             pending.unlink(missing_ok=True)
-            raise CannotFilm(f"{path} cannot be written: {_one_line(error)}") from error
+            raise CannotFilm(f"{path} cannot be written: {one_line(error)}") from error
         pending.replace(path)
         return path
     raise CannotFilm(f"neither av nor pillow is installed ({'; '.join(said)})")
@@ -146,7 +147,3 @@ def _write_gif(frames: Frames, path: Path) -> None:
 
 _WRITERS: Dict[str, Callable[[Frames, Path], None]] = {".mp4": _write_mp4, ".gif": _write_gif}
 """How to write each kind of file, the best first."""
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

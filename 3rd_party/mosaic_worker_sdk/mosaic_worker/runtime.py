@@ -7,13 +7,13 @@ import json
 import logging
 import os
 import threading
-import traceback
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from mosaic_worker.codec import Codec
 from mosaic_worker.concurrent import AsyncWorker, Decider
+from mosaic_worker.failures import FailureLog, described, traceback_text
 from mosaic_worker.link import PROTOCOL, Link
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.spaces import Space
@@ -105,6 +105,7 @@ class Runtime:
         self._pending: List[pb.ToWorker] = []
         self._decider: Optional[Decider] = None
         self._stop = threading.Event()
+        self._failures = FailureLog(_log)
 
     def run(self) -> int:
         """Serve.
@@ -122,7 +123,7 @@ class Runtime:
             self._stop.set()
 
     def _fail(self, exc: Exception) -> int:
-        failed = pb.Failed(reason=f"{type(exc).__name__}: {exc}", traceback=traceback.format_exc())
+        failed = pb.Failed(reason=described(exc), traceback=traceback_text(exc))
         try:
             self._link.send(pb.FromWorker(failed=failed))
         except OSError:
@@ -207,8 +208,7 @@ class Runtime:
         except LoadError as exc:
             reply.error = str(exc) or "the slot cannot be played"
         except Exception as exc:  # the border to the author's code
-            _log.exception("load failed")
-            reply.error = f"{type(exc).__name__}: {exc}"
+            reply.error = self._failures.add("load failed", exc)
         self._link.send(pb.FromWorker(loaded=reply))
 
     def _work(self, worker: Worker, work: pb.Work) -> None:
@@ -228,7 +228,7 @@ class Runtime:
             if decider is not None:
                 decider.ask(batch)
                 return
-            for reply in _answer(worker, batch, does):
+            for reply in _answer(worker, batch, does, self._failures):
                 self._link.send(pb.FromWorker(replies=reply))
 
     def _send_one(self, batch: Batch, result: Any) -> None:
@@ -306,7 +306,7 @@ def _results(slot: Slot, sees: Codec, does: Codec, r: pb.Results) -> StepResults
     )
 
 
-def _answer(worker: Worker, batch: Batch, codec: Codec) -> List[pb.Replies]:
+def _answer(worker: Worker, batch: Batch, codec: Codec, failures: FailureLog) -> List[pb.Replies]:
     """Ask the worker; when it raises on many, ask again one by one, so that an observation
     it cannot handle fails its own episode and no other."""
     try:
@@ -315,14 +315,16 @@ def _answer(worker: Worker, batch: Batch, codec: Codec) -> List[pb.Replies]:
         raise
     except Exception as exc:  # the border to the author's code
         if len(batch) > 1:
-            return [reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec)]
+            return [
+                reply for i in range(len(batch)) for reply in _answer(worker, batch.only(i), codec, failures)
+            ]
         if not isinstance(exc, PolicyFailed):
-            _log.exception("select_actions raised")
+            failures.add("select_actions raised", exc)
         return [_broken(batch, exc)]
 
 
 def _broken(batch: Batch, exc: Exception) -> pb.Replies:
-    reason = str(exc) if isinstance(exc, PolicyFailed) else f"{type(exc).__name__}: {exc}"
+    reason = str(exc) if isinstance(exc, PolicyFailed) else described(exc)
     problem = pb.Problem(id=batch.ids[0], reason=reason, fatal=True)
     return pb.Replies(slot=batch.slot.index, problems=[problem])
 

@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from sb3_worker.config import ConfigError, TrainingConfig
 
@@ -97,7 +98,9 @@ def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str |
     try:
         env: Env = Masked(gym.make(env_id, render_mode=render_mode) if render_mode else gym.make(env_id))
     except (gym.error.Error, ImportError, ValueError, TypeError) as error:
-        raise ConfigError(f"environment {env_id!r} cannot be made: {one_line(error)}") from error
+        raise ConfigError(
+            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, ["sb3_worker"])
+        ) from error
     try:
         return wrap(env, steps) if steps else env
     except PreprocessingError as error:
@@ -207,11 +210,6 @@ def _main_entry(space: spaces.Dict) -> str:
 def name_of(env: Env) -> str:
     """Its id, or the name of its class."""
     return env.spec.id if env.spec else type(env.unwrapped).__name__
-
-
-def one_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def quiet() -> None:

@@ -25,9 +25,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mosaic_worker.failures import one_line
 from mosaic_worker.spaces import Space
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
-from sb3_worker.environments import one_line
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
 
 LARGEST = 2 << 30

@@ -21,11 +21,11 @@ from stable_baselines3.common.logger import Logger
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_description, save_checkpoint
+from mosaic_worker.failures import described, one_line
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
-from sb3_worker.environments import one_line
 from sb3_worker.network import Network, write_weights
 from sb3_worker.policy import WORKER, Policy
 from sb3_worker.state import write_state
@@ -200,7 +200,7 @@ class Session(BaseCallback):
                 f"the network's output is no finite number any more at step {self.step:,}; lower "
                 "learning_rate. The last good policy was kept"
             )
-        return f"{self._config.env_id} raised {type(error).__name__}: {words}"
+        return f"{self._config.env_id} raised {described(error, ['sb3_worker'])}"
 
     def _on_disk(self) -> int:
         try:

@@ -20,6 +20,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from mosaic_worker import gymnasium_spaces
+from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from mosaic_worker.training_memory import check_room
 from sb3_worker.algorithms import Algorithm
@@ -36,7 +37,6 @@ from sb3_worker.environments import (
     Env,
     action_kind,
     make_environment,
-    one_line,
     playable,
     quiet,
     steps_for,
@@ -134,7 +134,7 @@ def _finish(config: TrainingConfig, session: Session, run: TrainingRun) -> None:
     except (ConfigError, OSError):
         raise
     except Exception as error:  # the environment's
-        raise TrainingFailed(f"{config.env_id} raised {type(error).__name__}: {one_line(error)}") from error
+        raise TrainingFailed(f"{config.env_id} raised {described(error, ['sb3_worker'])}") from error
     session.save_policy(result, EVALUATION_SEEDS)
     run.done("completed", session.step, result)
 

@@ -239,7 +239,8 @@ def test_a_policy_is_replaced_only_when_asked(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
-    ("probe", "words"), [("PaysNan", "no finite number"), ("Raises", "the roof fell in")]
+    ("probe", "words"),
+    [("PaysNan", "no finite number"), ("Raises", "the roof fell in (sb3_probes.py, line ")],
 )
 def test_a_training_that_breaks_keeps_the_last_good_policy(
     probe: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -9,6 +9,7 @@ import numpy as np
 
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.types import AgentID, Mask
+from mosaic_worker.failures import one_line, with_place
 
 NO_INFO: Mapping[str, Any] = {}
 MASK_KEY = "action_mask"
@@ -16,8 +17,8 @@ MASK_KEY = "action_mask"
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
     """Say what the environment raised; chain it with ``raise … from error``."""
-    text = " ".join(str(error).split()) or "no message"
-    return EnvironmentFailure(f"the environment raised {type(error).__name__} in {doing}: {text}")
+    said = f"the environment raised {type(error).__name__} in {doing}: {one_line(error)}"
+    return EnvironmentFailure(with_place(said, error))
 
 
 def wrong_agents(given: Iterable[object], wanted: Iterable[AgentID]) -> EnvironmentFailure:

@@ -24,6 +24,7 @@ import numpy as np
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.walk import Walk
+from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]
 _FRAMES = 20
@@ -296,5 +297,5 @@ def _closes(adapter: ParadigmAdapter) -> Finding:
         adapter.close()
         adapter.close()
     except Exception as error:
-        return Finding("closing", Status.FAILED, f"close() raised {type(error).__name__}: {error}")
+        return Finding("closing", Status.FAILED, f"close() raised {described(error)}")
     return Finding("closing", Status.PASSED, "close() works, and may be called twice")
