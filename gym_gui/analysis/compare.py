@@ -13,9 +13,10 @@ import orjson
 
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_digest import UNTIMED
 
-IGNORED = frozenset({"run_id", "started_at", "finished_at", "wall_s", "latency_ms"})
-"""Keys of rows that may differ between equal runs: the run's id, times, latencies."""
+IGNORED = UNTIMED | {"run_id"}
+"""Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
 
 _HOW = ("concurrency", "processes", "step_delay_ms", "auto_run")
 """Keys of ``execution`` that say how fast a run is done, not what is done."""

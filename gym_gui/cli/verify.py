@@ -11,7 +11,7 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.runs import find_run
-from gym_gui.controllers.verification import Deviation, Verification, verify
+from gym_gui.controllers.verification import Deviation, Verification, counted, verify
 
 _SHOWN = 5
 _WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
@@ -38,27 +38,25 @@ def verify_run(run: Path, *, as_json: bool) -> int:
 
 
 def _text(result: Verification) -> str:
-    counted = f"{_count(result.episodes, 'episode')}, {_count(result.decisions, 'decision')}"
-    lines = [f"Played again: {counted}."]
+    played = f"{counted(result.episodes, 'episode')}, {counted(result.decisions, 'decision')}"
+    lines = [f"Played again: {played}."]
     if result.unplayed:
-        lines.append(f"Left out: {_count(result.unplayed, 'episode')} of which nothing was played.")
+        lines.append(f"Left out: {counted(result.unplayed, 'episode')} of which nothing was played.")
     if not result.deviations:
-        lines[0] = f"Verified: {counted}, every one as recorded."
+        lines[0] = f"Verified: {played}, every one as recorded."
     else:
         lines += [f"Differs: {deviation}" for deviation in result.deviations[:_SHOWN]]
         if any("state_sha" in d.what for d in result.deviations[:_SHOWN]):
             lines.append(_WHY)
         more = len(result.deviations) - _SHOWN
         if more > 0:
-            lines.append(f"And {_count(more, 'more episode')}.")
+            lines.append(f"And {counted(more, 'more difference')}.")
+    if result.uncovered:
+        lines.append(result.uncovered)
     if result.versions:
         changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in result.versions.items())
         lines.append(f"Versions that are not those of the run: {changes}.")
     return "\n".join(lines) + "\n"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _record(run: Path, result: Verification) -> dict[str, object]:
@@ -68,6 +66,7 @@ def _record(run: Path, result: Verification) -> dict[str, object]:
         "episodes": result.episodes,
         "decisions": result.decisions,
         "unplayed": result.unplayed,
+        "not_checked": result.uncovered,
         "deviations": [_deviation(d) for d in result.deviations],
         "versions": {name: list(pair) for name, pair in result.versions.items()},
     }
@@ -79,5 +78,6 @@ def _deviation(deviation: Deviation) -> dict[str, object]:
         "episode_index": deviation.episode_index,
         "step_index": deviation.step_index,
         "agent_id": deviation.agent_id,
+        "place": deviation.place,
         "what": deviation.what,
     }

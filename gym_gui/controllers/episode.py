@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
-import orjson
-
 from gym_gui.controllers import chain, rows
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import GOAL_SUFFIX
@@ -17,6 +15,7 @@ from gym_gui.core.enums import ActionSource, EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.plain import to_plain
+from gym_gui.core.record_digest import seal
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
@@ -331,7 +330,7 @@ class Episode:
         self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Any]
     ) -> tuple[bytes, bytes]:
         """The episode's rows and its own line, as the run folder holds them."""
-        lines, trajectory = self._codecs.lines(self._rows, self.index, self.plan.seed)
+        lines, untimed, trajectory = self._codecs.lines(self._rows, self.index, self.plan.seed)
         environment = self.environment
         try:
             scores = environment.scores(self.returns) if status is EpisodeStatus.COMPLETED else None
@@ -371,4 +370,4 @@ class Episode:
         }
         if self._rebound:
             row["rebound"] = self._rebound
-        return lines, orjson.dumps(row, default=to_plain, option=rows.NEWLINE)
+        return lines, seal(row, untimed)

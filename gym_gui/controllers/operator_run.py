@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.lineup import IN_PROCESS
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.record_digest import seal
 
 MAX_TRIES = 3
 """How often an episode is begun; it has failed when its session process died each time."""
@@ -128,7 +127,7 @@ class OperatorRun:
             "wall_s": None,
             "trajectory_sha256": None,
         }
-        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        return seal(row, b"")
 
     def _worker(self, slot: str) -> str:
         definition = self.casting.workers.get(slot)

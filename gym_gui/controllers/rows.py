@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from gym_gui.controllers import chain
 from gym_gui.core.plain import to_plain
+from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
 
@@ -18,6 +19,9 @@ STEP, AGENT, ACTION, SOURCE, SEEN, LATENCY, EXTRAS, REWARD, TERMINATED, TRUNCATE
 Row = list[Any]
 
 NEWLINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
+_END = b"}\n"
+_FEW = 1024
+"""Actions whose encoding is kept."""
 
 
 class SeatCodecs:
@@ -36,20 +40,19 @@ class SeatCodecs:
         self._acts = {
             agent: (
                 agent.encode() + b"\0",
-                slots[agent].does.encode,
-                chain.blob_of(slots[agent].does),
+                _digested(slots[agent].does),
                 slots[agent].does.space.kind == "Discrete",
             )
             for agent in seats
         }
 
-    def lines(self, rows: Sequence[Row], episode: int, seed: int) -> tuple[bytes, str]:
-        """Rows as JSON lines, and the digest of the whole episode."""
-        acts, digest, lines = self._acts, chain.START, list[bytes]()
+    def lines(self, rows: Sequence[Row], episode: int, seed: int) -> tuple[bytes, bytes, str]:
+        """Rows as JSON lines, the same without times, and the digest of the trajectory."""
+        acts, digest, lines, untimed = self._acts, chain.START, list[bytes](), list[bytes]()
         link, dumps = chain.link, orjson.dumps
         for step, agent, action, source, seen, latency, extras, reward, ended, cut, view in rows:
-            name, encode, blob, is_number = acts[agent]
-            digest = link(digest, name, seen, blob(encode(action)), reward, ended, cut)
+            name, acted, is_number = acts[agent]
+            digest = link(digest, name, seen, acted(action), reward, ended, cut)
             row: dict[str, Any] = {
                 "episode_index": episode,
                 "step_index": step,
@@ -61,11 +64,31 @@ class SeatCodecs:
                 "truncated": cut,
                 "action_source": source,
                 "state_sha": digest[:8].hex(),
-                "latency_ms": int(latency * 1000) / 1000,
             }
             if extras is not None:
                 row.update(extras if extras.keys() == {"value"} else to_plain(extras))
             if view is not None:
                 row["observation"] = view
-            lines.append(dumps(row, option=NEWLINE))
-        return b"".join(lines), digest.hex()
+            # The time stands last: the record's digest takes what is before it.
+            row["latency_ms"] = int(latency * 1000) / 1000
+            line = dumps(row, option=NEWLINE)
+            lines.append(line)
+            untimed.append(line[: line.rindex(b",")])
+        return b"".join(lines), _END.join([*untimed, b""]), digest.hex()
+
+
+def _digested(does: SpaceCodec) -> Callable[[Any], bytes]:
+    """What the digest takes of an action; of the few there are of a kind it is worked out once."""
+    encode, blob, known = does.encode, chain.blob_of(does), dict[int, bytes]()
+    if does.space.kind != "Discrete" or does.space.n > _FEW:
+        return lambda action: blob(encode(action))
+
+    def digested(action: Any) -> bytes:
+        if type(action) is not int:
+            return blob(encode(action))
+        part = known.get(action)
+        if part is None:
+            part = known[action] = blob(encode(action))
+        return part
+
+    return digested

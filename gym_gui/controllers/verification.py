@@ -1,12 +1,14 @@
 """Re-executes a run's recorded actions through the engine and compares every row.
 
 The environment alone is needed: workers need not be installed, keys not be set. An
-episode that failed is compared as far as it is recorded.
+episode that failed is compared as far as it is recorded. What playing cannot give again
+(who chose, who sat where, tokens, calls, the experiment) is held against the digests
+that were written with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +16,7 @@ import orjson
 
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.controllers.casting import Casting, cast, make_environment
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
@@ -21,8 +24,10 @@ from gym_gui.controllers.session import SessionController
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.record_digest import KEY, episode_digest
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.types import AgentID
-from gym_gui.services.recorder import COMPLETED, FAILED
+from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, read_header
 from gym_gui.services.versions import versions_of
 
 _STEP = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
@@ -40,24 +45,31 @@ class Deviation:
     """The first place where an episode did not play out as recorded.
 
     Attributes:
-        operator_id: Its operator.
-        episode_index: The episode.
+        operator_id: Its operator, or ``None`` where a file of the run is not what it was.
+        episode_index: The episode, or ``None``.
         what: The key that differs, or what is missing, as a sentence without subject.
         step_index: The step, or ``None`` where the episode's own line differs.
         agent_id: The agent, or ``None``.
     """
 
-    operator_id: str
-    episode_index: int
+    operator_id: str | None
+    episode_index: int | None
     what: str
     step_index: int | None = None
     agent_id: AgentID | None = None
 
-    def __str__(self) -> str:
+    @property
+    def place(self) -> str:
+        """Where it is, in words; empty where it is the run itself."""
+        if self.operator_id is None:
+            return ""
         place = f"operator {self.operator_id}, episode {self.episode_index}"
         if self.step_index is not None:
             place += f", step {self.step_index}, agent {self.agent_id}"
-        return f"{place}: {self.what}"
+        return place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.what}" if self.place else self.what
 
 
 def _no_versions() -> dict[str, tuple[str, str]]:
@@ -72,6 +84,8 @@ class Verification:
         episodes: Episodes that were played again.
         decisions: Their step rows.
         unplayed: Episodes of which nothing is recorded, because no session could play them.
+        undigested: Episodes without a digest of their record, written by an earlier version.
+        sealed: Whether the run has a digest of its own, written when it ended.
         deviations: The first deviation of each episode that has one, in order.
         versions: Versions that differ from the run's: name to (then, now).
     """
@@ -79,8 +93,21 @@ class Verification:
     episodes: int = 0
     decisions: int = 0
     unplayed: int = 0
+    undigested: int = 0
+    sealed: bool = False
     deviations: list[Deviation] = field(default_factory=list[Deviation])
     versions: dict[str, tuple[str, str]] = field(default_factory=_no_versions)
+
+    @property
+    def uncovered(self) -> str:
+        """What nothing was held against, as a sentence; empty where all was."""
+        parts: list[str] = []
+        if self.undigested:
+            of = counted(self.undigested, "episode")
+            parts.append(f"who chose actions, who sat where, tokens and errors of {of} of an earlier version")
+        if not self.sealed:
+            parts.append("run.json and calls to models, which get their digest when a run ends")
+        return f"Not checked: {'; '.join(parts)}." if parts else ""
 
 
 async def verify(run: Run, on_progress: OnProgress | None = None) -> Verification:
@@ -111,7 +138,24 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
         recorded = run.operators[casting.config.operator_id]
         replay = _Replay(experiment, casting, recorded, result, tell)
         await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
+    _check_seal(run, result)
     return result
+
+
+def _check_seal(run: Run, result: Verification) -> None:
+    """Hold what is recorded of the run as a whole against its digest."""
+    header = read_header(run.path)
+    result.sealed = KEY in header and run.record.status != RUNNING
+    if not result.sealed:
+        return
+    if header[KEY] != run_digest(header):
+        result.deviations.append(Deviation(None, None, "run.json is not as it was when the run ended"))
+    then, now = mapping(header.get(FILES)) or {}, files_digests(run.path, run.operators)
+    # An episode that differs is named already, with what differs.
+    told = {f"operators/{deviation.operator_id}/episodes.jsonl" for deviation in result.deviations}
+    for name in sorted(then.keys() | now.keys()):
+        if then.get(name) != now.get(name) and name not in told:
+            result.deviations.append(Deviation(None, None, f"{name} is not as it was when the run ended"))
 
 
 def _cast(operator: OperatorConfig) -> Casting:
@@ -171,8 +215,21 @@ class _Replay:
                 )
             elif row["status"] != "completed" and not row["length"] and not any(self._rows.steps(index)):
                 self._result.unplayed += 1
+                if what := self._altered(row, ()):
+                    self._deviates(Deviation(self._operator.operator_id, index, what))
             else:
                 yield plan
+
+    def _altered(self, row: Mapping[str, Any], steps: Iterable[Mapping[str, Any]]) -> str:
+        """What the record's own digest says, as a sentence without subject."""
+        if KEY not in row:
+            self._result.undigested += 1
+        elif row[KEY] != episode_digest(row, steps):
+            return (
+                "its line or one of its rows is not as it was recorded (who chose an action, who sat "
+                "where, tokens or another value that playing again cannot tell)"
+            )
+        return ""
 
     def _deviates(self, deviation: Deviation) -> None:
         self._failed += 1
@@ -209,6 +266,7 @@ class _Replay:
         # Where the engine was stopped, the record just ends.
         keys = [key for key in _EPISODE if key != "status" or recorded["status"] != "aborted"]
         what = next((w for key in keys if (w := _differs(key, recorded, episode))), "")
+        what = what or self._altered(recorded, rows)
         return Deviation(operator, index, what) if what else None
 
 
@@ -232,3 +290,8 @@ def _shown(value: object) -> str:
         return "absent"
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def counted(number: int, what: str) -> str:
+    """``1 episode``, ``20 episodes``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

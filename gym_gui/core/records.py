@@ -100,7 +100,8 @@ class EpisodeRecord:
         error: Why the episode failed, or ``None``.
         started_at: ISO 8601 with offset, or ``None``.
         wall_s: Seconds from reset to end.
-        trajectory_sha256: Digest of the whole episode, or ``None``.
+        trajectory_sha256: Digest of what was played, or ``None``.
+        record_sha256: Digest of all that is recorded of it but times, or ``None`` (earlier versions).
         extra: Keys this version does not know.
     """
 
@@ -123,6 +124,7 @@ class EpisodeRecord:
     started_at: str | None
     wall_s: float | None
     trajectory_sha256: str | None
+    record_sha256: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
 
@@ -279,6 +281,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         started_at=f.optional("started_at", text, "a time as text"),
         wall_s=f.optional("wall_s", number, "seconds"),
         trajectory_sha256=f.optional("trajectory_sha256", text, "text"),
+        record_sha256=f.optional("record_sha256", text, "text"),
         extra=f.rest(),
     )
 

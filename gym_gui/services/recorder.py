@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import shutil
 import tempfile
@@ -20,7 +21,11 @@ from typing import Any
 import orjson
 from ulid import ULID
 
+from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_digest import KEY
+
+_log = logging.getLogger(__name__)
 
 RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped"
 """Values of ``status`` in ``run.json``. ``running`` of a dead process means it was cut off."""
@@ -147,7 +152,9 @@ class Recorder:
             UsageError: ``folder`` is no run, it cannot be written, or somebody writes it now.
         """
         header = read_header(folder)
-        recorder = cls(folder, {**header, "status": RUNNING})
+        # What is written on is sealed anew when it ends.
+        open_header = {key: value for key, value in header.items() if key not in (KEY, FILES)}
+        recorder = cls(folder, {**open_header, "status": RUNNING})
         operators = [str(o["id"]) for o in header["experiment"]["operators"]]
         try:
             recorder._take()
@@ -262,16 +269,26 @@ class Recorder:
     def close(self, status: str, **fields: Any) -> None:
         """End the run: its final ``run.json``, everything on the disk."""
         self.give_way()
+        operators = list(self._files)
         for files in self._files.values():
             files.close()
         self._files.clear()
         self.header.update(fields, status=status, finished_at=datetime.now(UTC).isoformat(timespec="seconds"))
         try:
+            self._seal(operators)
             self._write_header()
         except OSError as exc:
             raise self._error(exc) from exc
         finally:
             self._free()
+
+    def _seal(self, operators: list[str]) -> None:
+        try:
+            self.header[FILES] = files_digests(self.folder, operators)
+        except MosaicError as exc:
+            _log.warning("the run gets no digest: %s", exc)
+            return
+        self.header[KEY] = run_digest(self.header)
 
 
 def require_room(out: Path) -> None:

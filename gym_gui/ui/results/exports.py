@@ -109,16 +109,14 @@ def verify_job(run: Path) -> Job:
 def verified_in_words(result: dict[str, object]) -> Said:
     """What a verification found."""
     counted = f"{result['episodes']:,} episodes, {result['decisions']:,} decisions"
-    deviations = result["deviations"]
+    deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
     if not deviations:
-        return Said(f"Verified: {counted}, every one as recorded.")
+        return Said(f"Verified: {counted}, every one as recorded.{left}")
     first = deviations[0]
-    place = f"operator {first['operator_id']}, episode {first['episode_index']}"
-    if first["step_index"] is not None:
-        place += f", step {first['step_index']}, agent {first['agent_id']}"
-    count = "1 episode differs" if len(deviations) == 1 else f"{len(deviations):,} episodes differ"
-    text = f"{count} from the record when played again. First: {place}: {first['what']}."
+    place = f"{first['place']}: " if first["place"] else ""
+    count = "1 difference" if len(deviations) == 1 else f"{len(deviations):,} differences"
+    text = f"{count} from the record. First: {place}{first['what']}.{left}"
     versions = result["versions"]
     if isinstance(versions, dict) and versions:
         changes = ", ".join(f"{name} {then} → {now}" for name, (then, now) in versions.items())

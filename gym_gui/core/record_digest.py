@@ -1,0 +1,53 @@
+"""The digest over everything that is recorded of an episode, but times.
+
+``trajectory_sha256`` says that the game was played so, which is seen by playing it again.
+Who chose, who sat where, tokens and reasons cannot be had again: that they stand as they
+were written is what ``record_sha256`` says. Neither is a signature: whoever rewrites a run
+can write its digests anew, unless they were published.
+
+It is the SHA-256 of the episode's rows in the order of the file, then of its own line, each
+as compact JSON with its keys in their order and a line break, without the keys of
+:data:`UNTIMED`. What a run has of its own is in :mod:`gym_gui.analysis.run_digest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Final
+
+import orjson
+
+from gym_gui.core.plain import to_plain
+
+KEY: Final = "record_sha256"
+UNTIMED: Final = frozenset({"started_at", "finished_at", "wall_s", "latency_ms", KEY})
+"""Keys that no digest covers: two equal runs have equal digests of their episodes."""
+
+_LINE: Final = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
+
+
+def without_times(row: Mapping[str, Any]) -> bytes:
+    """A row, or an episode's line, as the digest takes it."""
+    kept = {key: value for key, value in row.items() if key not in UNTIMED}
+    return orjson.dumps(kept, default=to_plain, option=_LINE)
+
+
+def seal(row: dict[str, Any], rows: bytes) -> bytes:
+    """The line of an episode, its digest entered.
+
+    Args:
+        row: The episode.
+        rows: Its rows, :func:`without_times`, one after the other.
+    """
+    row[KEY] = sha256(rows + without_times(row)).hexdigest()
+    return orjson.dumps(row, default=to_plain, option=_LINE)
+
+
+def episode_digest(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
+    """What ``record_sha256`` of an episode must be, from its line and its rows as read back."""
+    digest = sha256()
+    for line in rows:
+        digest.update(without_times(line))
+    digest.update(without_times(row))
+    return digest.hexdigest()
