@@ -132,7 +132,9 @@ _LIBRARIES="libEGL.so.1:libegl1 libGL.so.1:libgl1 libxkbcommon.so.0:libxkbcommon
     libxcb-icccm.so.4:libxcb-icccm4 libxcb-image.so.0:libxcb-image0 libxcb-keysyms.so.1:libxcb-keysyms1
     libxcb-randr.so.0:libxcb-randr0 libxcb-render-util.so.0:libxcb-render-util0 libxcb-shape.so.0:libxcb-shape0
     libxcb-xinerama.so.0:libxcb-xinerama0 libxcb-xkb.so.1:libxcb-xkb1"
-_FONTS="/usr/share/fonts:fonts-dejavu-core"
+_FONTS="DejaVuSans.ttf:fonts-dejavu-core"
+# Those that the window is tried with.
+_TEST_FONTS="NotoSans-Regular.ttf:fonts-noto-core LiberationSans-Regular.ttf:fonts-liberation"
 # What the tests of the real window use beside them, and the chess engine.
 _TEST_PROGRAMS="Xvfb:xvfb xdotool:xdotool openbox:openbox stockfish:stockfish"
 
@@ -144,7 +146,9 @@ install_system_libraries() {
     for pair in $_LIBRARIES; do
         [[ $known == *"${pair%%:*}"* ]] || missing+=("${pair##*:}")
     done
-    [[ -n $(find "${_FONTS%%:*}" -name '*.[ot]tf' -print -quit 2>/dev/null) ]] || missing+=("${_FONTS##*:}")
+    for pair in $_FONTS $([[ $1 == dev ]] && printf %s "$_TEST_FONTS"); do
+        [[ -n $(find /usr/share/fonts -name "${pair%%:*}" -print -quit 2>/dev/null) ]] || missing+=("${pair##*:}")
+    done
     if [[ $1 == dev ]]; then
         for pair in $_TEST_PROGRAMS; do
             # Debian puts chess engines where root's PATH does not look.

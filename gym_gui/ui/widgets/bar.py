@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.labels import ElidedLabel, title_label
 
 
 class PageBar(QWidget):
-    """44 px: title, then what :meth:`add` put there, room, then the actions, the main one last."""
+    """44 px: title, then what :meth:`add` put there, room, then the actions, the main one last.
+
+    In a narrow window, or with a wide font, actions that have an icon give up their words, the quiet
+    ones first: no word is cut.
+    """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -21,6 +26,7 @@ class PageBar(QWidget):
         self.title = title_label(title, self)
         self.note = ElidedLabel("", "muted", parent=self)
         self.note.hide()
+        self._buttons: list[PrimaryButton | QuietButton] = []
         self._left = QHBoxLayout()
         self._left.setSpacing(10)
         self._right = QHBoxLayout()
@@ -42,7 +48,27 @@ class PageBar(QWidget):
     def add_action(self, widget: QWidget) -> QWidget:
         """Put a button at the right end."""
         self._right.addWidget(widget)
+        if isinstance(widget, PrimaryButton | QuietButton):
+            self._buttons.append(widget)
         return widget
+
+    def event(self, a0: QEvent | None) -> bool:
+        """Look anew at who has room for words."""
+        if a0 is not None and a0.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self._share_room()
+        return super().event(a0)
+
+    def _share_room(self) -> None:
+        layout = self.layout()
+        if layout is None:
+            return
+        shown = [button for button in self._buttons if not button.isHidden()]
+        short = layout.minimumSize().width() - self.width()
+        short += sum(button.words_width for button in shown if button.compact)
+        for button in sorted(shown, key=lambda button: isinstance(button, PrimaryButton)):
+            compact = short > 0 and button.words_width > 0
+            short -= button.words_width if compact else 0
+            button.set_compact(compact)
 
     def set_note(self, text: str) -> None:
         """Say something short beside the controls (``simultaneous · 4 agents``)."""

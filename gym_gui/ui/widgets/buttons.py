@@ -10,6 +10,7 @@ from PyQt6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QMenu,
     QPushButton,
+    QSizePolicy,
     QStyle,
     QStyleOptionButton,
     QStylePainter,
@@ -53,11 +54,14 @@ class _Button(QPushButton):
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, options.get("parent"))
         self._key = options.get("key", "")
+        self._compact = False
         self._icon_colour = options.get("icon_colour", "")
         self.setObjectName(options.get("name") or f"button-{_slug(text)}")
         self.setAccessibleName(text)
         # A click leaves the focus where it is, so that Space and arrows still reach the page.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        if self._key:  # else a layout would not go below the hint, which has the keycap
+            self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         if icon_name := options.get("icon_name"):
             self.set_icon(icon_name)
         tooltip = options.get("tooltip", "")
@@ -77,9 +81,34 @@ class _Button(QPushButton):
         if icon_name:
             self.set_icon(icon_name)
 
+    @property
+    def words_width(self) -> int:
+        """What it could give up in a narrow place, in pixels: its words, where an icon says the same."""
+        return 0 if self.icon().isNull() else self.fontMetrics().horizontalAdvance(self.text())
+
+    @property
+    def compact(self) -> bool:
+        """Whether the icon stands alone."""
+        return self._compact
+
+    def set_compact(self, compact: bool) -> None:
+        """Show the icon alone, or the words again; its name and tooltip say what it does."""
+        if compact != self._compact:
+            self._compact = compact
+            self.setToolTip(self.toolTip() or self.text())
+            self.updateGeometry()
+            self.update()
+
+    def initStyleOption(self, option: QStyleOptionButton | None) -> None:
+        """Without words where they have no room."""
+        super().initStyleOption(option)
+        if option is not None and self._compact:
+            option.text = ""
+
     def sizeHint(self) -> QSize:
         """Wide enough for the keycap."""
-        return super().sizeHint() + self._key_room()
+        words = QSize(self.words_width if self._compact else 0, 0)
+        return super().sizeHint() + self._key_room() - words
 
     def minimumSizeHint(self) -> QSize:
         """As wide as its words: they are not cut; the keycap goes where there is no room for it."""

@@ -10,12 +10,13 @@ from typing import Any
 import orjson
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFileDialog, QWidget
+from PyQt6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.recorder import Recorder
 from gym_gui.services.store import Store
+from gym_gui.ui import theme
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results import exports
@@ -102,15 +103,20 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
         recorder.close("completed")
 
 
-def test_what_a_run_says(page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path) -> None:
+def test_what_a_run_says(
+    page: ResultsPage, window: MainWindow, qtbot: QtBot, run: Path, qapp: QApplication
+) -> None:
     assert page._comparison is None and page._replay is None, "views are made when they are first shown"
     page.exports.offer()
     assert not any(page.exports.choices[name].isEnabled() for name in ("operators", "figure", "image"))
     it_is_read_once(page, qtbot, run)
     assert page._replay is None
     verdict_table_and_plots(page)
-    for width in (1024, 1920):
+    for family, width in (("Inter", 1024), ("DejaVu Sans", 1024), ("DejaVu Sans", 1920)):
+        theme.use_fonts(qapp, family)
+        page.comparison.task.chosen.emit(page.comparison.task.value)
         the_table_fills_its_width_and_badges_stay_by_the_names(page, window, qtbot, width)
+    theme.use_fonts(qapp)
 
 
 def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
