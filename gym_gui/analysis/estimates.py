@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from gym_gui.analysis import stats, wording
-from gym_gui.analysis.summary import FLIP_EXACT, FLIP_SAMPLED, Comparison, Estimate, Share
+from gym_gui.analysis import intervals, stats, wording
+from gym_gui.analysis.outliers import outlier_note
+from gym_gui.analysis.summary import (
+    FLIP_EXACT,
+    Comparison,
+    Estimate,
+    Share,
+)
 
 ALPHA = 0.05
 Seeds = Sequence[int | None]
@@ -50,27 +57,54 @@ def unit_codes(seeds: Seeds) -> list[int]:
     return [codes.setdefault(seed, len(codes)) for seed in seeds]
 
 
-def estimate(values: Sequence[float], seeds: Seeds, statistic: Literal["mean", "iqm"] = "mean") -> Estimate:
-    """An estimate with its interval, as far as the sample allows."""
+def estimate(
+    values: Sequence[float],
+    seeds: Seeds,
+    statistic: Literal["mean", "iqm"] = "mean",
+    *,
+    paired: bool = False,
+) -> Estimate:
+    """An estimate with its interval, as far as the sample allows.
+
+    Args:
+        values: One per episode.
+        seeds: The seed of each.
+        statistic: What is estimated.
+        paired: Values are differences of two sides.
+    """
     n = len(values)
     if n == 0:
         return Estimate(None, None, None, 0, 0, statistic, note="no completed episodes")
-    codes = unit_codes(seeds)
-    units = max(codes) + 1
+    codes = np.asarray(unit_codes(seeds))
+    units = int(codes.max()) + 1
+    unseen = intervals.unseen_share(units)
     value = stats.iqm(values) if statistic == "iqm" else stats.mean(values)
-    found = stats.bootstrap_interval(values, np.asarray(codes), statistic)
+    interval_of = intervals.paired_interval if paired else intervals.mean_interval
+    found = (intervals.iqm_interval if statistic == "iqm" else interval_of)(values, codes)
     if found is None:
-        return Estimate(value, None, None, n, units, statistic, note="not enough episodes")
-    note = f"all {n} equal" if min(values) == max(values) else ""
-    return Estimate(value, found.low, found.high, n, units, statistic, note=note)
+        note = _why_none(values, units, statistic)
+        return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen)
+    return Estimate(value, found.low, found.high, n, units, statistic, found.method, unseen=unseen)
 
 
-def share(hits: int, n: int) -> Share:
-    """A share with its Wilson interval."""
-    found = stats.wilson_interval(hits, n)
-    if found is None:
+def _why_none(values: Sequence[float], units: int, statistic: str) -> str:
+    """Equal values say that others are rare, not that there are none: their interval would be a lie."""
+    if units < intervals.MIN_UNITS:
+        return "not enough episodes"
+    if min(values) == max(values):
+        return f"all {len(values)} equal"
+    return "middle half equal" if statistic == "iqm" else f"all {units} seeds equal"
+
+
+def share(hits: Sequence[bool], seeds: Seeds) -> Share:
+    """A share with its exact interval, in which episodes of one seed count as one."""
+    n = len(hits)
+    if n == 0:
         return Share(0, 0, None, None, None)
-    return Share(hits, n, hits / n, found.low, found.high)
+    units = max(unit_codes(seeds)) + 1
+    found = intervals.share_interval(sum(hits) * units / n, units)
+    assert found is not None
+    return Share(sum(hits), n, sum(hits) / n, found.low, found.high, units=units)
 
 
 class Pairs(NamedTuple):
@@ -83,7 +117,7 @@ class Pairs(NamedTuple):
 
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     """Test each pair of a family and correct for their number."""
-    tests = [_test(pairs) for _, pairs in entries]
+    tests = [stats.paired_test(_by_unit(pairs)) if pairs.differences else None for _, pairs in entries]
     adjusted = iter(stats.holm([t.p for t in tests if t is not None]))
     family = sum(t is not None for t in tests)
     return [
@@ -92,20 +126,16 @@ def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
     ]
 
 
-def _by_unit(pairs: Pairs) -> stats.Floats:
+def _by_unit(pairs: Pairs) -> intervals.Floats:
     """Sum of differences per unit: seats swapped on one seed count as one."""
     return np.bincount(unit_codes(pairs.seeds), weights=pairs.differences).astype(np.float64)
 
 
-def _test(pairs: Pairs) -> stats.FlipTest | None:
-    return stats.sign_flip_test(_by_unit(pairs)) if pairs.differences else None
-
-
 def _compare(
-    sides: Sides, pairs: Pairs, test: stats.FlipTest | None, p_adjusted: float | None, family: int
+    sides: Sides, pairs: Pairs, test: stats.PairedTest | None, p_adjusted: float | None, family: int
 ) -> Comparison:
     d = pairs.differences
-    difference = estimate(d, pairs.seeds)
+    difference = estimate(d, pairs.seeds, paired=True)
     verdict = _verdict(difference, p_adjusted)
     claim, detail = _words(sides, pairs, difference, verdict, p_adjusted, family)
     return Comparison(
@@ -120,7 +150,7 @@ def _compare(
         p=None if test is None else test.p,
         p_adjusted=p_adjusted,
         family=family,
-        method=FLIP_SAMPLED if test is not None and not test.exact else FLIP_EXACT,
+        method=FLIP_EXACT if test is None else test.method,
         ahead=sum(x > 0 for x in d),
         level=sum(x == 0 for x in d),
         behind=sum(x < 0 for x in d),
@@ -129,16 +159,17 @@ def _compare(
         detail=detail,
         seeds=pairs.seeds,
         differences=d,
+        outliers=outlier_note(d, unit_codes(pairs.seeds), pairs.seeds, f"difference in {sides.measure}"),
     )
 
 
 def _verdict(difference: Estimate, p: float | None) -> Literal["first", "second", "undecided"]:
-    """Decided is what test and interval agree on."""
-    if p is None or p >= ALPHA or difference.low is None or difference.high is None:
+    """Decided is what test and interval agree on; differences that are all equal have no interval."""
+    if p is None or p >= ALPHA or difference.value is None or difference.units < intervals.MIN_UNITS:
         return "undecided"
-    if difference.low > 0:
-        return "first"
-    return "second" if difference.high < 0 else "undecided"
+    low = difference.value if difference.low is None else difference.low
+    high = difference.value if difference.high is None else difference.high
+    return "first" if low > 0 else "second" if high < 0 else "undecided"
 
 
 def _words(
@@ -158,7 +189,19 @@ def _words(
     if verdict == "second":
         winner, loser = loser, winner
         shown = _negated(difference)
-    return f"{winner} is better than {loser}", f" by {wording.estimate(shown)} in {sides.measure} {certainty}"
+    size = f" by {wording.estimate(shown)} in {sides.measure} {certainty}"
+    return f"{winner} is better than {loser}", size + _unseen(pairs, difference)
+
+
+def _unseen(pairs: Pairs, difference: Estimate) -> str:
+    """What no sample can exclude: a rare outcome that costs more than all that was seen.
+
+    Where scores take two values, nothing worse than the lower one is to come.
+    """
+    d = _by_unit(pairs)
+    if intervals.step_of(d) is not None and not d.all():
+        return ""
+    return f"; outcomes on under {wording.percent(difference.unseen)} of seeds may be unseen"
 
 
 def _where(sides: Sides, difference: Estimate) -> str:
@@ -177,8 +220,8 @@ def _where(sides: Sides, difference: Estimate) -> str:
 
 def _hint(pairs: Pairs, difference: Estimate) -> str:
     """What would settle it."""
-    if difference.units < stats.MIN_UNITS:
-        return f"; at least {stats.MIN_UNITS} seeds are needed"
+    if difference.units < intervals.MIN_UNITS:
+        return f"; at least {intervals.MIN_UNITS} seeds are needed"
     if not any(pairs.differences):
         return "; they did the same on all of them"
     needed = stats.units_to_decide(_by_unit(pairs))
@@ -192,4 +235,4 @@ def _negated(e: Estimate) -> Estimate:
     def minus(x: float | None) -> float | None:
         return None if x is None else -x
 
-    return Estimate(minus(e.value), minus(e.high), minus(e.low), e.n, e.units, e.statistic, e.method, e.note)
+    return replace(e, value=minus(e.value), low=minus(e.high), high=minus(e.low))

@@ -1,4 +1,4 @@
-"""The statistics themselves: pure functions of numbers, the same on every call.
+"""Estimates and tests: pure functions of numbers, the same on every call.
 
 What each is, why it was chosen, and how its error rates were measured is told in
 ``docs/statistics.md``. All randomness has a fixed seed: a report made twice is equal.
@@ -8,35 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
+from gym_gui.analysis.intervals import CHUNK, MIN_UNITS, SEED, Floats, step_of
+from gym_gui.analysis.summary import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR
 
-CONFIDENCE = 0.95
-MIN_UNITS = 6
-"""Below six there is no interval: its real coverage would be far under 95 %, and no
-sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""
-
-RESAMPLES = 9_999
 EXACT_FLIPS = 16
 """Up to this many units all 2**n sign patterns are gone through."""
 
 FLIPS = 19_999
-_SEED = 20_210_831
-_CHUNK = 1 << 20
-"""Numbers drawn at a time, so that memory does not grow with episodes."""
-
-
-class Interval(NamedTuple):
-    """A 95 % confidence interval."""
-
-    low: float
-    high: float
 
 
 def mean(values: Sequence[float] | Floats) -> float:
@@ -62,94 +45,6 @@ def iqm(values: Sequence[float] | Floats) -> float:
     return mean(x[cut : len(x) - cut])
 
 
-def bootstrap_interval(
-    values: Sequence[float] | Floats,
-    units: Sequence[int] | NDArray[np.int64] | None = None,
-    statistic: Literal["mean", "iqm"] = "mean",
-    *,
-    resamples: int = RESAMPLES,
-) -> Interval | None:
-    """95 % interval by the expanded percentile bootstrap.
-
-    Whole units (seeds) are drawn with replacement and their values pooled. The
-    percentiles are moved outwards by what Student's t asks for with few units.
-
-    Args:
-        values: One per episode.
-        units: For each value the number, from 0 without gaps, of the unit it belongs
-            to; ``None`` makes each value its own.
-        statistic: What the interval is for.
-        resamples: How many bootstrap samples.
-
-    Returns:
-        The interval, or ``None`` with fewer than :data:`MIN_UNITS` units.
-
-    Source:
-        Hesterberg, "What Teachers Should Know About the Bootstrap", The American
-        Statistician 69 (2015), section 5.3.
-    """
-    x = np.asarray(values, dtype=np.float64)
-    unit_of = np.arange(len(x)) if units is None else np.asarray(units)
-    n = int(unit_of.max()) + 1 if len(x) else 0
-    if n < MIN_UNITS:
-        return None
-    if x.min() == x.max():
-        return Interval(float(x[0]), float(x[0]))
-    order = np.argsort(x, kind="stable")
-    return _interval(x[order].tobytes(), unit_of[order].astype(np.int64).tobytes(), n, statistic, resamples)
-
-
-@lru_cache(maxsize=64)
-def _interval(values: bytes, units: bytes, n: int, statistic: str, resamples: int) -> Interval:
-    """Cached, as an operator, its only team and its only slot have the same returns."""
-    x, unit_of = np.frombuffer(values), np.frombuffer(units, dtype=np.int64)
-    estimates = np.concatenate([_resampled(x, unit_of, w, statistic) for w in _unit_counts(n, resamples)])
-    # stdtrit is Student's t quantile; scipy.stats would take a second to import.
-    tail = float(special.ndtr(-math.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)))
-    low, high = np.quantile(estimates, [tail, 1 - tail])
-    return Interval(float(low), float(high))
-
-
-def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
-    """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
-    rng = np.random.default_rng(_SEED)
-    rows = max(1, _CHUNK // n)
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
-        drawn = rng.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
-
-
-def _resampled(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64], statistic: str) -> Floats:
-    """The statistic of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
-    weights = drawn[:, unit_of]
-    if statistic == "iqm":
-        reached = np.cumsum(weights, axis=1)
-        total = reached[:, -1:]
-        cut = total // 4
-        kept = np.clip(reached, cut, total - cut)
-        weights = np.diff(kept, axis=1, prepend=cut)
-    return (weights @ x) / weights.sum(axis=1)
-
-
-def wilson_interval(hits: int, n: int) -> Interval | None:
-    """95 % Wilson score interval of a share, or ``None`` when ``n`` is 0.
-
-    Source:
-        Wilson, "Probable Inference, the Law of Succession, and Statistical
-        Inference", JASA 22 (1927).
-    """
-    if n == 0:
-        return None
-    z = float(special.ndtri((1 + CONFIDENCE) / 2))
-    share = hits / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return Interval(
-        0.0 if hits == 0 else max(0.0, centre - half), 1.0 if hits == n else min(1.0, centre + half)
-    )
-
-
 class FlipTest(NamedTuple):
     """Result of :func:`sign_flip_test`.
 
@@ -167,8 +62,9 @@ class FlipTest(NamedTuple):
 def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS) -> FlipTest:
     """Paired permutation test that two policies do equally well on a seed.
 
-    If they do, each difference could as well have had the other sign. The p-value is
-    the share of sign patterns whose sum is at least as far from 0 as the one seen.
+    If they do, each difference could as well have had the other sign: under the null
+    hypothesis differences are symmetric about 0. The p-value is the share of sign
+    patterns whose sum is at least as far from 0 as the one seen.
     Exact with up to :data:`EXACT_FLIPS` differences that are not 0, else from random
     patterns with the seen one counted in, so that it is a valid p-value.
 
@@ -195,14 +91,55 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
 
 
 def _flipped_sums(d: Floats, flips: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(_SEED)
-    rows = max(1, _CHUNK // len(d))
+    rng = np.random.default_rng(SEED)
+    rows = max(1, CHUNK // len(d))
     width = -(-len(d) // 8)
     for start in range(0, flips, rows):
         size = min(rows, flips - start)
         packed = rng.integers(256, size=(size, width), dtype=np.uint8)
         bits = np.unpackbits(packed, axis=1, count=len(d)).astype(np.float64)
         yield 2 * (bits @ d) - d.sum()
+
+
+def mcnemar_test(ahead: int, behind: int) -> float:
+    """Two-sided mid-p of McNemar's test: paired scores that take two values.
+
+    Args:
+        ahead: Units on which the first scored and the second did not.
+        behind: The reverse. Units on which both did the same say nothing.
+
+    Source:
+        Fagerland, Lydersen & Laake, "The McNemar Test for Binary Matched-Pairs Data:
+        Mid-p and Asymptotic Are Better Than Exact Conditional", BMC Med. Res. Meth. 13 (2013).
+    """
+    if ahead == behind:
+        return 1.0
+    fewer, n = min(ahead, behind), ahead + behind
+    below = float(special.bdtr(fewer - 1, n, 0.5)) if fewer else 0.0
+    return below + float(special.bdtr(fewer, n, 0.5))  # half the chance of what was seen, twice
+
+
+class PairedTest(NamedTuple):
+    """A two-sided p-value, and of which test."""
+
+    p: float
+    method: str
+
+
+def paired_test(differences: Floats) -> PairedTest:
+    """McNemar's test where scores take two values, else sign flips.
+
+    Sign flips too where no unit is level: where one side wins what the other loses, every
+    unit must differ, and mid-p would be wrong up to 7 % of the time.
+
+    Args:
+        differences: One per unit (seed).
+    """
+    ahead, behind = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
+    if step_of(differences) is not None and ahead + behind < len(differences):
+        return PairedTest(mcnemar_test(ahead, behind), MCNEMAR)
+    found = sign_flip_test(differences)
+    return PairedTest(found.p, FLIP_EXACT if found.exact else FLIP_SAMPLED)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from gym_gui.analysis import wording
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decisions, collect_episodes
-from gym_gui.analysis.estimates import estimate, share
+from gym_gui.analysis.estimates import estimate, share, unit_codes
+from gym_gui.analysis.outliers import outlier_note
 from gym_gui.analysis.pairing import (
     Entry,
     compare_operators,
@@ -103,7 +104,7 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
     usable = [e for e in data.played if e.total is not None]
     totals = [e.total for e in usable if e.total is not None]
     seeds = [e.seed for e in usable]
-    judged = [e.success for e in data.played if e.success is not None]
+    judged = [(e.success, e.seed) for e in data.played if e.success is not None]
     statuses = Counter(e.status for e in data.unfinished)
     calls = collect_calls(entry.operator)
     of_slots: dict[str, CallTally] = {}
@@ -125,7 +126,7 @@ def _operator(entry: Entry, steps: bool) -> OperatorSummary:
         mean=estimate(totals, seeds),
         iqm=estimate(totals, seeds, "iqm"),
         length=estimate([float(e.length) for e in data.played], [e.seed for e in data.played]),
-        success=share(sum(judged), len(judged)) if judged else None,
+        success=share([hit for hit, _ in judged], [seed for _, seed in judged]) if judged else None,
         invalid_actions=data.invalid.total(),
         decisions=collect_decisions(entry.operator, data.indices) if steps else None,
         teams=teams,
@@ -140,10 +141,10 @@ def _team(data: OperatorData, name: str) -> TeamSummary:
     returns = [(seed, r.return_) for seed, r in results if r.return_ is not None]
     scores = [(seed, r.score) for seed, r in results if r.score is not None]
     values, seeds = [value for _, value in returns], [seed for seed, _ in returns]
-    outcomes = Counter(r.outcome for _, r in results if r.outcome is not None)
-    n = outcomes.total()
+    ended = [(seed, r.outcome) for seed, r in results if r.outcome is not None]
     win, draw, loss = (
-        share(outcomes[o], n) if n else None for o in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS)
+        share([outcome is o for _, outcome in ended], [seed for seed, _ in ended]) if ended else None
+        for o in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS)
     )
     return TeamSummary(
         name=name,
@@ -191,6 +192,11 @@ def _slot(data: OperatorData, slot: str, calls: CallTally) -> SlotSummary:
 def _operator_notes(data: OperatorData, teams: Sequence[TeamSummary]) -> Iterable[str]:
     if len(data.played) > 1 and len({e.seed for e in data.played}) == 1:
         yield "One seed was repeated: the intervals hold for this seed and no other."
+    if len(data.squads) < 2:
+        usable = [(e.total, e.seed) for e in data.played if e.total is not None]
+        seeds = [seed for _, seed in usable]
+        if note := outlier_note([total for total, _ in usable], unit_codes(seeds), seeds, "mean return"):
+            yield note
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
     for team in teams if data.swapped else ():
@@ -234,6 +240,8 @@ def _notes(runs: Sequence[Run], entries: Sequence[Entry], comparisons: Sequence[
             yield f"{entry.label} has no finished episode."
     labels: Mapping[str, str] = {entry.key: entry.label for entry in entries}
     for c in comparisons:
+        if c.outliers:
+            yield f"{labels.get(c.first, c.first)} against {labels.get(c.second, c.second)}: {c.outliers}"
         if c.left_out and c.kind == "operators":
             yield (
                 f"{labels[c.first]} against {labels[c.second]}: "

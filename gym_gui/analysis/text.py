@@ -44,7 +44,7 @@ def episodes_in_words(operator: OperatorSummary) -> str:
 
 def estimate_in_words(e: Estimate) -> str:
     """The number with its interval, or with why there is none."""
-    if e.value is not None and (e.low is None or e.low == e.high):
+    if e.value is not None and e.low is None:
         few = e.note.replace("episodes", "ep.")
         return f"{wording.number(e.value)} ({few})" if e.note else wording.number(e.value)
     return wording.estimate(e)
@@ -82,8 +82,8 @@ def render_text(summary: Summary, console: Console) -> None:
         console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
     console.print(
         Text(
-            "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Wilson. "
-            "p: paired sign-flip permutation.",
+            "IQM: mean of the middle half. Intervals: 95 %, bootstrap over seeds; shares: Clopper-Pearson. "
+            "p: paired sign-flip permutation; scores of two values: McNemar mid-p.",
             style="dim",
         )
     )

@@ -33,7 +33,7 @@ def interval(low: float | None, high: float | None, digits: int | None = None) -
 def estimate(e: Estimate) -> str:
     """``12.3 [10.1, 14.5]``; ``12.3 (all 20 equal)``; the number alone where there is no interval."""
     digits = decimals(e.value, e.low, e.high)
-    if e.note.startswith("all "):
+    if e.note.endswith("equal"):
         return f"{number(e.value, digits)} ({e.note})"
     if e.low is None or e.high is None:
         return number(e.value, digits)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -44,118 +43,6 @@ def test_iqm_of_few(values: list[float], expected: float) -> None:
 @given(st.floats(-1e6, 1e6), st.integers(1, 30))
 def test_a_mean_of_equal_values_is_that_value(value: float, n: int) -> None:
     assert stats.mean([value] * n) == value == stats.iqm([value] * n)
-
-
-# ------------------------------------------------------------------------ bootstrap
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
-def test_too_few_episodes_give_no_interval(n: int) -> None:
-    assert stats.bootstrap_interval([float(i) for i in range(n)]) is None
-
-
-def test_constant_data_give_their_value() -> None:
-    assert stats.bootstrap_interval([0.1] * 20) == (0.1, 0.1)
-    assert stats.bootstrap_interval([0.1] * 20, statistic="iqm") == (0.1, 0.1)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=20), st.sampled_from(["mean", "iqm"]))
-def test_an_interval_is_finite_and_inside_the_data(values: list[float], statistic: str) -> None:
-    found = stats.bootstrap_interval(values, statistic=statistic, resamples=199)  # type: ignore[arg-type]
-    assert found is not None
-    margin = 1e-9 * max(1.0, *map(abs, values))
-    assert min(values) - margin <= found.low <= found.high <= max(values) + margin
-
-
-@pytest.mark.parametrize("statistic", ["mean", "iqm"])
-def test_the_interval_is_scipys_percentile_bootstrap_at_the_expanded_level(statistic: str) -> None:
-    x = np.random.default_rng(5).gamma(2.0, 10.0, size=25)
-    tail = oracle.norm.cdf(-math.sqrt(25 / 24) * oracle.t.ppf(0.975, 24))
-    function = np.mean if statistic == "mean" else lambda x, axis: oracle.trim_mean(x, 0.25, axis=axis)
-    other = oracle.bootstrap(
-        (x,), function, n_resamples=40_000, confidence_level=1 - 2 * tail, method="percentile", rng=1
-    ).confidence_interval
-    found = stats.bootstrap_interval(x, statistic=statistic, resamples=40_000)  # type: ignore[arg-type]
-    assert found == pytest.approx((other.low, other.high), abs=0.15)
-
-
-def test_a_report_made_twice_is_equal() -> None:
-    x = np.random.default_rng(1).normal(size=50)
-    assert stats.bootstrap_interval(x) == stats.bootstrap_interval(x.copy())
-
-
-@pytest.mark.parametrize("statistic", ["mean", "iqm"])
-def test_whole_seeds_are_drawn(statistic: str) -> None:
-    """Each seed's value there twice: the same interval as once; as 60 episodes, a narrower one."""
-    x = np.random.default_rng(2).normal(size=30)
-    twice, units = np.repeat(x, 2), np.repeat(np.arange(30), 2)
-    once = stats.bootstrap_interval(x)
-    clustered = stats.bootstrap_interval(twice, units)
-    naive = stats.bootstrap_interval(twice)
-    assert once is not None and clustered is not None and naive is not None
-    assert clustered == pytest.approx(once)
-    assert naive.high - naive.low < 0.8 * (clustered.high - clustered.low)
-
-
-def _normal(rng: np.random.Generator, n: int) -> np.ndarray:
-    return rng.normal(10.0, 3.0, n)
-
-
-def _skewed(rng: np.random.Generator, n: int) -> np.ndarray:
-    return rng.exponential(1.0, n)
-
-
-def _sparse(rng: np.random.Generator, n: int) -> np.ndarray:
-    return (rng.random(n) < 0.3).astype(float)
-
-
-@pytest.mark.parametrize(
-    ("draw", "n", "statistic", "truth", "least"),
-    [
-        (_normal, 6, "mean", 10.0, 0.88),
-        (_normal, 20, "mean", 10.0, 0.92),
-        (_normal, 20, "iqm", 10.0, 0.92),
-        (_skewed, 20, "mean", 1.0, 0.89),
-        # The mean of the middle half of Exp(1): 2 times the integral of -log(1 - u) from 1/4 to 3/4.
-        (_skewed, 20, "iqm", 2 * (0.75 - 0.75 * math.log(0.75) - 0.25 + 0.25 * math.log(0.25)), 0.92),
-        (_sparse, 20, "mean", 0.3, 0.91),
-    ],
-)
-def test_the_interval_covers_the_truth_about_as_often_as_it_says(
-    draw: Callable[[np.random.Generator, int], np.ndarray], n: int, statistic: str, truth: float, least: float
-) -> None:
-    rng = np.random.default_rng(20)
-    hits = 0
-    for _ in range(500):
-        found = stats.bootstrap_interval(draw(rng, n), statistic=statistic, resamples=999)  # type: ignore[arg-type]
-        assert found is not None
-        hits += found.low <= truth <= found.high
-    assert least <= hits / 500 <= 0.99
-
-
-# --------------------------------------------------------------------------- Wilson
-
-
-@pytest.mark.parametrize(
-    ("hits", "n", "low", "high"),
-    [
-        # statsmodels 0.15.0, proportion_confint(hits, n, method="wilson")
-        (0, 10, 0.0, 0.27753279986288926),
-        (1, 10, 0.017876213095072924, 0.40415002679523854),
-        (5, 10, 0.23659309051256394, 0.7634069094874361),
-        (10, 10, 0.7224672001371106, 1.0),
-        (34, 40, 0.7092767563351029, 0.9293881228267965),
-        (1, 1, 0.2065493143772374, 1.0),
-        (0, 1, 0.0, 0.7934506856227627),
-        (997, 1000, 0.9912169859464969, 0.9989792161188614),
-    ],
-)
-def test_wilson_is_that_of_statsmodels(hits: int, n: int, low: float, high: float) -> None:
-    assert stats.wilson_interval(hits, n) == pytest.approx((low, high), abs=1e-12)
-
-
-def test_wilson_of_nothing_is_nothing() -> None:
-    assert stats.wilson_interval(0, 0) is None
 
 
 # ------------------------------------------------------------------------ sign flips
@@ -209,6 +96,43 @@ def test_a_real_difference_is_found() -> None:
     assert (
         np.mean([stats.sign_flip_test(rng.normal(1, 1, 20), flips=999).p < 0.05 for _ in range(100)]) > 0.95
     )
+
+
+# ------------------------------------------------------- scores that take two values
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_the_mid_p_value_is_the_exact_one_without_half_of_what_was_seen(ahead: int, behind: int) -> None:
+    n = ahead + behind
+    seen = oracle.binom.pmf(min(ahead, behind), n, 0.5) * (1 if ahead != behind else 0)
+    exact = oracle.binomtest(ahead, n).pvalue if n else 1.0
+    assert stats.mcnemar_test(ahead, behind) == pytest.approx(exact - seen, abs=1e-12)
+
+
+def test_scores_of_two_values_are_tested_by_mcnemar() -> None:
+    """Ahead on 5 of 20 seeds and never behind: sign flips cannot decide it."""
+    d = np.array([1.0] * 5 + [0.0] * 15)
+    assert stats.sign_flip_test(d).p == 0.0625
+    assert stats.paired_test(d) == (pytest.approx(0.03125), "McNemar mid-p")
+    assert stats.paired_test(3 * d).p == stats.paired_test(-d).p == pytest.approx(0.03125)
+    assert stats.paired_test(np.ones(6)) == (2 / 64, "sign-flip permutation, exact"), "no seed is level"
+    assert stats.paired_test(np.array([1.0, 2.0, 0.0] * 4)).method == "sign-flip permutation, exact"
+
+
+@pytest.mark.parametrize("n", [6, 8, 12, 20])
+@pytest.mark.parametrize("differing", [0.2, 0.5, 0.8, 0.95, 1.0])
+def test_equal_policies_are_seldom_told_apart_by_scores_of_two_values(n: int, differing: float) -> None:
+    """The error of the first kind, summed over every sample: no simulation."""
+    wrong = 0.0
+    for ahead, behind in itertools.product(range(n + 1), repeat=2):
+        if ahead + behind <= n:
+            d = np.array([1.0] * ahead + [-1.0] * behind + [0.0] * (n - ahead - behind))
+            mid = ahead + behind < n
+            p = stats.paired_test(d).p if mid else oracle.binomtest(ahead, n).pvalue
+            chances = [differing / 2, differing / 2, 1 - differing]
+            if p < 0.05:
+                wrong += oracle.multinomial.pmf([ahead, behind, n - ahead - behind], n, chances)
+    assert wrong < 0.055
 
 
 # ------------------------------------------------------------- Holm, seeds that are needed

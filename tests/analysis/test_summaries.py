@@ -64,8 +64,11 @@ def test_constant_returns_are_decided_by_the_test_not_by_their_spread(tmp_path: 
     assert summary.operator("a").iqm.note == "all 6 equal"
     assert (
         str(summary.verdicts[0])
-        == "a is better than b by 491.0 (all 6 equal) in return on 6 shared seeds, p = 0.031."
+        == "a is better than b by 491.0 (all 6 equal) in return on 6 shared seeds, p = 0.031; "
+        "outcomes on under 39 % of seeds may be unseen."
     )
+    for e in (summary.operator("a").mean, summary.operator("a").iqm, summary.comparisons[0].difference):
+        assert (e.low, e.high, e.unseen) == (None, None, pytest.approx(0.393, abs=0.001))
 
 
 def test_the_better_one_is_named_first_whatever_the_order(tmp_path: Path, runs: Any) -> None:
@@ -156,12 +159,12 @@ def test_more_than_two_operators_are_corrected_for(tmp_path: Path, runs: Any) ->
 def test_an_interval_alone_decides_nothing(tmp_path: Path, runs: Any) -> None:
     """Six of six seeds: the interval excludes 0, but p = 2/64, three times that after Holm."""
     episodes = {
-        key: [runs.single(key, i, level + i) for i in range(6)]
+        key: [runs.single(key, i, level * (1 + 0.1 * i)) for i in range(6)]
         for key, level in (("a", 2.0), ("b", 1.0), ("c", 0.0))
     }
     summary = _summary(tmp_path, runs, episodes)
     for c in summary.comparisons:
-        assert c.difference.low is not None and c.difference.low > 0
+        assert c.difference.low is not None and c.difference.low > 0, "the interval excludes 0"
         assert (c.p, c.p_adjusted, c.verdict) == (2 / 64, 6 / 64, "undecided")
 
 
@@ -315,3 +318,42 @@ def test_zero_latency_is_zero() -> None:
     sketch = LatencySketch()
     sketch.add(0.0)
     assert sketch.quantile(0.5) == 0.0
+
+
+def test_a_rare_disaster_that_was_not_seen_is_left_open(tmp_path: Path, runs: Any) -> None:
+    """A loses 10,000 on 3 % of seeds, and on none of these: no data can say so, the sentence does."""
+    episodes = {
+        key: [runs.single(key, i, r + i % 4) for i in range(20)] for key, r in (("a", 100.0), ("b", 90.5))
+    }
+    summary = _summary(tmp_path, runs, {**episodes, "b": episodes["b"][::-1]})
+    assert summary.comparisons[0].verdict == "first"
+    assert str(summary.verdicts[0]).endswith("; outcomes on under 14 % of seeds may be unseen.")
+
+
+def test_a_seed_that_decides_is_named(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.single("a", i, 100.0 + i % 4) for i in range(20)]
+    rows[4] = runs.single("a", 4, -10_000.0)
+    summary = _summary(tmp_path, runs, {"a": rows, "b": [runs.single("b", i, 90.0) for i in range(20)]})
+    assert summary.comparisons[0].verdict == "undecided"
+    named = "1 of 20 seeds (1004) moves the difference in return to"
+    assert any(named in note for note in summary.notes)
+    assert any("(1004) moves the mean return to" in note for note in summary.operator("a").notes)
+
+
+def test_scores_of_two_values_are_decided_by_mcnemar(tmp_path: Path, runs: Any) -> None:
+    episodes = {
+        "a": [runs.single("a", i, 1.0) for i in range(20)],
+        "b": [runs.single("b", i, float(i >= 6)) for i in range(20)],
+    }
+    summary = _summary(tmp_path, runs, episodes)
+    (c,) = summary.comparisons
+    assert (c.verdict, c.method, c.difference.method) == ("first", "McNemar mid-p", "Bonett-Price")
+    assert summary.operator("b").mean.method == "Clopper-Pearson"
+    assert "unseen" not in str(summary.verdicts[0]), "nothing is worse than 0"
+
+
+def test_shares_of_swapped_games_count_seeds(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("m", i, {"green": 3, "blue": 1}, swapped=bool(i % 2)) for i in range(40)]
+    win = _summary(tmp_path, runs, {"m": rows}).operator("m").teams[0].win
+    assert win is not None and (win.hits, win.n, win.units) == (20, 40, 20)
+    assert (win.low, win.high) == pytest.approx((0.272, 0.728), abs=0.001), "10 of 20, not 20 of 40"

@@ -176,7 +176,7 @@ def _interval(row: _Row) -> str:
     e = row.estimate
     if e is None:
         return ""
-    if e.low is None or e.high is None or e.low == e.high:
+    if e.low is None or e.high is None:
         return e.note.replace("episodes", "ep.") or NONE
     digits = wording.decimals(e.value, e.low, e.high)
     return f"{wording.number(e.low, digits)} – {wording.number(e.high, digits)}"  # noqa: RUF001  # a range

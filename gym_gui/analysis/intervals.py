@@ -1,0 +1,262 @@
+"""95 % intervals: pure functions of numbers, the same on every call.
+
+Which holds where was measured; the figures stand in ``docs/statistics.md`` and are made by
+``scripts/calibration.py``. No interval is given that the sample cannot carry: none from fewer
+than :data:`MIN_UNITS` units, and none of width zero from values that are all equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from gym_gui.analysis.summary import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
+
+Floats = NDArray[np.float64]
+Units = Sequence[int] | NDArray[np.int64] | None
+
+CONFIDENCE = 0.95
+MIN_UNITS = 6
+"""Below six there is no interval: its real coverage would be far under 95 %, and no
+sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""
+
+RESAMPLES = 9_999
+SEED = 20_210_831
+CHUNK = 1 << 20
+"""Numbers drawn at a time, so that memory does not grow with episodes."""
+
+_LEAST_ERROR = 0.2
+"""Standard error of a resample, at least, as a part of the sample's. A resample of (nearly) equal
+values has next to none, and would send the ends of a bootstrap-t interval to infinity."""
+
+
+class Interval(NamedTuple):
+    """A 95 % confidence interval, and by what method."""
+
+    low: float
+    high: float
+    method: str
+
+
+def share_interval(hits: float, n: int) -> Interval | None:
+    """Exact 95 % interval of a share, or ``None`` when ``n`` is 0.
+
+    Args:
+        hits: How many of ``n``; where a unit has several episodes, the sum of its shares.
+        n: Independent units.
+
+    Source:
+        Clopper & Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the
+        Case of the Binomial", Biometrika 26 (1934).
+    """
+    if n == 0:
+        return None
+    tail = (1 - CONFIDENCE) / 2
+    low = 0.0 if hits <= 0 else float(special.betaincinv(hits, n - hits + 1, tail))
+    high = 1.0 if hits >= n else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
+    return Interval(low, high, EXACT_SHARE)
+
+
+def unseen_share(n: int) -> float | None:
+    """Largest share of units, at 95 %, that may hold what none of ``n`` units showed.
+
+    It is the "rule of three": about 3 / n. Nothing in a sample can say what happens there.
+
+    Source:
+        Hanley & Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249 (1983).
+    """
+    return 1 - (1 - CONFIDENCE) ** (1 / n) if n else None
+
+
+def mean_interval(
+    values: Sequence[float] | Floats, units: Units = None, *, resamples: int = RESAMPLES
+) -> Interval | None:
+    """95 % interval of a mean.
+
+    Where units take two values, the exact interval of their share; else the bootstrap-t:
+    whole units (seeds) are drawn with replacement, and each resample's distance from the
+    mean is measured in its own standard error, which follows a skew that percentiles miss.
+    An end stops at the lowest or highest value where several units share it: such a value
+    is the environment's bound, not chance.
+
+    Args:
+        values: One per episode.
+        units: For each value the number, from 0 without gaps, of the unit it belongs
+            to; ``None`` makes each value its own.
+        resamples: How many bootstrap samples.
+
+    Returns:
+        The interval, or ``None`` with fewer than :data:`MIN_UNITS` units or where all of
+        them have the same mean.
+
+    Source:
+        Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12.
+    """
+    means, counts = _unit_means(values, units)
+    if len(means) < MIN_UNITS:
+        return None
+    low, high = float(means.min()), float(means.max())
+    # Means of equal values may differ by a rounding error.
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        return None
+    if counts.min() == counts.max() and bool(np.isin(means, (low, high)).all()):
+        found = share_interval(int(np.count_nonzero(means == high)), len(means))
+        assert found is not None
+        return _between(low, high, found)
+    order = np.lexsort((counts, means))  # the seeds' order is no part of the result
+    ends = _bootstrap_t(means[order].tobytes(), counts[order].tobytes(), resamples)
+    return ends._replace(
+        low=max(ends.low, low) if np.count_nonzero(means == low) > 1 else ends.low,
+        high=min(ends.high, high) if np.count_nonzero(means == high) > 1 else ends.high,
+    )
+
+
+def _between(low: float, high: float, share: Interval) -> Interval:
+    """The interval of the mean of two values, from that of the share of the higher one."""
+    return share._replace(low=low + (high - low) * share.low, high=low + (high - low) * share.high)
+
+
+@lru_cache(maxsize=64)
+def _bootstrap_t(means: bytes, counts: bytes, resamples: int) -> Interval:
+    """Cached, as an operator, its only team and its only slot have the same returns."""
+    c = np.frombuffer(counts)
+    m = np.frombuffer(means)
+    n = len(m)
+    mean = float(m @ c / c.sum())
+    # Each unit's part in the error of the mean, a ratio of sums where units differ in episodes.
+    e = (m - mean) * c
+    size = float(np.abs(e).max())
+    e = e / size
+    columns = np.stack([e, c, e * e, e * c, c * c], axis=1)
+    drawn = np.concatenate([w @ columns for w in _unit_counts(n, resamples)])
+    shift = drawn[:, 0] / drawn[:, 1]
+    squares = drawn[:, 2] - 2 * shift * drawn[:, 3] + shift * shift * drawn[:, 4]
+    correction = math.sqrt(n / (n - 1))
+    error = correction * math.sqrt(float(e @ e)) / float(c.sum())
+    errors = correction * np.sqrt(np.maximum(squares, 0.0)) / drawn[:, 1]
+    t = shift / np.maximum(errors, _LEAST_ERROR * error)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(t, [tail, 1 - tail])
+    step = error * size
+    return Interval(mean - max(float(high), 0.0) * step, mean - min(float(low), 0.0) * step, BOOTSTRAP)
+
+
+def paired_interval(
+    differences: Sequence[float] | Floats, units: Units = None, *, resamples: int = RESAMPLES
+) -> Interval | None:
+    """95 % interval of a mean difference of two sides.
+
+    Where both score one of two values on each unit, its difference is -c, 0 or c, and the
+    adjusted Wald interval of paired shares is given, else that of :func:`mean_interval`.
+
+    Source:
+        Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial
+        Proportions Based on Paired Data", J. Educ. Behav. Statistics 37 (2012).
+    """
+    d, counts = _unit_means(differences, units)
+    size = step_of(d)
+    if size is None or len(d) < MIN_UNITS or d.min() == d.max() or counts.min() != counts.max():
+        return mean_interval(differences, units, resamples=resamples)
+    n = len(d)
+    ahead = (np.count_nonzero(d > 0) + 1) / (n + 2)
+    behind = (np.count_nonzero(d < 0) + 1) / (n + 2)
+    z = float(special.ndtri((1 + CONFIDENCE) / 2))
+    half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
+    middle = ahead - behind
+    return Interval(size * max(-1.0, middle - half), size * min(1.0, middle + half), PAIRED_SHARES)
+
+
+def _unit_means(values: Sequence[float] | Floats, units: Units) -> tuple[Floats, Floats]:
+    """The mean of each unit's values, and how many they are."""
+    x = np.asarray(values, dtype=np.float64)
+    unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
+    counts = np.bincount(unit_of).astype(np.float64)
+    return np.bincount(unit_of, weights=x) / counts, counts
+
+
+def step_of(differences: Floats) -> float | None:
+    """c where every difference is -c, 0 or c (not all of them 0), else ``None``."""
+    sizes = np.abs(differences[differences != 0])
+    if not len(sizes) or sizes.max() - sizes.min() > 1e-9 * sizes.max():
+        return None
+    return float(sizes.max())
+
+
+def iqm_interval(
+    values: Sequence[float] | Floats, units: Units = None, *, resamples: int = RESAMPLES
+) -> Interval | None:
+    """95 % interval of an interquartile mean.
+
+    By the expanded percentile bootstrap: whole units are drawn with replacement, their
+    values pooled, and the percentiles moved outwards by what Student's t asks for with few
+    units. Where values are two, the exact interval of their share, carried over: the IQM
+    rises with it.
+
+    Returns:
+        The interval, or ``None`` with fewer than :data:`MIN_UNITS` units or where resamples
+        do not differ (the middle half is equal).
+
+    Source:
+        Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+        Statistician 69 (2015), section 5.3.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
+    n = int(unit_of.max()) + 1 if len(x) else 0
+    if n < MIN_UNITS or x.min() == x.max():
+        return None
+    low, high = float(x.min()), float(x.max())
+    if n == len(x) and bool(np.isin(x, (low, high)).all()):
+        share = share_interval(int(np.count_nonzero(x == high)), n)
+        assert share is not None
+        cut = share._replace(low=_middle_half(share.low), high=_middle_half(share.high))
+        ends = _between(low, high, cut)
+    else:
+        order = np.argsort(x, kind="stable")
+        ends = _expanded_percentiles(x[order].tobytes(), unit_of[order].astype(np.int64).tobytes(), resamples)
+    return ends if ends.high - ends.low > 1e-12 * max(abs(low), abs(high)) else None
+
+
+def _middle_half(share: float) -> float:
+    """What of the middle half is above, where ``share`` of all is."""
+    return min(1.0, max(0.0, 2 * share - 0.5))
+
+
+@lru_cache(maxsize=64)
+def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interval:
+    x, unit_of = np.frombuffer(values), np.frombuffer(units, dtype=np.int64)
+    # Units are numbered by their lowest value: the seeds' order is no part of the result.
+    _, first, unit_of = np.unique(unit_of, return_index=True, return_inverse=True)
+    unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
+    n = len(first)
+    estimates = np.concatenate([_iqms(x, unit_of, w) for w in _unit_counts(n, resamples)])
+    # stdtrit is Student's t quantile; scipy.stats would take a second to import.
+    tail = float(special.ndtr(-math.sqrt(n / (n - 1)) * special.stdtrit(n - 1, (1 + CONFIDENCE) / 2)))
+    low, high = np.quantile(estimates, [tail, 1 - tail])
+    return Interval(float(low), float(high), PERCENTILE)
+
+
+def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+    """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
+    rng = np.random.default_rng(SEED)
+    rows = max(1, CHUNK // n)
+    for start in range(0, resamples, rows):
+        size = min(rows, resamples - start)
+        drawn = rng.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+
+
+def _iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
+    """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
+    reached = np.cumsum(drawn[:, unit_of], axis=1)
+    total = reached[:, -1:]
+    cut = total // 4
+    kept = np.clip(reached, cut, total - cut)
+    weights = np.diff(kept, axis=1, prepend=cut)
+    return (weights @ x) / weights.sum(axis=1)

@@ -1,0 +1,230 @@
+"""Intervals against oracles, and how often they hold the truth."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as oracle
+
+from gym_gui.analysis import intervals
+from gym_gui.analysis.intervals import Interval, iqm_interval, mean_interval, paired_interval, share_interval
+from gym_gui.analysis.outliers import outlier_note
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+BOTH = pytest.mark.parametrize("interval_of", [mean_interval, iqm_interval])
+
+
+@BOTH
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
+def test_too_few_episodes_give_no_interval(interval_of: Callable[..., Interval | None], n: int) -> None:
+    assert interval_of([float(i) for i in range(n)]) is None
+
+
+@pytest.mark.parametrize("interval_of", [mean_interval, iqm_interval, paired_interval])
+@pytest.mark.parametrize("n", [6, 20, 500])
+def test_equal_values_give_no_interval(interval_of: Callable[..., Interval | None], n: int) -> None:
+    """A width of zero would say that nothing else ever happens."""
+    assert interval_of([0.1] * n) is None
+
+
+def test_seeds_with_equal_means_give_no_interval() -> None:
+    assert mean_interval([1.0, -1.0] * 10, np.repeat(np.arange(10), 2)) is None
+
+
+def test_an_iqm_of_equal_middle_halves_has_no_interval() -> None:
+    assert iqm_interval([500.0] * 19 + [431.0]) is None
+    assert iqm_interval([1.0] * 99 + [0.0]) is None
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=20))
+def test_an_interval_has_a_width_and_holds_the_mean(values: list[float]) -> None:
+    for found in (mean_interval(values, resamples=199), paired_interval(values, resamples=199)):
+        if found is not None:
+            mean = float(np.mean(values))
+            margin = 1e-9 * max(map(abs, values))
+            assert math.isfinite(found.low) and math.isfinite(found.high) and found.low < found.high
+            assert found.low - margin <= mean <= found.high + margin or found.method == "Bonett-Price"
+    found = iqm_interval(values, resamples=199)
+    assert found is None or min(values) <= found.low < found.high <= max(values)
+
+
+def test_the_iqms_interval_is_scipys_percentile_bootstrap_at_the_expanded_level() -> None:
+    x = np.random.default_rng(5).gamma(2.0, 10.0, size=25)
+    tail = oracle.norm.cdf(-math.sqrt(25 / 24) * oracle.t.ppf(0.975, 24))
+    other = oracle.bootstrap(
+        (x,),
+        lambda x, axis: oracle.trim_mean(x, 0.25, axis=axis),
+        n_resamples=40_000,
+        confidence_level=1 - 2 * tail,
+        method="percentile",
+        rng=1,
+    ).confidence_interval
+    assert iqm_interval(x, resamples=40_000)[:2] == pytest.approx((other.low, other.high), abs=0.15)  # type: ignore[index]
+
+
+def test_the_means_interval_is_the_bootstrap_t_of_a_plain_loop() -> None:
+    x = np.random.default_rng(6).gamma(2.0, 10.0, size=25)
+    samples = np.random.default_rng(7).choice(x, size=(40_000, 25))
+    t = (samples.mean(axis=1) - x.mean()) / oracle.sem(samples, axis=1)
+    low, high = np.quantile(t, [0.025, 0.975])
+    expected = (x.mean() - high * oracle.sem(x), x.mean() - low * oracle.sem(x))
+    assert mean_interval(x, resamples=40_000) == (
+        *map(pytest.approx, expected, [0.01] * 2),
+        "bootstrap-t over seeds",
+    )
+
+
+def test_the_order_of_seeds_is_no_part_of_an_interval() -> None:
+    x = np.random.default_rng(1).normal(size=50)
+    assert mean_interval(x) == mean_interval(x.copy()) == mean_interval(x[::-1])
+    assert iqm_interval(x) == iqm_interval(x[::-1])
+
+
+def test_an_end_stops_at_a_bound_of_the_environment() -> None:
+    x = [500.0] * 14 + [120.0, 333.0, 480.0, 497.0, 210.0, 410.0]
+    assert mean_interval(x).high <= 500.0  # type: ignore[union-attr]
+
+
+@BOTH
+def test_whole_seeds_are_drawn(interval_of: Callable[..., Interval]) -> None:
+    """Each seed's value there twice: the same interval as once; as 64 episodes, a narrower one."""
+    x = np.random.default_rng(2).normal(size=32)
+    twice, units = np.repeat(x, 2), np.repeat(np.arange(32), 2)
+    once, clustered, naive = interval_of(x), interval_of(twice, units), interval_of(twice)
+    assert clustered[:2] == pytest.approx(once[:2])
+    assert naive.high - naive.low < 0.8 * (clustered.high - clustered.low)
+
+
+def test_a_seed_with_more_episodes_weighs_more() -> None:
+    x = np.random.default_rng(3).normal(size=30)
+    values, units = [*x, *x[:10]], [*range(30), *range(10)]
+    found = mean_interval(values, units)
+    assert found is not None and found.low < np.mean(values) < found.high
+
+
+# ---------------------------------------------------------------------- two values
+
+
+@given(st.integers(1, 60), st.data())
+def test_a_share_is_scipys_clopper_pearson(n: int, data: st.DataObject) -> None:
+    hits = data.draw(st.integers(0, n))
+    other = oracle.binomtest(hits, n).proportion_ci(method="exact")
+    assert share_interval(hits, n)[:2] == pytest.approx((other.low, other.high), abs=1e-9)  # type: ignore[index]
+
+
+def test_a_share_of_nothing_is_nothing() -> None:
+    assert share_interval(0, 0) is None and intervals.unseen_share(0) is None
+
+
+@pytest.mark.parametrize("n", [6, 20, 100])
+def test_what_was_never_seen_may_yet_happen(n: int) -> None:
+    """With a chance of that size it stays unseen in just one of 20 samples."""
+    share = intervals.unseen_share(n)
+    assert share is not None and (1 - share) ** n == pytest.approx(0.05)
+
+
+def test_means_of_two_values_have_the_interval_of_their_share() -> None:
+    share, found = share_interval(19, 20), mean_interval([500.0] * 19 + [100.0])
+    assert share is not None and found is not None
+    assert found[:2] == pytest.approx((100 + 400 * share.low, 100 + 400 * share.high))
+    assert found.method == share.method == "Clopper-Pearson"
+
+
+@pytest.mark.parametrize("p", [0.5, 0.7, 0.9, 0.95])
+@pytest.mark.parametrize("n", [6, 12, 20, 50])
+def test_means_of_zeros_and_ones_hold_the_truth(n: int, p: float) -> None:
+    """Over every sample, each with its chance: no simulation."""
+    for interval_of, truth in ((mean_interval, p), (iqm_interval, min(1.0, 2 * p - 0.5))):
+        held = said = 0.0
+        for hits in range(n + 1):
+            found = interval_of([1.0] * hits + [0.0] * (n - hits))
+            chance = float(oracle.binom.pmf(hits, n, p))
+            said += chance if found else 0.0
+            held += chance if found and found.low <= truth <= found.high else 0.0
+        assert held / said > 0.94, interval_of
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.95, 0.95), (0.95, 0.8), (0.9, 0.5), (0.5, 0.5), (1.0, 0.9)])
+@pytest.mark.parametrize("n", [6, 12, 20])
+def test_differences_of_zeros_and_ones_hold_the_truth(n: int, first: float, second: float) -> None:
+    chances = [first * (1 - second), second * (1 - first)]
+    held = said = 0.0
+    for ahead, behind in itertools.product(range(n + 1), repeat=2):
+        if ahead + behind <= n:
+            level = n - ahead - behind
+            found = paired_interval([1.0] * ahead + [-1.0] * behind + [0.0] * level)
+            chance = float(oracle.multinomial.pmf([ahead, behind, level], n, [*chances, 1 - sum(chances)]))
+            said += chance if found else 0.0
+            held += chance if found and found.low <= first - second <= found.high else 0.0
+    assert held / said > 0.94
+
+
+# ------------------------------------------------------------------------ coverage
+
+
+def _normal(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.normal(10.0, 3.0, n)
+
+
+def _skewed(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.exponential(1.0, n)
+
+
+def _heavy(rng: np.random.Generator, n: int) -> np.ndarray:
+    return rng.lognormal(0.0, 1.0, n)
+
+
+def _capped(rng: np.random.Generator, n: int) -> np.ndarray:
+    return np.where(rng.random(n) < 0.9, 500.0, rng.uniform(100.0, 500.0, n))
+
+
+@pytest.mark.parametrize(
+    ("draw", "n", "interval_of", "truth", "least"),
+    [
+        (_normal, 6, mean_interval, 10.0, 0.92),
+        (_normal, 20, mean_interval, 10.0, 0.92),
+        (_normal, 20, iqm_interval, 10.0, 0.92),
+        (_skewed, 6, mean_interval, 1.0, 0.91),
+        (_skewed, 20, mean_interval, 1.0, 0.925),
+        # The mean of the middle half of Exp(1): 2 times the integral of -log(1 - u) from 1/4 to 3/4.
+        (_skewed, 20, iqm_interval, 2 * (0.75 - 0.75 * math.log(0.75) - 0.25 + 0.25 * math.log(0.25)), 0.92),
+        (_heavy, 20, mean_interval, math.exp(0.5), 0.89),
+        (_capped, 20, mean_interval, 480.0, 0.93),
+    ],
+)
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(
+    draw: Draw, n: int, interval_of: Callable[..., Interval | None], truth: float, least: float
+) -> None:
+    rng = np.random.default_rng(20)
+    found = [interval_of(draw(rng, n), resamples=499) for _ in range(400)]
+    held = [i.low <= truth <= i.high for i in found if i is not None]
+    assert least <= np.mean(held) <= 0.995
+
+
+# ------------------------------------------------------------------------ outliers
+
+
+def test_a_seed_that_makes_the_mean_is_named() -> None:
+    values, seeds = [10.0 + i % 3 for i in range(20)], list(range(100, 120))
+    assert outlier_note(values, range(20), seeds, "mean return") == ""
+    values[7] = -10_300.0
+    note = outlier_note(values, range(20), seeds, "mean return")
+    assert note == "1 of 20 seeds (107) moves the mean return to -504.6; without it it is 10.9."
+
+
+def test_zeros_and_ones_have_no_outliers_but_a_disaster_is_one() -> None:
+    seeds = list(range(20))
+    assert outlier_note([1.0] * 19 + [0.0], seeds, seeds, "mean return") == ""
+    assert "(19)" in outlier_note([10.0] * 19 + [-10_300.0], seeds, seeds, "difference in return")
+
+
+def test_a_skewed_sample_is_no_sample_of_outliers() -> None:
+    rng = np.random.default_rng(4)
+    noted = [outlier_note(rng.exponential(1.0, 20), range(20), list(range(20)), "mean") for _ in range(60)]
+    assert sum(map(bool, noted)) < 9
