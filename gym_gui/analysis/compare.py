@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import orjson
 
+from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_digest import UNTIMED
@@ -174,7 +175,7 @@ class EpisodeRows:
         offsets = self._offsets.get(episode)
         if not offsets:
             return
-        with self._file.open("rb") as file:
+        with open_rows(self._file) as file:
             for offset in offsets:
                 if file.tell() != offset:
                     file.seek(offset)

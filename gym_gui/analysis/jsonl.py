@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import orjson
 
 from gym_gui.core.errors import RunFormatError, UsageError
+from mosaic_worker.plain_files import lines, open_file
 
 
 class Line(NamedTuple):
@@ -32,6 +33,15 @@ class Line(NamedTuple):
         return f"{self.path}:{self.number}"
 
 
+def open_rows(path: Path) -> BinaryIO:
+    """Open a file of an operator, ``<run>/operators/<id>/<name>``; no link within the run is followed.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+    """
+    return open_file(path, inside=path.parents[2])
+
+
 def read_lines(path: Path) -> Iterator[Line]:
     """Rows of a JSON lines file, one at a time.
 
@@ -40,16 +50,16 @@ def read_lines(path: Path) -> Iterator[Line]:
     counts; editors and ``"\\n".join`` leave the final break away.)
 
     Args:
-        path: The file; one that does not exist yet has no rows.
+        path: A file of an operator; one that does not exist yet has no rows.
 
     Raises:
         RunFormatError: A line that is not the half-written last one is no JSON object.
         UsageError: The file may not be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_rows(path) as file:
             start = 0
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(lines(file), start=1):
                 if not raw.endswith(b"\n"):
                     # Stop here: what the writer appends by now would look like a line of its own.
                     yield from _unfinished(raw, path, number, start)

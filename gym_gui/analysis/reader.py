@@ -13,6 +13,7 @@ from gym_gui.analysis.jsonl import Line, read_lines
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import EpisodeRecord, RunRecord, StepRecord, parse_episode, parse_run, parse_step
+from mosaic_worker.plain_files import read_file, subfolders
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def open_run(path: str | Path) -> Run:
     folder = Path(path)
     file = folder / "run.json"
     try:
-        raw = file.read_bytes()
+        raw = read_file(file)
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"no run at {folder}", fix=_nearby(folder)) from None
     except OSError as error:
@@ -166,10 +167,11 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
             raise RunFormatError(where, f"an operator has no usable id: {operator_id!r}")
         configs[operator_id] = config
     root = folder / "operators"
-    if root.is_dir():
-        for entry in sorted(root.iterdir()):
-            if entry.is_dir():
-                configs.setdefault(entry.name, {})
+    try:
+        for name in subfolders(root, inside=folder):
+            configs.setdefault(name, {})
+    except OSError as error:
+        raise UsageError(f"{root} cannot be read: {error.strerror}") from error
     named = mapping(record.extra.get("actions")) or {}
     return {
         key: OperatorRun(key, root / key, config, _words(named.get(key))) for key, config in configs.items()

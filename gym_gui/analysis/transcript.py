@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
@@ -331,7 +332,7 @@ class Transcript:
 def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:
     if not offsets:
         return
-    with path.open("rb") as file:
+    with open_rows(path) as file:
         for offset in offsets:
             if file.tell() != offset:
                 file.seek(offset)

@@ -8,6 +8,7 @@ where the caller allows it. The format is described in ``docs/experiment_format.
 from __future__ import annotations
 
 import difflib
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from gym_gui.services.experiment_process import Limits, evaluate_file, missing_o
 from gym_gui.services.experiment_yaml import parse_yaml
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
+from mosaic_worker.plain_files import read_file
 
 __all__ = ["Limits", "describe", "load_experiment", "needs_code", "resolve_secrets"]
 
@@ -148,11 +150,9 @@ def _label(file: Path) -> str:
 
 def _read(file: Path) -> str:
     try:
-        size = file.stat().st_size
-        limit = MAX_FILE_BYTES[file.suffix]
-        if size > limit:
-            raise ExperimentError(f"{_label(file)} has {size} bytes, at most {limit} are read")
-        return file.read_text(encoding="utf-8-sig")
+        # A run's own file is no link; one that a person has named may be.
+        raw = read_file(file, links=file.name != "run.json", limit=MAX_FILE_BYTES[file.suffix])
+        return io.TextIOWrapper(io.BytesIO(raw), "utf-8-sig").read()
     except UnicodeDecodeError as error:
         raise ExperimentError(f"{_label(file)} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
+from mosaic_worker.plain_files import read_file
 
 if TYPE_CHECKING:
     from gym_gui.envs.keymaps import KeyScheme
@@ -100,7 +101,7 @@ class KeymapsStore:
 
     def _read(self) -> dict[KeymapName, dict[str, Any]]:
         try:
-            data: Any = json.loads(self.path.read_text("utf-8"))
+            data: Any = json.loads(read_file(self.path, links=True))
             if data["format"] != _FORMAT:
                 raise ValueError(f"its format is {data['format']!r}, not {_FORMAT}")
             return dict(map(_entry, data["maps"]))

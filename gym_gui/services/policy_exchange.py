@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import tempfile
 import zipfile
@@ -22,11 +23,12 @@ from gym_gui.core.errors import CheckpointError, UsageError
 from gym_gui.services.policy_files import describe_policy
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policy_scores import PolicyScore
-from mosaic_worker.checkpoint import DESCRIPTION, WEIGHTS, read_checkpoint, save_checkpoint
+from mosaic_worker.checkpoint import DESCRIPTION, LARGEST_WEIGHTS, WEIGHTS, read_checkpoint, save_checkpoint
+from mosaic_worker.plain_files import UnsafeFileError, open_file, read_file
 from mosaic_worker.worker import LoadError
 
 SCORE: Final = "score.json"
-_LARGEST: Final = {DESCRIPTION: 8 * 2**20, WEIGHTS: 4 * 2**30, SCORE: 2**20}
+_LARGEST: Final = {DESCRIPTION: 8 * 2**20, WEIGHTS: LARGEST_WEIGHTS, SCORE: 2**20}
 _COPY = 1 << 20
 
 
@@ -53,7 +55,7 @@ def export_policy(entry: PolicyEntry, target: Path) -> Path:
             part = Path(made) / "policy"
             part.mkdir()
             for name in (DESCRIPTION, WEIGHTS):
-                shutil.copyfile(entry.file.path / name, part / name)
+                _copy_file(entry.file.path / name, part / name)
             if entry.score is not None:
                 (part / SCORE).write_text(json.dumps(entry.score.to_json(), indent=1) + "\n", "utf-8")
             if target.suffix.lower() == ".zip":
@@ -79,7 +81,7 @@ def is_own_form(path: Path) -> bool:
     if path.name in (DESCRIPTION, WEIGHTS):
         return (path.parent / DESCRIPTION).is_file()
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path, links=True) as file, zipfile.ZipFile(file) as archive:
             return {DESCRIPTION, WEIGHTS} <= set(archive.namelist())
     except (OSError, zipfile.BadZipFile):
         return False
@@ -161,34 +163,47 @@ def _prove(folder: Path) -> bytes:
 
 def _score_in(folder: Path) -> PolicyScore | None:
     try:
-        data: Any = json.loads((folder / SCORE).read_text("utf-8"))
+        data: Any = json.loads(read_file(folder / SCORE, limit=_LARGEST[SCORE]))
         return PolicyScore.from_json(cast("dict[str, Any]", data))
     except (OSError, ValueError, RecursionError):
         return None
 
 
 def _copy(source: Path, folder: Path) -> None:
-    if not (source / DESCRIPTION).is_file():
+    if not (source / DESCRIPTION).exists():
         raise UsageError(f"{source} holds no {DESCRIPTION}", fix="Name the folder of a trained policy")
     for name in _LARGEST:
-        if (source / name).is_file():
-            _check_size(name, (source / name).stat().st_size)
-            shutil.copyfile(source / name, folder / name)
+        if (source / name).exists():
+            _copy_file(source / name, folder / name)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    """Copy a file of a policy, never what a link in its place leads to.
+
+    Raises:
+        CheckpointError: It is no regular file, or too large.
+    """
+    try:
+        with open_file(source) as there, open_file(target, "xb") as here:
+            _check_size(source.name, os.fstat(there.fileno()).st_size)
+            shutil.copyfileobj(there, here, _COPY)
+    except UnsafeFileError as error:
+        raise CheckpointError(f"{source} is not copied: {error.strerror}") from error
 
 
 def _unzip(archive: Path, folder: Path) -> None:
     """Take the files of a policy, and no others, out of an archive; what is too large is refused."""
     try:
-        with zipfile.ZipFile(archive) as opened:
+        with open_file(archive, links=True) as file, zipfile.ZipFile(file) as opened:
             for name in _LARGEST:
                 if name in opened.namelist():
                     _check_size(name, opened.getinfo(name).file_size)
-                    with opened.open(name) as inside, (folder / name).open("wb") as file:
+                    with opened.open(name) as inside, open_file(folder / name, "xb") as made:
                         # Never more than it says of itself, whatever it unpacks to.
                         left = opened.getinfo(name).file_size
                         while left and (data := inside.read(min(_COPY, left))):
                             left -= len(data)
-                            file.write(data)
+                            made.write(data)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         words = " ".join(str(error).split())
         raise CheckpointError(f"{archive} is damaged: {words}. Copy it again") from error

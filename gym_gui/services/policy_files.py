@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gym_gui.core.spaces import Space
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription
+from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import PreprocessingError, check_steps
 
 _LARGEST: Final = 8 * 2**20
@@ -105,9 +106,7 @@ def describe_policy(path: Path) -> PolicyFile:
     """
     folder = path.expanduser()
     described = folder / DESCRIPTION if folder.is_dir() else folder.parent / DESCRIPTION
-    if described.stat().st_size > _LARGEST:
-        raise ValueError(f"{described} is larger than a description can be")
-    data: Any = json.loads(described.read_text("utf-8"))
+    data: Any = json.loads(read_file(described, limit=_LARGEST))
     if not isinstance(data, dict):
         raise ValueError(f"{described} is no description of a policy")
     description = PolicyDescription.from_json(data)  # pyright: ignore[reportUnknownArgumentType]

@@ -20,6 +20,7 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.services.policy_files import PolicyFile, find_policy_files
 from gym_gui.services.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.store import Store
+from mosaic_worker.plain_files import read_file
 
 PREFIX: Final = "library:"
 """``library:NAME`` in place of a policy's path means the policy of that name."""
@@ -167,7 +168,7 @@ class PolicyLibrary:
     def folders(self) -> list[Path]:
         """Folders of the user's own in which policies are looked for."""
         try:
-            data: Any = json.loads((self.folder / _FOLDERS).read_text("utf-8"))
+            data: Any = json.loads(read_file(self.folder / _FOLDERS, links=True))
         except (OSError, ValueError):
             return []
         found = cast("list[Any]", data) if isinstance(data, list) else []
@@ -274,7 +275,7 @@ def _is_written(folder: Path) -> bool:
     import fcntl
 
     try:
-        lock = os.open(folder / ".lock", os.O_RDWR)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False
     try:

@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 from gym_gui import __version__
 from gym_gui.core.errors import UsageError
 from gym_gui.services.policy_files import PolicyFile
+from mosaic_worker.plain_files import read_file
 
 STANDARD_SEEDS: Final = tuple(range(10_000, 10_020))
 """Environment seeds of a score; no training uses them."""
@@ -101,7 +102,7 @@ class ScoreStore:
     def get(self, policy: PolicyFile) -> PolicyScore | None:
         """The score of a policy, or ``None`` where it has none."""
         try:
-            data: Any = json.loads(self._path(policy).read_text("utf-8"))
+            data: Any = json.loads(read_file(self._path(policy), links=True))
             return PolicyScore.from_json(cast("Mapping[str, Any]", data))
         except (OSError, ValueError):
             return None

@@ -17,6 +17,7 @@ from gym_gui.core.checks import ConfigError, Plain, folder_name
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
+from mosaic_worker.plain_files import read_file
 
 SUFFIX: Final = ".preset.json"
 FORMAT: Final = 1
@@ -168,9 +169,8 @@ def read_preset(path: Path) -> tuple[str, OperatorConfig]:
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise PresetError(f"{path.name} is larger than a preset can be")
-        data: Any = json.loads(path.read_text("utf-8-sig"))
+        text = read_file(path, links=True, limit=_MAX_BYTES).decode("utf-8-sig")
+        data: Any = json.loads(text)
     except OSError as error:
         raise PresetError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from gym_gui.analysis.jsonl import read_lines
+from gym_gui.analysis.jsonl import open_rows, read_lines
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count, mapping
@@ -149,7 +149,7 @@ def _rows(path: Path, index: int) -> bytes:
 def _seek(path: Path, prefix: bytes) -> int | None:
     """Offset of the first line that begins with ``prefix``."""
     needle = b"\n" + prefix
-    with path.open("rb") as file:
+    with open_rows(path) as file:
         tail, at = b"\n", -1  # as if a line had ended before the first
         while data := file.read(_BLOCK):
             window = tail + data
@@ -164,7 +164,7 @@ def _seek(path: Path, prefix: bytes) -> int | None:
 def _block(path: Path, start: int, prefix: bytes) -> bytes:
     """Lines from ``start`` on that begin with ``prefix``; a half-written last one is left out."""
     kept: list[bytes] = []
-    with path.open("rb") as file:
+    with open_rows(path) as file:
         file.seek(start)
         for line in file:
             if not line.startswith(prefix) or not line.endswith(b"\n"):

@@ -6,14 +6,14 @@ line; a write that fails is undone to the byte, so that a full disk leaves no ha
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import logging
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,12 @@ from typing import Any
 import orjson
 from ulid import ULID
 
+from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
+from mosaic_worker.plain_files import lines, make_folder, open_file, read_file, replace_file
+from mosaic_worker.training_files import cut_half_line
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +37,6 @@ REPLAY = "replay"
 """Key of ``run.json``: the run whose recorded calls stood in for the models, where one did."""
 
 _RESERVE = 1 << 16
-_BLOCK = 1 << 16
 _NO_ROWS = "0" * 16
 """What the digest of an episode without rows begins with."""
 _LOCK_TRIES, _LOCK_PAUSE_S = 5, 0.02
@@ -48,9 +50,9 @@ class RecordingError(MosaicError):
 class Appender:
     """A file that only grows, by whole blocks."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, inside: Path | None = None) -> None:
         self._path = path
-        self._file = path.open("ab", buffering=0)
+        self._file = open_file(path, "ab", inside=inside, buffering=0)
 
     def append(self, data: bytes) -> int:
         """Append a block, all or nothing.
@@ -77,23 +79,24 @@ class Appender:
 
     def close(self) -> None:
         """Flush to the disk and close."""
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             os.fsync(self._file.fileno())
         self._file.close()
 
 
 class _OperatorFiles:
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self.steps = Appender(folder / "steps.jsonl")
-        self.episodes = Appender(folder / "episodes.jsonl")
+    def __init__(self, run: Path, operator: str) -> None:
+        self._run, folder = run, run / "operators" / operator
+        make_folder(folder, inside=run)
+        self.steps = Appender(folder / "steps.jsonl", run)
+        self.episodes = Appender(folder / "episodes.jsonl", run)
         self._calls_path = folder / "calls.jsonl"
         self._calls: Appender | None = None
 
     @property
     def calls(self) -> Appender:
         if self._calls is None:
-            self._calls = Appender(self._calls_path)
+            self._calls = Appender(self._calls_path, self._run)
         return self._calls
 
     def close(self) -> None:
@@ -166,10 +169,10 @@ class Recorder:
         return recorder, {o: set(kept[o]) for o in operators}
 
     def _open(self, operators: list[str]) -> None:
-        self._reserve.write_bytes(bytes(_RESERVE))
+        replace_file(self._reserve, bytes(_RESERVE))
         self._write_header()
         for operator in operators:
-            self._files[operator] = _OperatorFiles(self.folder / "operators" / operator)
+            self._files[operator] = _OperatorFiles(self.folder, operator)
 
     def _take(self) -> None:
         """Lock the run for as long as we write it; the system frees it however we end.
@@ -221,12 +224,8 @@ class Recorder:
             raise self._error(exc) from exc
 
     def _write_header(self) -> None:
-        temporary = self.folder / ".run.json.new"
-        with temporary.open("wb") as file:
-            file.write(orjson.dumps(self.header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self.folder / "run.json")
+        text = orjson.dumps(self.header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        replace_file(self.folder / "run.json", text)
 
     def episode(self, operator: str, steps: bytes, episode: bytes) -> None:
         """Append a finished episode.
@@ -341,10 +340,12 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / "run.json"
     try:
-        header: Any = orjson.loads(path.read_bytes())
+        header: Any = orjson.loads(read_file(path))
     except FileNotFoundError:
         raise UsageError(f"{folder} is no run folder: it has no run.json") from None
-    except (OSError, orjson.JSONDecodeError) as exc:
+    except OSError as exc:
+        raise UsageError(f"{path} cannot be read: {exc.strerror}") from exc
+    except orjson.JSONDecodeError as exc:
         raise UsageError(f"{path} cannot be read: {exc}") from exc
     if not isinstance(header, dict) or "experiment" not in header:
         raise UsageError(f"{path} is no run description")
@@ -357,11 +358,9 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
     Raises:
         UsageError: A complete line is damaged: dropping what stands after it would lose it.
     """
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+    with suppress(FileNotFoundError), open_rows(path) as file:
         at = 0
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(lines(file), 1):
             if not line.endswith(b"\n"):
                 return
             try:
@@ -380,7 +379,8 @@ def _mend(folder: Path) -> dict[int, str]:
     Returns:
         Status by index of the episodes that are done.
     """
-    _cut_half_line(folder / "calls.jsonl")
+    run = folder.parents[1]
+    cut_half_line(folder / "calls.jsonl", inside=run)
     episodes_path, steps_path = folder / "episodes.jsonl", folder / "steps.jsonl"
     last = {row["episode_index"]: row.get("state_sha") for _, row in _lines(steps_path)}
     kept = [row for _, row in _lines(episodes_path) if row["status"] != "aborted" and _has_rows(row, last)]
@@ -394,25 +394,10 @@ def _mend(folder: Path) -> dict[int, str]:
             end = at
     if not sound:
         _rewrite(steps_path, (row for _, row in _lines(steps_path) if row["episode_index"] in done))
-    elif steps_path.exists():
-        os.truncate(steps_path, end)
+    else:
+        with suppress(FileNotFoundError), open_file(steps_path, "r+b", inside=run) as file:
+            file.truncate(end)
     return done
-
-
-def _cut_half_line(path: Path) -> None:
-    """Shorten a file to its last whole line: what is appended begins a line of its own."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        at = end = file.seek(0, os.SEEK_END)
-        found = -1
-        while at and found < 0:
-            begin = max(0, at - _BLOCK)
-            file.seek(begin)
-            found = file.read(at - begin).rfind(b"\n")
-            at = begin + found + 1
-        if at < end:
-            file.truncate(at)
 
 
 def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
@@ -424,13 +409,8 @@ def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
     return whole is None or last.get(index, _NO_ROWS) == whole[:16]
 
 
-def _rewrite(path: Path, rows: Any) -> None:
+def _rewrite(path: Path, rows: Iterable[Any]) -> None:
     if not path.exists():
         return
-    temporary = path.with_suffix(".new")
-    with temporary.open("wb") as file:
-        for row in rows:
-            file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    written = (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    replace_file(path, written, inside=path.parents[2])

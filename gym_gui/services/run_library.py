@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import mapping
@@ -290,7 +291,7 @@ def _count_lines(file: Path, lines: int, at: int) -> tuple[int, int]:
             lines = at = 0
         if size == at:
             return lines, at
-        with file.open("rb") as handle:
+        with open_rows(file) as handle:
             handle.seek(at)
             while data := handle.read(1 << 20):
                 if not (whole := data.rfind(b"\n") + 1):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
+from mosaic_worker.plain_files import read_file
 
 if TYPE_CHECKING:
     from gym_gui.services.run_library import RunEntry, RunLibrary
@@ -96,7 +97,7 @@ class RecentRuns:
 
     def _remembered(self, entry: RunEntry) -> tuple[str, str] | None:
         try:
-            data = json.loads(self._file(entry).read_text(encoding="utf-8"))
+            data = json.loads(read_file(self._file(entry), links=True))
             if data["stamp"] == _stamp(entry):
                 return str(data["short"]), str(data["detail"])
         except (OSError, ValueError, KeyError, TypeError, MosaicError):

@@ -16,6 +16,7 @@ from typing import Any, Final
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import UsageError
+from mosaic_worker.plain_files import read_file
 
 _log = logging.getLogger(__name__)
 
@@ -203,7 +204,7 @@ class SettingsStore(QObject):
 
 def _read(path: Path) -> Settings:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_file(path, links=True))
     except FileNotFoundError:
         return Settings()
     except (OSError, ValueError) as error:

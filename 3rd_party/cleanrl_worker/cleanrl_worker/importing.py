@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
+from mosaic_worker.plain_files import check_file, read_file
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
@@ -165,6 +166,7 @@ def _reason(error: Exception) -> str:
 
 def _check_size(path: Path) -> None:
     try:
+        check_file(path, links=True)
         size = path.stat().st_size
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -200,9 +202,7 @@ def _json(text: str, option: str) -> Any:
     file = Path(text)
     try:
         if not text.lstrip().startswith(("[", "{")):
-            if file.stat().st_size > _JSON_BYTES:
-                raise ConfigError(f"{option} {file} is too large")
-            text = file.read_text("utf-8")
+            text = read_file(file, links=True, limit=_JSON_BYTES).decode("utf-8")
         return json.loads(text)
     except OSError as error:
         raise ConfigError(f"{option} {file} cannot be read: {error.strerror}") from error
@@ -212,8 +212,7 @@ def _json(text: str, option: str) -> Any:
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.sha256(read_file(path, links=True, limit=_LARGEST)).hexdigest()
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker.checkpoint import write_whole
+from mosaic_worker.plain_files import check_file
 from mosaic_worker.training import STATE
 
 _FILE = "state.safetensors"
@@ -61,6 +62,7 @@ def read_state(folder: Path) -> State:
     """
     path = state_file(folder)
     try:
+        check_file(path, inside=folder)
         with safetensors.safe_open(path, framework="pt") as file:  # pyright: ignore[reportPrivateImportUsage]
             values = json.loads((file.metadata() or {})["state"])
             tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping

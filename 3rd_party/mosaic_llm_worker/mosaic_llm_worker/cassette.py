@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from mosaic_llm_worker.images import picture
 from mosaic_llm_worker.servers import Completion, Message, Place, ToolCall
+from mosaic_worker.plain_files import lines, open_file
 
 
 class Mismatch(Exception):
@@ -84,8 +85,8 @@ class Cassette:
 
     def _read(self) -> None:
         at = 0
-        with self._file.open("rb") as lines:
-            for line in lines:
+        with self._open() as file:
+            for line in lines(file):
                 begin, at = at, at + len(line)
                 # A run that was killed may end within a line.
                 record = _read(line) if line.endswith(b"\n") else None
@@ -96,6 +97,12 @@ class Cassette:
                     continue
                 # An episode that was begun again has its calls twice: the later ones are those of its steps.
                 self._where[str(record.get("ref"))] = begin, len(line)
+
+    def _open(self) -> BinaryIO:
+        """The file; in a run folder nothing between it and the run's own folder is a link."""
+        folders = self._file.parents
+        run = folders[2] if len(folders) > 2 and folders[1].name == "operators" else folders[0]
+        return open_file(self._file, inside=run)
 
     def find(self, place: Place, messages: Sequence[Message]) -> Mapping[str, Any]:
         """The record of a call.
@@ -109,7 +116,7 @@ class Cassette:
                 f"the recording has no call {place.ref} (agent/episode/step/attempt/turn): the run went "
                 "another way there, or ended before it"
             )
-        with self._file.open("rb") as file:
+        with self._open() as file:
             file.seek(where[0])
             record = _read(file.read(where[1]))
         if record is None or record.get("ref") != place.ref:

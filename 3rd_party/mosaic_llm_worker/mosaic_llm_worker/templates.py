@@ -11,6 +11,8 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
+from mosaic_worker.plain_files import read_file
+
 DEFAULTS: Final = Path(__file__).with_name("prompts")
 _GAP: Final = re.compile(r"\n{3,}")
 _ANY: Final = "any.toml"
@@ -129,9 +131,12 @@ class Templates:
 
     def _read(self, path: Path) -> str:
         try:
-            return path.read_text(encoding="utf-8")
+            # What a file of prompts leads to would be sent to a model's server.
+            folder = next(f for f in (*self._folders, DEFAULTS) if path.is_relative_to(f))
+            return read_file(path, inside=folder, links=folder == DEFAULTS).decode("utf-8")
         except (OSError, UnicodeDecodeError) as exc:
-            raise PromptError(f"the prompt file {path} cannot be read: {exc}") from None
+            why = exc.strerror if isinstance(exc, OSError) else exc
+            raise PromptError(f"the prompt file {path} cannot be read: {why}") from None
 
     def _toml(self, path: Path) -> dict[str, Any]:
         try:

@@ -5,26 +5,31 @@
 ...     def select_actions(self, batch):
 ...         return [0] * len(batch)
 
-The package needs numpy and protobuf only, so that it fits into any worker's environment.
+The package needs numpy and protobuf only, so that it fits into any worker's environment. Its names are
+imported when they are first asked for: what needs one module of it pays for no other.
 """
 
-from mosaic_worker.codec import Codec, Column, GraphInstance, NotInSpace
-from mosaic_worker.concurrent import AsyncWorker
-from mosaic_worker.spaces import Space
-from mosaic_worker.worker import (
-    Actions,
-    Batch,
-    Decision,
-    EpisodeEnd,
-    EpisodeStart,
-    Invalid,
-    LoadError,
-    PolicyFailed,
-    Seat,
-    Slot,
-    StepResults,
-    Worker,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mosaic_worker.codec import Codec, Column, GraphInstance, NotInSpace
+    from mosaic_worker.concurrent import AsyncWorker
+    from mosaic_worker.spaces import Space
+    from mosaic_worker.worker import (
+        Actions,
+        Batch,
+        Decision,
+        EpisodeEnd,
+        EpisodeStart,
+        Invalid,
+        LoadError,
+        PolicyFailed,
+        Seat,
+        Slot,
+        StepResults,
+        Worker,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,3 +52,17 @@ __all__ = [
     "StepResults",
     "Worker",
 ]
+
+_HOMES = {
+    **dict.fromkeys(("Codec", "Column", "GraphInstance", "NotInSpace"), "codec"),
+    "AsyncWorker": "concurrent",
+    "Space": "spaces",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'worker')}"), name)
+    globals()[name] = value
+    return value

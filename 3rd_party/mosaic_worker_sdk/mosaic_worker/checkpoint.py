@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Union, cast
 
+from mosaic_worker.plain_files import UnsafeFileError, read_file, replace_file
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 
@@ -21,6 +22,8 @@ FORMAT_VERSION = 2
 DESCRIPTION = "policy.json"
 WEIGHTS = "model.safetensors"
 _PENDING = "model.safetensors.new"
+LARGEST_WEIGHTS = 4 * 2**30
+_LARGEST_DESCRIPTION = 8 * 2**20
 _FOREIGN = (".pt", ".pth", ".zip", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".cleanrl_model")
 _TRAIN = "Train one with `mosaic train`, or bring one with `mosaic policies add`"
 _FIRST_WORKER = "cleanrl_worker"
@@ -187,9 +190,8 @@ def save_checkpoint(folder: Path, description: PolicyDescription, weights: bytes
     digest = hashlib.sha256(weights).hexdigest()
     described = replace(description, weights_sha256=digest)
     text = json.dumps(described.to_json(), indent=1, allow_nan=False) + "\n"
-    _write(folder / _PENDING, weights)
-    _write(folder / (DESCRIPTION + ".new"), text.encode())
-    (folder / (DESCRIPTION + ".new")).replace(folder / DESCRIPTION)
+    replace_file(folder / _PENDING, weights)
+    replace_file(folder / DESCRIPTION, text.encode())
     (folder / _PENDING).replace(folder / WEIGHTS)
     _sync(folder)
     return described
@@ -202,9 +204,7 @@ def write_whole(path: Path, data: bytes) -> None:
         OSError: The folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    pending = path.with_name(path.name + ".new")
-    _write(pending, data)
-    pending.replace(path)
+    replace_file(path, data)
     _sync(path.parent)
 
 
@@ -230,7 +230,7 @@ def read_checkpoint(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, by
     for _ in range(2):
         description = read_description(folder)
         for name in (WEIGHTS, _PENDING):
-            weights = _read(folder / name)
+            weights = _read(folder / name, LARGEST_WEIGHTS)
             if weights is not None and hashlib.sha256(weights).hexdigest() == description.weights_sha256:
                 return description, weights
     if not (folder / WEIGHTS).exists():
@@ -248,7 +248,7 @@ def read_description(folder: Path) -> PolicyDescription:
         LoadError: It is missing or damaged, with the way out.
     """
     path = folder / DESCRIPTION
-    data = _read(path)
+    data = _read(path, _LARGEST_DESCRIPTION)
     if data is None:
         raise LoadError(f"{folder} holds no {DESCRIPTION}. {_TRAIN}")
     try:
@@ -280,26 +280,16 @@ def checkpoint_folder(checkpoint: Union[str, Path]) -> Path:
     raise LoadError(f"{path} is no checkpoint. Give its folder, its {DESCRIPTION} or its {WEIGHTS}")
 
 
-def _read(path: Path) -> Optional[bytes]:
+def _read(path: Path, limit: int) -> Optional[bytes]:
     """Its content, ``None`` where it does not exist."""
     try:
-        return path.read_bytes()
+        return read_file(path, limit=limit)
     except FileNotFoundError:
         return None
+    except UnsafeFileError as error:
+        raise LoadError(f"{path} is not read: {error.strerror}. Put the file itself there") from error
     except OSError as error:
         raise LoadError(f"{path} cannot be read: {error.strerror}. Check its permissions") from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        with path.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        if path.exists():
-            path.unlink()  # a full disk needs the space back
-        raise
 
 
 def _sync(folder: Path) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import tempfile
 from contextlib import closing, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Generator, Mapping, Optional, TypeVar
 
 from mosaic_worker.checkpoint import holds_checkpoint
+from mosaic_worker.plain_files import check_folder, read_file
 from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
 
 _Algorithm = TypeVar("_Algorithm")
@@ -66,9 +68,8 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
                 "add --overwrite"
             )
         folder.mkdir(parents=True, exist_ok=True)
-        trial = folder / ".writable"
-        trial.touch()
-        trial.unlink()
+        check_folder(folder)
+        tempfile.TemporaryFile(dir=folder).close()
         if overwrite:
             _clear(folder)
     except OSError as error:
@@ -109,4 +110,4 @@ def _kept(folder: Path) -> bool:
     """Whether a new folder holds anything worth keeping: a training that began says so in its events."""
     events = folder / EVENTS
     others = {path.name for path in folder.iterdir()} - {EVENTS, METRICS, EPISODES, TENSORBOARD}
-    return bool(others) or (events.exists() and b'"start"' in events.read_bytes())
+    return bool(others) or (events.exists() and b'"start"' in read_file(events))

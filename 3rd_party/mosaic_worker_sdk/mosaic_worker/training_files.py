@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Dict, List, cast
+from typing import Any, Dict, List, Optional, cast
+
+from mosaic_worker.plain_files import open_file
 
 EVENTS = "events.jsonl"
 METRICS = "metrics.jsonl"
@@ -29,8 +32,8 @@ class Lines:
     """A file of JSON lines that is appended to in whole lines."""
 
     def __init__(self, path: Path) -> None:
-        _cut_half_line(path)
-        self._file = path.open("ab", buffering=0)
+        cut_half_line(path)
+        self._file = open_file(path, "ab", buffering=0)
         self._waiting: List[bytes] = []
         self.size = 0
 
@@ -59,11 +62,14 @@ class Lines:
         self._file.close()
 
 
-def _cut_half_line(path: Path) -> None:
-    """Take away what an earlier training, killed or out of room, began to write at the end."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
+def cut_half_line(path: Path, *, inside: Optional[Path] = None) -> None:
+    """Take away what an earlier writer, killed or out of room, began to write at the end of a file.
+
+    Args:
+        path: The file; it need not be there.
+        inside: As for :func:`mosaic_worker.plain_files.open_file`.
+    """
+    with suppress(FileNotFoundError), open_file(path, "r+b", inside=inside) as file:
         end = file.seek(0, os.SEEK_END)
         keep = end
         while keep > 0:
@@ -92,7 +98,7 @@ class Wishes:
         try:
             if self._path.stat().st_size <= self._read:
                 return []
-            with self._path.open("rb") as file:
+            with open_file(self._path) as file:
                 file.seek(self._read)
                 data = file.read()
         except OSError:
@@ -111,7 +117,7 @@ def ask(folder: Path, wish: str) -> None:
     """
     if wish not in ("pause", "resume", "checkpoint", "stop"):
         raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {wish!r}")
-    with (folder / CONTROL).open("ab", buffering=0) as file:
+    with open_file(folder / CONTROL, "ab", buffering=0) as file:
         file.write(json.dumps({"do": wish}).encode() + b"\n")
 
 

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
+from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
 from mosaic_worker.spaces import Space
 from sb3_worker.config import ConfigError
@@ -88,7 +89,7 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
     from sb3_worker.environments import make_environment
     from sb3_worker.network import load_weights, write_weights
     from sb3_worker.policy import WORKER, from_zero
-    from sb3_worker.sb3_zip import ImportRefused, read_statistics, read_zip
+    from sb3_worker.sb3_zip import LARGEST, ImportRefused, read_statistics, read_zip
 
     if holds_checkpoint(args.out) and not args.overwrite:
         raise ConfigError(f"{args.out} already holds a policy. Choose another --out, or add --overwrite")
@@ -139,7 +140,7 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
         origin={
             "kind": "imported",
             "file": args.file.name,
-            "sha256": hashlib.sha256(args.file.read_bytes()).hexdigest(),
+            "sha256": hashlib.sha256(read_file(args.file, links=True, limit=LARGEST)).hexdigest(),
             "format": "sb3_zip",
         },
     )

@@ -26,6 +26,7 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.failures import one_line
+from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.spaces import Space
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
@@ -123,7 +124,7 @@ def read_statistics(path: Path) -> dict[str, Any]:
     """
     name = "stable_baselines3.common.vec_env.vec_normalize.VecNormalize"
     try:
-        found = read_pickle(path.read_bytes(), (*_LIBRARIES, *_SPACES))
+        found = read_pickle(read_file(path, links=True, limit=LARGEST), (*_LIBRARIES, *_SPACES))
         if not isinstance(found, Record) or found.name != name:
             raise ImportRefused(f"{path} holds no VecNormalize. Give the file that VecNormalize.save wrote")
         if not found.state.get("norm_obs", True):
@@ -155,7 +156,7 @@ def read_statistics(path: Path) -> dict[str, Any]:
 def _members(path: Path) -> dict[str, bytes]:
     wanted = ("data", "policy.pth", "_stable_baselines3_version")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path, links=True) as file, zipfile.ZipFile(file) as archive:
             sizes = {info.filename: info.file_size for info in archive.infolist()}
             for name in wanted[:2]:
                 if name not in sizes:

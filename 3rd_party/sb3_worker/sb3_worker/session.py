@@ -22,6 +22,7 @@ from stable_baselines3.common.logger import Logger
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_description, save_checkpoint
 from mosaic_worker.failures import described, one_line
+from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
@@ -238,6 +239,6 @@ class Session(BaseCallback):
 def _launched_as(folder: Path) -> str:
     """The id of this worker: a trainer says it, as there may be copies with other ids."""
     try:
-        return str(json.loads((folder / "train.json").read_bytes())["worker"])
+        return str(json.loads(read_file(folder / "train.json"))["worker"])
     except (OSError, ValueError, KeyError, TypeError):
         return WORKER

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.checkpoint import write_whole
+from mosaic_worker.plain_files import check_file
 from mosaic_worker.training import STATE
 from sb3_worker.config import ConfigError
 
@@ -105,6 +106,7 @@ def read_state(folder: Path, algorithm: str) -> State:
     """
     path = folder / STATE / _FILE
     try:
+        check_file(path, inside=folder)
         with safetensors.safe_open(path, framework="pt") as file:  # pyright: ignore[reportPrivateImportUsage]
             values: dict[str, Any] = json.loads((file.metadata() or {})["state"])
             tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping

@@ -18,6 +18,7 @@ from typing import Any, cast
 import orjson
 
 from gym_gui.core.errors import RunFormatError
+from mosaic_worker.plain_files import UnsafeFileError, open_file, read_file, replace_file
 from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS
 
 REQUEST, RUNNER, EXIT, LOG, LOCK = "train.json", "runner.json", "exit.json", "log.txt", ".lock"
@@ -58,8 +59,10 @@ class Follower:
                 line that is longer is read whole.
         """
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with open_file(self.path, buffering=0) as file:
                 whole = self._whole_lines(file.fileno(), limit)
+        except UnsafeFileError as error:
+            raise RunFormatError(str(self.path), str(error.strerror)) from error
         except FileNotFoundError:
             if self._inode is not None:  # what comes in its place is another file
                 self.position, self._inode = 0, None
@@ -130,7 +133,7 @@ class RunFolder:
         """
         path = self.path / name
         try:
-            value = json.loads(path.read_bytes())
+            value = json.loads(read_file(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -147,23 +150,14 @@ class RunFolder:
         Raises:
             OSError: The folder cannot be written.
         """
-        path = self.path / name
-        part = path.with_name(f"{name}.part")
-        try:
-            with part.open("w", encoding="utf-8") as file:
-                file.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
+        text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        replace_file(self.path / name, text.encode())
 
     def last_words(self, size: int = 4096) -> str:
         """The last line that the training printed."""
         try:
-            with (self.path / LOG).open("rb") as file:
-                file.seek(max(0, (self.path / LOG).stat().st_size - size))
+            with open_file(self.path / LOG) as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - size))
                 lines = file.read().decode(errors="replace").split("\n")
         except OSError:
             return ""

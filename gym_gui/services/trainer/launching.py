@@ -9,6 +9,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.tree import TAG
 from gym_gui.workers.warden import guard
+from mosaic_worker.plain_files import check_folder, open_file
 from mosaic_worker.training_memory import MEMORY_MB
 
 _READY_S = 30.0
@@ -29,16 +31,14 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEX
 
 def make_folder(folder: RunFolder) -> None:
     """Make the folder and see that it can be written, before anything is started."""
-    trial = folder / ".writable"
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
-        trial.write_bytes(b" " * 4096)
+        check_folder(folder.path)
+        with tempfile.TemporaryFile(dir=folder.path) as trial:
+            trial.write(b" " * 4096)
     except OSError as error:
         problem = f"{folder.path} cannot be written: {error.strerror}"
         raise UsageError(problem, fix="Choose another --out, or make room there") from error
-    finally:
-        with contextlib.suppress(OSError):
-            trial.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -50,7 +50,7 @@ def locked(folder: RunFolder) -> Generator[int]:
     """
     path = folder / LOCK
     while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(lock, path):
@@ -158,7 +158,7 @@ def start_runner(
         OSError: It cannot be started.
         WorkerLaunchError: It says why not, or nothing.
     """
-    with log.open("ab") as printed:
+    with open_file(log, "ab", permissions=0o600) as printed:
         child = subprocess.Popen(
             command,
             env=environment,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mosaic_worker.plain_files import UnsafeFileError, open_file
+
 BATCH_BYTES = 1 << 17
 """Most that is sent at once, unless a single line is longer."""
 
@@ -51,12 +53,13 @@ class LineFeed:
 
     def _whole(self) -> bytes:
         try:
-            file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        except (FileNotFoundError, NotADirectoryError):
+            opened = open_file(self._path, buffering=0)
+        except (FileNotFoundError, NotADirectoryError, UnsafeFileError):
             self._position = 0  # what comes there next is another file
             return b""
-        try:
-            status, size = os.fstat(file), BATCH_BYTES
+        with opened:
+            file, size = opened.fileno(), BATCH_BYTES
+            status = os.fstat(file)
             if status.st_size < self._position or self._inode not in (0, status.st_ino):
                 self._position = 0  # another file: the training was begun anew in the same folder
             self._inode = status.st_ino
@@ -66,5 +69,3 @@ class LineFeed:
                 if end or len(data) < size:
                     return data[:end]
                 size *= 2
-        finally:
-            os.close(file)

@@ -11,6 +11,7 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
+from mosaic_worker.plain_files import read_file
 
 FOLDER: Final = "prompts"
 SUFFIXES: Final = (".txt", ".toml", ".md")
@@ -51,9 +52,7 @@ class PromptFiles:
         """
         path = self.own / name if self.is_own(name) else self.defaults / name
         try:
-            if path.stat().st_size > _MOST:
-                raise UsageError(f"{path} is larger than {_MOST // 1024} kB", fix="It is no prompt")
-            return path.read_text(encoding="utf-8")
+            return read_file(path, links=True, limit=_MOST).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read: {error}", fix="Put the worker's file back") from None
 
@@ -91,7 +90,7 @@ class PromptFiles:
     def with_draft(self, folder: Path, name: str, text: str) -> Path:
         """Make ``folder`` what the person's would be with a text that is not kept yet."""
         if self.own.is_dir():
-            shutil.copytree(self.own, folder, dirs_exist_ok=True)
+            shutil.copytree(self.own, folder, symlinks=True, dirs_exist_ok=True)
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")

@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from mosaic_worker.plain_files import open_file
 
 MOST_BYTES: Final = 256 * 1024
 """Of a longer log the end is shown; the file itself is in the run folder."""
@@ -108,7 +109,7 @@ def _tail(file: Path, known: int) -> tuple[str, int, bool]:
         size = file.stat().st_size
         anew = size < known or size - known > MOST_BYTES
         start = max(0, size - MOST_BYTES) if anew or not known else known
-        with file.open("rb") as stream:
+        with open_file(file) as stream:
             stream.seek(start)
             data = stream.read(MOST_BYTES)
     except OSError:

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from gym_gui.core.checks import ConfigError, folder_name
 from gym_gui.core.errors import MosaicError
+from mosaic_worker.plain_files import read_file
 
 SUFFIX: Final = ".training.json"
 FORMAT: Final = 1
@@ -112,9 +113,7 @@ class TrainingPresets:
         """
         path = self.path_of(name)
         try:
-            if path.stat().st_size > _MAX_BYTES:
-                raise TrainingPresetError(f"{path.name} is larger than a preset can be")
-            data: Any = json.loads(path.read_text("utf-8"))
+            data: Any = json.loads(read_file(path, links=True, limit=_MAX_BYTES))
         except OSError as error:
             raise TrainingPresetError(f"{path} cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError):
@@ -139,7 +138,7 @@ class TrainingPresets:
         """
         path = self.path_of(name)
         try:
-            content = path.read_bytes()
+            content = read_file(path, links=True, limit=_MAX_BYTES)
             path.unlink()
         except OSError as error:
             raise TrainingPresetError(f"{path} cannot be deleted: {error.strerror or error}") from None
