@@ -1,7 +1,8 @@
 """MOSAIC: agents of different kinds in the slots of one environment, compared honestly.
 
 The package imports nothing heavy by itself; :func:`evaluate` is the one-line
-entry for notebooks and is loaded on first use.
+entry for notebooks and, as :func:`aevaluate`, for running event loops. They are
+loaded on first use.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate"]
+__all__ = ["__version__", "aevaluate", "evaluate"]
 
 if TYPE_CHECKING:
-    from gym_gui.evaluation import evaluate
+    from gym_gui.evaluation import aevaluate, evaluate
 
 
 def __getattr__(name: str) -> object:
-    if name == "evaluate":
-        from gym_gui.evaluation import evaluate
+    if name in ("aevaluate", "evaluate"):
+        from gym_gui import evaluation
 
-        return evaluate
+        return getattr(evaluation, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

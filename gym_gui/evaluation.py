@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import operator
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis import Run, Summary, open_run, summarize
+from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
+from gym_gui.analysis.export import episode_rows
+from gym_gui.analysis.notebook import notebook_html
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.casting import cast as cast_operator
 from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.sessions import Session, SessionListener, SessionSettings
+from gym_gui.core.checks import ConfigError, shown
 from gym_gui.core.config import (
     GOAL_SUFFIX,
     SINGLE_AGENT,
@@ -29,7 +37,7 @@ from gym_gui.core.config import (
     WorkerAssignment,
 )
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.errors import PolicyFailure, UsageError
+from gym_gui.core.errors import MissingDependencyError, MosaicError, PolicyFailure, UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.records import EpisodeRecord
@@ -38,6 +46,7 @@ from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.versions import commit, machine
+from mosaic_worker.failures import own_part
 
 _T = TypeVar("_T")
 
@@ -76,8 +85,8 @@ class Results:
         """Every episode, in the order of operators and indices."""
         return [
             episode
-            for operator in self.run.operators.values()
-            for episode in sorted(operator.episodes(), key=lambda e: e.episode_index)
+            for each in self.run.operators.values()
+            for episode in sorted(each.episodes(), key=lambda e: e.episode_index)
         ]
 
     def returns(self, agent: str = "agent_0") -> NDArray[np.float64]:
@@ -96,8 +105,38 @@ class Results:
         """Compare with other evaluations on the seeds they share; printing it prints the comparison."""
         return summarize([self.run, *(o.run for o in others)])
 
+    @cached_property
+    def page(self) -> Path:
+        """The report as one HTML page beside the run's files; written when it is first asked for.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        return write_html(self.summary, self.folder, [self.run])
+
+    def to_pandas(self) -> Any:
+        """A ``pandas.DataFrame`` with a row per episode and the columns of an export.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise MissingDependencyError("pandas", _install_line("pandas")) from error
+        return pandas.DataFrame(list(episode_rows(self.run)))
+
     def __str__(self) -> str:
-        return str(self.summary)
+        return f"{self.summary}\n" + "\n".join(f"{name + ':':<6}{path}" for name, path in self._places())
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self.summary, self._places())
+
+    def _places(self) -> list[tuple[str, Path]]:
+        """Run folder and page; without the page where it cannot be written."""
+        with suppress(UsageError):
+            return [("Run", self.folder), ("Page", self.page)]
+        return [("Run", self.folder)]
 
 
 def evaluate(
@@ -146,41 +185,119 @@ def evaluate(
         >>> results = evaluate("CartPole-v1", lambda obs: int(obs[2] > 0), seeds=range(10))
         >>> print(results)
     """
-    given: dict[str, Policy]
-    given = dict(cast("Mapping[str, Policy]", agents)) if isinstance(agents, Mapping) else {"agent": agents}
-    given = {_SHORT.get(agent, agent): policy for agent, policy in given.items()}
-    slots = {a: _assignment(p) for a, p in given.items() if _is_configured(p)}
-    objects = {a: p for a, p in given.items() if a not in slots}
-    # A manager's slot exists where the operator names one; an object takes the named one's place.
-    managers = {
-        a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
-        for a in given
-        if a.endswith(GOAL_SUFFIX)
-    }
-    operator = OperatorConfig(
-        "evaluation",
-        name or ", ".join(dict.fromkeys(_name(p) for p in given.values())),
-        "",
-        env_id,
-        slots,
-        max_steps=max_steps,
-        env_kwargs=env_kwargs,
-        manager=managers,
-        api=api,
-        seats=seats,
-    )
-    schedule = range(seeds) if isinstance(seeds, int) else list(seeds)
-    execution = ExecutionConfig(episodes, schedule, concurrency=concurrency)
-    manager = OperatorScriptExecutionManager(
-        Experiment([operator], execution),
-        [cast_operator(operator, objects)],
-        _open_here,
-        runs_dir() if out is None else Path(out),
-        header={"machine": machine(), "commit": commit(Path(__file__).parent)},
-        on_progress=on_progress,
-    )
-    result: RunResult = _run(manager.run())
+    try:
+        return _run(
+            aevaluate(
+                env_id,
+                agents,
+                seeds=seeds,
+                episodes=episodes,
+                name=name,
+                out=out,
+                max_steps=max_steps,
+                concurrency=concurrency,
+                api=api,
+                seats=seats,
+                env_kwargs=env_kwargs,
+                observations=observations,
+                on_progress=on_progress,
+            )
+        )
+    except MosaicError as error:
+        raise error.with_traceback(None) from own_part(error.__cause__)
+
+
+async def aevaluate(
+    env_id: str,
+    agents: Mapping[str, Policy] | Callable[..., Any],
+    *,
+    seeds: Iterable[int] | int = 20,
+    episodes: int | None = None,
+    name: str = "",
+    out: str | Path | None = None,
+    max_steps: int | None = None,
+    concurrency: int = 16,
+    api: str | None = None,
+    seats: str = "fixed",
+    env_kwargs: Mapping[str, Any] | None = None,
+    observations: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Results:
+    """As :func:`evaluate`, to be awaited where an event loop runs (Jupyter, a server).
+
+    The loop goes on with other tasks while episodes are played; cancelling ends the workers and
+    leaves a run folder with what was finished.
+
+    Raises:
+        UsageError: Something to fix: a name, a checkpoint, an agent without a policy.
+    """
+    try:
+        given = cast("Mapping[str, Policy]", agents) if isinstance(agents, Mapping) else {"agent": agents}
+        seated = _Seated.of(given)
+        config = OperatorConfig(
+            "evaluation",
+            name or seated.names,
+            "",
+            env_id,
+            seated.slots,
+            max_steps=max_steps,
+            env_kwargs=env_kwargs,
+            manager=seated.managers,
+            api=api,
+            seats=seats,
+        )
+        execution = ExecutionConfig(episodes, _schedule(seeds), concurrency=concurrency)
+        execution.check_distinct()
+        manager = OperatorScriptExecutionManager(
+            Experiment([config], execution),
+            [cast_operator(config, seated.objects)],
+            _open_here,
+            runs_dir() if out is None else Path(out),
+            header={"machine": machine(), "commit": commit(Path(__file__).parent)},
+            on_progress=on_progress,
+        )
+        result = await manager.run()
+    except MosaicError as error:
+        raise error.with_traceback(None) from own_part(error.__cause__)
     return Results(result.folder, result.status)
+
+
+@dataclass(frozen=True)
+class _Seated:
+    """Who plays, sorted: workers by slot, policies held here, and who is above whom."""
+
+    slots: Mapping[str, WorkerAssignment]
+    objects: Mapping[str, Policy]
+    managers: Mapping[str, WorkerAssignment]
+    names: str
+
+    @classmethod
+    def of(cls, agents: Mapping[str, Policy]) -> _Seated:
+        given = {_SHORT.get(agent, agent): policy for agent, policy in agents.items()}
+        slots = {a: _assignment(p) for a, p in given.items() if _is_configured(p)}
+        objects = {a: p for a, p in given.items() if a not in slots}
+        # A manager's slot exists where the operator names one; an object takes the named one's place.
+        managers = {
+            a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
+            for a in given
+            if a.endswith(GOAL_SUFFIX)
+        }
+        return cls(slots, objects, managers, ", ".join(dict.fromkeys(map(_name, given.values()))))
+
+
+def _schedule(seeds: Iterable[int] | int) -> Iterable[int]:
+    """Seeds as they are, or as many as are asked for."""
+    try:
+        wanted = operator.index(cast("int", seeds))
+    except TypeError:
+        if isinstance(seeds, Iterable):
+            return seeds if isinstance(seeds, (Sequence, range)) else list(seeds)
+        raise ConfigError(f"must be a number or a list, not {shown(seeds)}", where="seeds") from None
+    if isinstance(seeds, bool) or wanted < 1:
+        raise ConfigError(
+            f"{seeds} seeds cannot be played", where="seeds", fix="Say how many (20: 0 to 19), or list them"
+        )
+    return range(wanted)
 
 
 def score_policy(
@@ -260,6 +377,13 @@ def _name(policy: Policy) -> str:
     return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
 
 
+def _install_line(package: str) -> str:
+    """What to type to have a package where this program runs, which may be without pip."""
+    if find_spec("pip") is not None:
+        return f"{sys.executable} -m pip install {package}"
+    return f"uv pip install --python {sys.executable} {package}"
+
+
 def _run(job: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, also from inside a notebook's own event loop.
 
@@ -287,4 +411,4 @@ def _run(job: Coroutine[Any, Any, _T]) -> _T:
     return outcome[0]
 
 
-__all__: Sequence[str] = ["Policy", "Results", "evaluate", "score_policy"]
+__all__: Sequence[str] = ["Policy", "Results", "aevaluate", "evaluate", "score_policy"]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gym_gui import evaluate
-from gym_gui.core.errors import UsageError
+import gym_gui
+from gym_gui import aevaluate, evaluate
+from gym_gui.core.errors import MissingDependencyError, UsageError
 
 DOOR = "MiniGrid-DoorKey-5x5-v0"
 SKILLS = {"type": "baseline", "behavior": "minigrid_skills"}
@@ -60,3 +64,89 @@ async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
     results = evaluate("CartPole-v1", lambda seen: int(seen[2] > 0), seeds=3, out=tmp_path)
     assert [episode.status for episode in results.episodes] == ["completed"] * 3
     assert asyncio.get_running_loop().is_running()
+
+
+async def test_it_can_be_awaited_beside_other_work(tmp_path: Path) -> None:
+    assert inspect.signature(aevaluate).parameters == inspect.signature(evaluate).parameters
+    first, second = await asyncio.gather(
+        aevaluate("CartPole-v1", lambda seen: int(seen[2] > 0), seeds=3, out=tmp_path),
+        aevaluate("CartPole-v1", {"agent": {"type": "random"}}, seeds=3, out=tmp_path),
+    )
+    assert first.status == second.status == "completed"
+    assert first.folder != second.folder and not asyncio.all_tasks() - {asyncio.current_task()}
+
+
+def test_it_is_among_the_names_of_the_package() -> None:
+    assert {"evaluate", "aevaluate", "__version__"} <= set(dir(gym_gui))
+
+
+class Lean:
+    """All that a policy needs."""
+
+    def select_action(self, observation: Any) -> int:
+        return int(observation[2] > 0)
+
+
+@pytest.mark.parametrize("policy", [Lean(), Lean])
+def test_select_action_alone_is_enough(policy: Any, tmp_path: Path) -> None:
+    results = evaluate("CartPole-v1", policy, seeds=2, out=tmp_path)
+    assert results.status == "completed"
+    assert results.episodes[0].agents["agent_0"].policy == "Lean"
+
+
+@pytest.mark.parametrize("nonsense", [5, None, object(), type("Empty", (), {})])
+def test_what_is_no_policy_is_refused_in_a_few_lines(nonsense: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no policy|no select_action") as caught:
+        evaluate("CartPole-v1", nonsense, out=tmp_path)
+    assert "function of the observation" in caught.value.fix
+    assert len("".join(traceback.format_exception(caught.value)).splitlines()) <= 10
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_environment_that_cannot_be_made_shows_its_authors_lines_and_none_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        evaluate("tests.support.arenas:Corridor", Lean, env_kwargs={"lenght": 3}, out=tmp_path)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "lenght" in str(caught.value) and len(shown.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"),
+    [
+        (-1, "-1 seeds cannot be played. Say how many"),
+        (0, "0 seeds cannot be played"),
+        ([1, 1], "1 is listed 2 times"),
+        ([], "must not be empty"),
+        ([-1], r"seeds\[0\]: must be at least 0, not -1"),
+        (2.5, "must be a number or a list, not 2.5"),
+    ],
+)
+def test_seeds_that_cannot_be_are_refused_with_the_reason(seeds: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=words):
+        evaluate("CartPole-v1", Lean, seeds=seeds, out=tmp_path)
+
+
+def test_results_say_where_they_are_and_show_themselves_in_a_notebook(tmp_path: Path) -> None:
+    results = evaluate("CartPole-v1", Lean, seeds=2, name="<b>bold</b>", out=tmp_path)
+    said = str(results).splitlines()
+    assert said[-2:] == [f"Run:  {results.folder}", f"Page: {results.page}"]
+    assert results.page.is_file() and results.page.parent == results.folder
+    for shown in (results._repr_html_(), results.summary._repr_html_()):
+        assert "<table" in shown and "&lt;b&gt;bold" in shown and "<b>bold" not in shown
+        assert "<script" not in shown
+    assert str(results.folder) in results._repr_html_()
+
+
+def test_without_pandas_the_line_that_installs_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = evaluate("CartPole-v1", Lean, seeds=2, out=tmp_path)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingDependencyError, match=f"pandas is not installed.*{sys.executable}"):
+        results.to_pandas()
+
+
+def test_episodes_as_a_data_frame(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    frame = evaluate("CartPole-v1", Lean, seeds=3, out=tmp_path).to_pandas()
+    assert list(frame["seed"]) == [0, 1, 2] and set(frame["status"]) == {"completed"}

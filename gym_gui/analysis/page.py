@@ -75,12 +75,12 @@ def _verdicts(summary: Summary) -> str:
 
 def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
     yield f"<h2>{safe(task or 'Operators')}</h2>"
-    yield _operator_table(operators)
+    yield operator_table(operators)
     yield _call_table(operators)
     keys = {o.key: o for o in operators}
     competing = [o for o in operators if len(o.teams) > 1]
     for operator in competing:
-        yield _team_table(operator)
+        yield team_table(operator)
     panels = (
         [_panel("IQM return, 95 % interval", interval_plot(_operator_rows(operators)))]
         if not competing
@@ -168,7 +168,8 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequen
     )
 
 
-def _operator_table(operators: Sequence[OperatorSummary]) -> str:
+def operator_table(operators: Sequence[OperatorSummary]) -> str:
+    """Operators of one task, a row each."""
     headings = ["Operator", "Kind", "Episodes", "Mean return, 95 %", "IQM return, 95 %"]
     successes = any(o.success for o in operators)
     headings += ["Success", "Length"] if successes else ["Length"]
@@ -214,7 +215,8 @@ def _call_table(operators: Sequence[OperatorSummary]) -> str:
     return _table(headings, rows, ("Operator",)) if rows else ""
 
 
-def _team_table(operator: OperatorSummary) -> str:
+def team_table(operator: OperatorSummary) -> str:
+    """An operator's teams, a row each."""
     headings = ["Team", "Played by", "Mean return, 95 %", "Mean score, 95 %", "Won", "Drawn", "Lost"]
 
     def row(team: TeamSummary) -> list[str]:

@@ -367,6 +367,11 @@ class Summary:
 
         return text_of(self)
 
+    def _repr_html_(self) -> str:
+        from gym_gui.analysis.notebook import notebook_html  # so does it
+
+        return notebook_html(self)
+
     def to_json(self) -> dict[str, Any]:
         """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
         data = asdict(self)

@@ -24,6 +24,8 @@ MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 200_000
 """Values in one settings tree; YAML aliases can make a small file arbitrarily large."""
 
+_ENDLESS: Final = 2**53
+
 _RESERVED_NAMES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))}
 )
@@ -136,7 +138,9 @@ def whole(value: object, where: str, *, low: int, high: int) -> int:
     except TypeError:
         raise ConfigError(f"must be a whole number, not {shown(value)}", where=where) from None
     if not low <= result <= high:
-        raise ConfigError(f"must lie between {low} and {high}, not {shown(result)}", where=where)
+        # Nobody asks for the end of a range that only the size of a word sets.
+        bounds = f"be at least {low}" if result < low and high > _ENDLESS else f"lie between {low} and {high}"
+        raise ConfigError(f"must {bounds}, not {shown(result)}", where=where)
     return result
 
 

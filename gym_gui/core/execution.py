@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, cast
@@ -161,6 +162,21 @@ class ExecutionConfig:
                 fix=f"Give more seeds, or one integer to count up from, "
                 f"or set num_episodes to {len(self.seeds) * seatings}",
             )
+
+    def check_distinct(self) -> None:
+        """Refuse a seed that is listed twice: the same episode again would count as another.
+
+        Raises:
+            ConfigError: With the seed.
+        """
+        if self.environment_mode == "fixed" or len(set(self.seeds)) == len(self.seeds):
+            return
+        twice = next(seed for seed, times in Counter(self.seeds).items() if times > 1)
+        raise ConfigError(
+            f"{twice} is listed {self.seeds.count(twice)} times; the same episode again is no new one",
+            where="seeds",
+            fix="List each seed once",
+        )
 
     def schedule(self, seatings: int = 1) -> list[EpisodePlan]:
         """The episodes of one operator, in order.

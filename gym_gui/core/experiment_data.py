@@ -37,7 +37,8 @@ def experiment_from_data(data: object, *, episodes: int | None = None, complete:
         ConfigError: With the place of what is wrong.
     """
     content = mapping(data, "experiment")
-    if "operators" not in content and "experiment" in content:
+    recorded = "operators" not in content and "experiment" in content
+    if recorded:
         content = mapping(content["experiment"], "experiment")
     given = keys(content, "", {"operators": "operators", "execution": "execution"})
     if "operators" not in given:
@@ -54,6 +55,9 @@ def experiment_from_data(data: object, *, episodes: int | None = None, complete:
                 operator.check_complete()
     execution = given.get("execution")
     run = execution if isinstance(execution, ExecutionConfig) else _execution(execution or {}, episodes)
+    if complete and not recorded:
+        with under("execution"):
+            run.check_distinct()
     return Experiment(operators, run)
 
 

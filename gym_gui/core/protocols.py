@@ -3,7 +3,8 @@
 Four shapes are accepted in a slot; :func:`as_actor` turns each into the first:
 
 * :class:`Actor` sees a whole :class:`~gym_gui.core.types.StepSnapshot`;
-* :class:`Operator` sees an observation, and legal actions where there are any;
+* :class:`Operator` sees an observation, and legal actions where there are any; ``select_action``
+  alone is enough;
 * :class:`OperatorController` and :class:`PolicyController` decide for several agents;
 * a function from observation to action.
 
@@ -21,6 +22,10 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
 
 _SEED_BITS = 0xFFFFFFFF
+_WANTED = (
+    "Pass a function of the observation, an object with select_action(observation) or a class of "
+    "such objects, a checkpoint's path, or a slot such as {'type': 'random'}"
+)
 
 
 @runtime_checkable
@@ -116,33 +121,64 @@ class PolicyController(Protocol):
         ...
 
 
+class PartialActor:
+    """Makes an :class:`Actor` of an object that has only some of its methods beside ``select_action``."""
+
+    def __init__(self, policy: Any) -> None:
+        self._id = str(getattr(policy, "id", type(policy).__name__))
+        self._select = policy.select_action
+        self._on_step: Callable[[StepSnapshot], None] = getattr(policy, "on_step", _nothing)
+        self._on_end: Callable[[EpisodeSummary], None] = getattr(policy, "on_episode_end", _nothing)
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        return self._select(snapshot)
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        self._on_step(snapshot)
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        self._on_end(summary)
+
+
+def _nothing(_told: object) -> None:
+    """Whoever has no such method is not told."""
+
+
 class OperatorActor:
-    """Shows an :class:`Operator` the slot through its own methods.
+    """Shows an :class:`Operator`, or whatever has its ``select_action`` alone, the slot.
 
     ``reset`` is called at an episode's first decision with the low 32 bits of the policy
     seed, because many libraries (``numpy.random.seed``) accept no more.
     """
 
-    def __init__(self, operator: Operator) -> None:
-        self._operator = operator
+    def __init__(self, operator: Any) -> None:
+        self._id = str(getattr(operator, "id", type(operator).__name__))
+        self._reset = _with_seed(getattr(operator, "reset", None))
+        self._told: Callable[..., None] | None = getattr(operator, "on_step_result", None)
         self._episode: tuple[int, int | None] | None = None
         self._action: Any = None
         self._select = _with_legal(operator.select_action)
 
     @property
     def id(self) -> str:
-        return self._operator.id
+        return self._id
 
     def select_action(self, snapshot: StepSnapshot) -> Any:
         episode = (snapshot.episode_index, snapshot.seed)
         if episode != self._episode:
             self._episode = episode
-            self._operator.reset(seed=None if snapshot.seed is None else snapshot.seed & _SEED_BITS)
+            self._reset(None if snapshot.seed is None else snapshot.seed & _SEED_BITS)
         self._action = self._select(snapshot.observation, snapshot.legal_actions)
         return self._action
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        self._operator.on_step_result(
+        if self._told is None:
+            return
+        self._told(
             snapshot.observation,
             self._action if snapshot.action is None else snapshot.action,
             snapshot.reward,
@@ -221,17 +257,41 @@ def as_actor(obj: object) -> Actor:
         return obj
     if isinstance(obj, OperatorController):
         return ControllerActor(obj)
-    if isinstance(obj, Operator):
-        return OperatorActor(obj)
-    if callable(obj) and not hasattr(obj, "select_action"):
+    if callable(getattr(obj, "select_action", None)):
+        told_as_actor = hasattr(obj, "on_step") or hasattr(obj, "on_episode_end")
+        return PartialActor(obj) if told_as_actor else OperatorActor(obj)
+    if callable(obj):
         return FunctionActor(cast("Callable[..., Any]", obj))
-    raise UsageError(f"{type(obj).__name__} object cannot fill a slot", fix=_lacks(obj))
+    raise UsageError(f"{_article(type(obj).__name__)} is no policy", fix=_WANTED)
 
 
-def _lacks(obj: object) -> str:
-    wanted = ("id", "name", "select_action", "reset", "on_step_result")
-    missing = [name for name in wanted if not hasattr(obj, name)]
-    return f"To be an Operator it lacks {', '.join(missing)}"
+def check_policy(obj: object) -> None:
+    """Refuse what cannot play, before anything is started; a class is one to be made per episode.
+
+    Raises:
+        UsageError: With what a policy may be.
+    """
+    if not isinstance(obj, type):
+        as_actor(obj)
+    elif not any(name in vars(base) for base in obj.__mro__ for name in ("select_action", "__call__")):
+        raise UsageError(f"the class {obj.__name__} has no select_action", fix=_WANTED)
+
+
+def _article(word: str) -> str:
+    return f"{'an' if word[:1] in 'aeiouAEIOU' else 'a'} {word}"
+
+
+def _with_seed(reset: Callable[..., None] | None) -> Callable[[int | None], None]:
+    """``reset`` as a call with a seed, whether it takes one or not."""
+    if reset is None:
+        return _nothing
+    try:
+        parameters = inspect.signature(reset).parameters.values()
+    except (TypeError, ValueError):  # some builtins have no signature
+        return lambda seed: reset(seed=seed)
+    if any(p.name == "seed" or p.kind is p.VAR_KEYWORD for p in parameters):
+        return lambda seed: reset(seed=seed)
+    return lambda seed: reset()
 
 
 def _with_legal(function: Callable[..., Any]) -> Callable[[Any, list[int] | None], Any]:

@@ -59,6 +59,7 @@ class TestPlaces:
             ("execution.sedes", 1, "unknown key. Did you mean 'seeds'?"),
             ("execution.record.observation", True, "unknown key. Did you mean 'observations'?"),
             ("execution.seeds", [1], "2 episodes need 2 seeds, 1 are given"),
+            ("execution.seeds", [3, 3], "3 is listed 2 times"),
         ],
     )
     def test_place_is_named(self, place: str, value: object, expected: str) -> None:
@@ -144,6 +145,10 @@ class TestGarbage:
         else:
             target[place[-1]] = value  # type: ignore[index]
         self.check(data)
+
+    def test_a_recorded_run_may_have_repeated_a_seed(self) -> None:
+        data = copy.deepcopy(EXPERIMENT) | {"execution": {"seeds": [3, 3], "num_episodes": 2}}
+        assert experiment_from_data({"experiment": data}).execution.seeds == (3, 3)
 
     @given(
         st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=5),

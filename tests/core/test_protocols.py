@@ -148,6 +148,32 @@ def test_functions_with_and_without_legal_actions():
     assert isinstance(as_actor(len), FunctionActor)
 
 
+def test_whatever_selects_actions_is_a_policy():
+    class Bare:
+        def select_action(self, observation: object) -> object:
+            return observation
+
+    class Forgetful(Bare):
+        def reset(self) -> None:
+            resets.append(self)
+
+    class Watching:
+        def select_action(self, snapshot: StepSnapshot) -> int:
+            return snapshot.step_index
+
+        def on_step(self, snapshot: StepSnapshot) -> None:
+            rewards.append(snapshot.reward)
+
+    resets, rewards = list[object](), list[float]()
+    for policy, chosen in ((Bare(), "seen"), (Forgetful(), "seen"), (Watching(), 7)):
+        actor = as_actor(policy)
+        assert actor.id == type(policy).__name__
+        assert actor.select_action(StepSnapshot(7, "seen", seed=3)) == chosen
+        actor.on_step(StepSnapshot(reward=2.0))
+        actor.on_episode_end(EpisodeSummary())
+    assert len(resets) == 1 and rewards == [2.0]
+
+
 def test_actor_is_returned_as_it_is():
     actor = ControllerActor(Pair())
     assert as_actor(actor) is actor
@@ -157,8 +183,8 @@ def test_actor_is_returned_as_it_is():
     ("thing", "words"),
     [
         (Parrot, "is a class"),
-        (7, "lacks id, name, select_action"),
-        (type("Half", (), {"id": "h", "name": "h", "select_action": print})(), "lacks reset, on_step_result"),
+        (7, "an int is no policy"),
+        (type("Half", (), {"id": "h", "reset": print, "select_action": 3})(), "select_action"),
     ],
 )
 def test_anything_else_is_refused_with_what_it_lacks(thing: object, words: str):

@@ -55,6 +55,10 @@ def test_it_carries_every_bundled_worker(names: set[str]) -> None:
         assert any(n.startswith(f"gym_gui/bundled/{worker}/{worker}/") for n in names), worker
 
 
+def test_its_packages_are_typed(names: set[str]) -> None:
+    assert {"gym_gui/py.typed", "mosaic_worker/py.typed"} <= names
+
+
 def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
     examples = "gym_gui/bundled/examples/"
     assert f"{examples}quickstart.py" in names

@@ -75,11 +75,22 @@ def place_of(error: BaseException, ours: Sequence[str] = ()) -> str:
 
 def traceback_text(error: BaseException) -> str:
     """The traceback from the first line that is not MOSAIC's on; whole where all are."""
+    start = _first_other(error) or error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, start)).rstrip()
+
+
+def own_part(error: Optional[BaseException]) -> Optional[BaseException]:
+    """An exception with the traceback from the author's first line on; ``None`` where it has none."""
+    if error is None or not place_of(error):
+        return None
+    return error.with_traceback(_first_other(error))
+
+
+def _first_other(error: BaseException) -> Optional[TracebackType]:
     found = error.__traceback__
     while found is not None and _package(found) in _OURS:
         found = found.tb_next
-    start = error.__traceback__ if found is None else found
-    return "".join(traceback.format_exception(type(error), error, start)).rstrip()
+    return found
 
 
 class FailureLog:
