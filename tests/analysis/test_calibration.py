@@ -1,0 +1,57 @@
+"""The simulation behind docs/statistics.md: what the documentation promises holds."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from rich.console import Console
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "calibration.py"
+
+
+@pytest.fixture(scope="module")
+def calibration() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("calibration", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["calibration"] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_means_of_skewed_returns_and_of_scores_hold_the_truth(calibration: ModuleType) -> None:
+    lognormal, scores = calibration.coverage(100, ["lognormal", "0 or 1, 95 % ones"], [20])
+    assert lognormal.mean >= 85 and scores.mean >= 93
+
+
+def test_shares_of_swapped_games_hold_the_truth(calibration: ModuleType) -> None:
+    assert all(c.mean >= 94 for c in calibration.shares(400))
+
+
+def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
+    few, more, many = calibration.verdicts(25, ["disaster on 3 % (67) against a sure 90"])
+    assert few.wrong > 20 and few.sentence == more.sentence == 0, "no data can tell, the sentence does"
+    assert many.wrong <= 16
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+def test_intervals_and_verdicts_are_as_good_as_they_say(
+    calibration: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = [*calibration.coverage(200), *calibration.shares(2000)]
+    said = list(calibration.verdicts(200))
+    with capsys.disabled():
+        calibration.show(held, said, Console(width=110))
+    hard = ("lognormal", "disaster on 3 %", "two modes")
+    for c in held:
+        assert c.what in hard or c.mean >= 90, c
+        assert c.iqm is None or c.iqm >= 90 or c.what == "two modes", c
+    for v in said:
+        assert v.sentence <= 9, v
+        if v.what.startswith("0 or 1, 95 % ones against"):
+            assert v.right >= 25, v
