@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import struct
 import sys
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from ulid import ULID
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.workers.environment import scrubbed
+from gym_gui.core.inherited import inherited
 from gym_gui.workers.spawn import Child, spawn
 from gym_gui.workers.tree import kill_tree, tagged
 
@@ -211,7 +210,7 @@ class EnvironmentProbe:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env=tagged(scrubbed(os.environ), self._tag),
+                env=tagged(inherited(), self._tag),
                 start_new_session=True,
             )
         except OSError as error:

@@ -23,8 +23,8 @@ from typing import Any, Final, cast
 
 import gym_gui
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.inherited import inherited
 from gym_gui.envs.keymaps import Axis, KeyScheme
-from gym_gui.workers.environment import scrubbed
 from gym_gui.workers.spawn import spawn
 from gym_gui.workers.tree import tagged
 
@@ -240,7 +240,7 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
 
 
 async def _ask_child(asked: str) -> dict[str, Any]:
-    environment = tagged(scrubbed(os.environ), "play-card")
+    environment = tagged(inherited(), "play-card")
     child = await spawn(
         *(sys.executable, "-m", "gym_gui.controllers.play_card"),
         stdin=asyncio.subprocess.PIPE,

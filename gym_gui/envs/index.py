@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.distributions import distributions_of
 
@@ -105,7 +106,9 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
 def _ask_child(kind: str, module: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-P", str(_CHILD), kind, module]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, env=inherited()
+        )
     except subprocess.TimeoutExpired as error:
         raise UsageError(f"importing {module} took longer than {_TIMEOUT_S:.0f} s") from error
     if done.returncode != 0:

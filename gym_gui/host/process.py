@@ -25,7 +25,7 @@ from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import WorkerLaunchError
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.services.store import Store
-from gym_gui.workers.environment import scrubbed
+from gym_gui.workers.environment import engine_environment
 from gym_gui.workers.spawn import Child, read_line, spawn
 from gym_gui.workers.tree import kill_tree, signal_name, tagged
 from gym_gui.workers.warden import guard, remove_after
@@ -118,7 +118,7 @@ class HostProcess:
         Raises:
             WorkerLaunchError: It did not come up.
         """
-        environment = tagged(scrubbed(os.environ), self._tag)
+        environment = tagged(engine_environment(), self._tag)
         guard(environment)
         folder = self._folder = self._store.runtime_dir() / f"h{random_secrets.token_hex(6)}"
         remove_after(folder)

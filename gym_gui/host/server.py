@@ -28,6 +28,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.inherited import set_aside
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
@@ -255,6 +256,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     die_with_parent(args.parent)
     adopt_orphans()
+    set_aside()
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     token = sys.stdin.readline().strip()
     begun = os.dup(1)

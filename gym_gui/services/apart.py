@@ -7,7 +7,6 @@ writes its result to stdout. Cancelling the task ends it with all it started.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from ulid import ULID
 
 from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.workers.environment import scrubbed
+from gym_gui.workers.environment import engine_environment
 from gym_gui.workers.spawn import Child, end, read_line, spawn
 from gym_gui.workers.tree import tagged
 
@@ -73,7 +72,7 @@ async def run_apart(module: str, *arguments: str, on_progress: OnProgress | None
         ApartError: It was killed, or ended with another status than 0, 1 or 2.
     """
     tag = str(ULID())
-    environment = tagged(scrubbed(os.environ), tag) | {"COLUMNS": "1000", "NO_COLOR": "1"}
+    environment = tagged(engine_environment(), tag) | {"COLUMNS": "1000", "NO_COLOR": "1"}
     child = await spawn(
         sys.executable,
         *("-m", module, *arguments),

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import ExperimentError, MissingDependencyError
+from gym_gui.core.inherited import withhold
 from gym_gui.core.secret_refs import SecretRef, references
-from gym_gui.workers.environment import withhold
 
 KEYRING_SERVICE: Final = "mosaic"
 

@@ -34,12 +34,21 @@ class Store:
     runtime: Path | None = None
 
     def data_dir(self, *parts: str) -> Path:
-        """A folder below the data folder.
+        """A folder below the data folder; what is made of them is private (mode 0700).
 
         Raises:
             UsageError: It cannot be made; names the variable that moves it.
         """
-        return _made(self.data.joinpath(*parts), "MOSAIC_DATA_DIR")
+        folder = self.data
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for part in parts:
+                folder /= part
+                folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise _cannot_make(folder, error, "MOSAIC_DATA_DIR") from error
+        return folder
 
     def runs_dir(self) -> Path:
         """Where run folders go when no other place is given; raises as :meth:`data_dir`."""

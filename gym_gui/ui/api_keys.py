@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import withhold
 from gym_gui.services.secrets import KEYRING_SERVICE
-from gym_gui.workers.environment import withhold
 
 _log = logging.getLogger(__name__)
 

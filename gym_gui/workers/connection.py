@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import gym_gui
 from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
 from gym_gui.wire.channel import PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
+from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0
 PATIENCE_S = 30.0
@@ -69,6 +70,7 @@ class WorkerConnection:
         self._heard = time.monotonic()
         self._failed = ""
         self._stopping = False
+        self._redaction = Redaction()
 
     @property
     def pid(self) -> int:
@@ -157,6 +159,7 @@ class WorkerConnection:
         """
         future: asyncio.Future[pb.Loaded] = asyncio.get_running_loop().create_future()
         self._loads[load.slot] = future
+        self._redaction.learn(load.secrets.values())
         self.send(pb.ToWorker(load=load))
         if self.outcome is not None:
             raise WorkerLaunchError(f"{self._name} for {load.agent} {self.outcome.words}")
@@ -174,6 +177,7 @@ class WorkerConnection:
 
     def _on_message(self, message: pb.FromWorker) -> None:
         self._heard = time.monotonic()
+        self._redaction.strike(message)
         body = message.WhichOneof("body")
         if body == "replies":
             self._events.on_replies(message.replies)
@@ -228,7 +232,7 @@ class WorkerConnection:
                 return
 
     def _finish(self, outcome: ProcessOutcome) -> None:
-        self.outcome = outcome
+        self.outcome = outcome = replace(outcome, words=self._redaction.text(outcome.words))
         if self._channel is not None:
             self._channel.close()
         if self._guard is not None:

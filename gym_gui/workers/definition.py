@@ -33,6 +33,7 @@ class LaunchSpec:
         carrier: How messages travel: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
         python: Interpreter of its own, absolute; ``None`` for the engine's.
         env: Variables added to the process's environment.
+        inherits: Variables of the person's that it gets besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
         python_path: Folders that make its package importable.
     """
@@ -41,6 +42,7 @@ class LaunchSpec:
     carrier: Carrier = "socket"
     python: Path | None = None
     env: Mapping[str, str] = field(default_factory=_no_env)
+    inherits: tuple[str, ...] = ()
     heartbeat_s: float | None = None
     python_path: tuple[Path, ...] = ()
 

@@ -1,30 +1,22 @@
-"""The environment variables a child process gets."""
+"""The environment variables that workers, and processes that start workers, get."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import mosaic_worker
+from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
-from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.tree import tagged
 
-_SECRET = re.compile(r"(API_?KEY|(^|_)KEYS?($|_)|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)", re.IGNORECASE)
-_withheld: set[str] = set()
 
-
-def withhold(variable: str) -> None:
-    """From now on no child of this process gets ``variable``, whatever its name looks like."""
-    _withheld.add(variable)
-
-
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """``environment`` without secrets, which travel in messages: what was withheld or looks like one."""
-    return {k: v for k, v in environment.items() if k not in _withheld and not _SECRET.search(k)}
+def engine_environment() -> dict[str, str]:
+    """Environment of a process that starts workers of its own: what any manifest names is for it as well."""
+    return inherited(name for definition in WorkerTypeRegistry.all() for name in definition.launch.inherits)
 
 
 def sdk_folder(foreign: bool) -> Path:
@@ -50,14 +42,14 @@ def worker_environment(
     launch = definition.launch
     foreign = launch.python is not None and launch.python != Path(sys.executable)
     cache = cache_dir() / "workers" / definition.type_id
-    env = scrubbed(os.environ)
+    env = inherited(launch.inherits)
     path = [str(p) for p in launch.python_path]
     sdk = sdk_folder(foreign)
     if foreign or "site-packages" not in sdk.parts:
         path.append(str(sdk))
     if path:
-        inherited = [] if foreign else [env.get("PYTHONPATH", "")]
-        env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, inherited)])
+        ours = [] if foreign else [env.get("PYTHONPATH", "")]
+        env["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, ours)])
     elif foreign:
         env.pop("PYTHONPATH", None)
     env.update(

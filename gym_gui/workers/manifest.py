@@ -203,6 +203,7 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
         carrier=launch.get("carrier", "socket" if package else "jsonl"),
         python=_interpreter(folder / Path(python).expanduser()) if python else None,
         env=launch.get("env", {}),
+        inherits=tuple(launch.get("inherits", ())),
         heartbeat_s=launch.get("heartbeat_s"),
         python_path=tuple(dict.fromkeys(path for each in packages for path in _python_path(*each))),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
+from gym_gui.core.inherited import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
 from gym_gui.workers.settings_schema import TYPES
 
@@ -116,6 +117,14 @@ def variables(value: Any) -> str:
     return ""
 
 
+def names(value: Any) -> str:
+    """A list of names of environment variables, none of which is a secret's."""
+    if problem := listing(text, "strings")(value):
+        return problem
+    secret = next((name for name in value if looks_secret(name)), "")
+    return f"a list without {secret!r}: keys are settings of type `secret`" if secret else ""
+
+
 _PARADIGM = one_of(*SteppingParadigm.__members__)
 _ID = matching(ID_PATTERN, "a name of 2 to 64 lower-case letters, digits and underscores")
 _TEXTS = listing(text, "strings")
@@ -146,6 +155,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         ),
         "python": Key(text, "Interpreter or virtual environment of its own; relative to the folder."),
         "env": Key(variables, "Environment variables added for the process."),
+        "inherits": Key(
+            names, "Variables of the person's environment that it gets besides the usual ones; no secrets."
+        ),
         "heartbeat_s": Key(positive, "Seconds of silence after which it counts as hung."),
     },
     "train": {

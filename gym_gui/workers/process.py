@@ -108,7 +108,7 @@ class WorkerProcess(WorkerConnection):
 
         async def forward(stream: asyncio.StreamReader | None) -> None:
             while stream is not None and (line := await read_line(stream)) is not None:
-                text = line.decode(errors="replace").rstrip()
+                text = self._redaction.text(line.decode(errors="replace").rstrip())
                 if text:
                     self._stderr.append(text)
                     self._events.on_log(logging.INFO, f"{self._name} output", text)

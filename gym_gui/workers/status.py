@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
+from gym_gui.core.inherited import inherited
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.discovery import Found
 from gym_gui.workers.registry import WorkerTypeDefinition
@@ -169,6 +170,7 @@ def _probe(
             text=True,
             timeout=_PROBE_TIMEOUT_S,
             check=True,
+            env=inherited(definition.launch.inherits),
         )
         versions, found, full = cast("tuple[dict[str, str | None], bool, str]", json.loads(done.stdout))
         environment = {"python_full_version": full, "python_version": full.rpartition(".")[0]}

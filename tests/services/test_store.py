@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from pathlib import Path
 
@@ -29,6 +30,12 @@ def test_variables_move_each_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert store.cache_dir("numba") == tmp_path / "CACHE/numba"
     assert (tmp_path / "DATA/policies").is_dir()
     assert (tmp_path / "CACHE/numba").is_dir()
+
+
+def test_the_data_folder_is_private(tmp_path: Path):
+    folder = Store(data=tmp_path / "share" / "mosaic").data_dir("training", "runs")
+    made = (folder, folder.parent, folder.parent.parent)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700] * 3
 
 
 def test_workers_follow_the_data_folder_and_runs_the_working_one(

@@ -13,9 +13,9 @@ import pytest
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import inherited
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.ui.api_keys import PROVIDERS, ApiKeys
-from gym_gui.workers.environment import scrubbed
 
 OPENROUTER = next(p for p in PROVIDERS if p.id == "openrouter")
 KEY = "sk-or-0123456789abcdef0123456789abcdef"
@@ -82,7 +82,7 @@ def test_without_a_keyring_it_stays_in_memory_and_says_so() -> None:
     assert keys.where(OPENROUTER) == "memory"
     slot = WorkerAssignment("operators_worker", "baseline", {"api_key": keys.reference(OPENROUTER)})
     assert resolve_secrets(slot) == {"api_key": KEY}
-    assert OPENROUTER.variable not in scrubbed(os.environ)
+    assert OPENROUTER.variable not in inherited()
     keys.forget(OPENROUTER)
     assert keys.where(OPENROUTER) == ""
 

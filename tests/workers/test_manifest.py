@@ -29,6 +29,7 @@ aliases = ["dice"]
 entry = "dice_worker.main:Dice"
 python = "venv"
 env = {DICE = "6"}
+inherits = ["WANDB_MODE"]
 heartbeat_s = 2.5
 [train]
 entry = "dice_worker.train"
@@ -91,6 +92,7 @@ def test_every_key_arrives(tmp_path: Path):
     assert d.launch.python == tmp_path / "venv/bin/python"
     assert d.launch.python_path == (tmp_path,)
     assert (dict(d.launch.env), d.launch.heartbeat_s) == ({"DICE": "6"}, 2.5)
+    assert d.launch.inherits == ("WANDB_MODE",)
     assert d.imports == ImportSpec("dice_worker.importing", (".zip", ".pt"))
     assert d.train == TrainSpec("dice_worker.train", ("ppo",), tmp_path / "train_schema.json")
     assert (d.pip_dependencies, d.system_dependencies) == (("numpy>=1.22",), ("stockfish",))

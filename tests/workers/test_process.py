@@ -70,6 +70,40 @@ async def test_what_libraries_print_is_forwarded_and_disturbs_nothing(tmp_path: 
         await in_time(lambda: ear.calls == ['{"model": "m", "input": 3}'], "the paid call")
 
 
+KEY = 'sk-"planted/by a test'
+ECHO = """
+import json, os
+from urllib.parse import quote
+from mosaic_worker import LoadError, Worker
+
+class Main(Worker):
+    def load(self, slot):
+        key = slot.secrets["api_key"]
+        if slot.settings.get("refuse"):
+            raise LoadError(f"401 for {key}")
+        print("the server said", key)
+        os.write(2, f"and {quote(key, safe='')}\\n".encode())
+        self.host.record_call({"reply": key, "raw": json.dumps({"key": key}), "headers": [key]})
+        return f"model of {key}"
+"""
+
+
+async def test_a_key_is_struck_out_of_all_that_a_worker_sends_back(tmp_path: Path):
+    load = request().message(0)
+    load.secrets["api_key"] = KEY
+    async with running(little_worker(tmp_path, ECHO)) as (process, ear):
+        policy = await process.load(load)
+        await in_time(lambda: "and [secret]" in ear.log_text and ear.calls, "the lines and the call")
+        load.settings = '{"refuse": true}'
+        with pytest.raises(SlotRefusedError) as refused:
+            await process.load(load)
+    assert policy == "model of [secret]"
+    assert "the server said [secret]" in ear.log_text
+    assert "401 for [secret]" in str(refused.value)
+    for text in (ear.log_text, str(refused.value), process.outcome_words, *ear.calls):
+        assert "planted" not in text
+
+
 async def test_refused_slot_says_why_and_leaves_the_worker_usable(tmp_path: Path):
     code = (
         "from mosaic_worker import LoadError, Worker\n"

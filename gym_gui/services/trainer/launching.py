@@ -158,7 +158,7 @@ def start_runner(
         OSError: It cannot be started.
         WorkerLaunchError: It says why not, or nothing.
     """
-    with open_file(log, "ab", permissions=0o600) as printed:
+    with open_file(log, "ab") as printed:
         child = subprocess.Popen(
             command,
             env=environment,

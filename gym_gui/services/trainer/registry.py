@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.records import RunRecord, record_from_data, record_to_data
+from mosaic_worker.plain_files import open_file
 
 _log = logging.getLogger(__name__)
 
@@ -159,6 +161,9 @@ def _plan(data: dict[str, Any]) -> RunPlan:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
+    # What the database keeps beside it gets the same mode.
+    with open_file(path, "ab", permissions=0o600) as file:
+        os.fchmod(file.fileno(), 0o600)
     db = sqlite3.connect(path, timeout=10.0)
     try:
         db.execute("PRAGMA journal_mode = WAL")

@@ -17,8 +17,11 @@ import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.place import NOTIFY, Address, find, log_file
-from gym_gui.workers.environment import scrubbed
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.environment import engine_environment
+from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.tree import TAG
+from mosaic_worker.plain_files import open_file
 
 START_S = 60.0
 """Time a daemon has to listen: a cold disk is slow."""
@@ -80,7 +83,8 @@ def _start(store: Store, options: tuple[str, ...]) -> Address:
     command = [sys.executable, "-m", "gym_gui", "daemon", *options]
     try:
         _make_room(log)
-        with log.open("ab") as said:
+        with open_file(log, "ab", permissions=0o600) as said:
+            os.fchmod(said.fileno(), 0o600)  # one that an earlier version made
             began = log.stat().st_size
             subprocess.run(
                 [sys.executable, "-I", "-S", "-c", _DETACH, *command],
@@ -119,7 +123,7 @@ def _found(store: Store, log: Path, began: int, listens: bool) -> Address:
 
 
 def _last_words(log: Path, began: int) -> str:
-    with contextlib.suppress(OSError), log.open("rb") as file:
+    with contextlib.suppress(OSError), open_file(log) as file:
         file.seek(began)
         lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
         return lines[-1].removeprefix("mosaic: ") if lines else ""
@@ -133,7 +137,8 @@ def _make_room(log: Path) -> None:
 
 
 def _environment(store: Store) -> dict[str, str]:
-    environment = scrubbed(os.environ)
+    discover(WorkerTypeRegistry)  # whose manifests say what trainings get
+    environment = engine_environment()
     # It belongs to no program: whoever started it may end, and what bears its tag with it.
     environment.pop(TAG, None)
     environment.update(

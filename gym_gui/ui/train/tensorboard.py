@@ -17,8 +17,8 @@ from ulid import ULID
 
 import mosaic_worker.launch
 from gym_gui.core.errors import MissingDependencyError, WorkerLaunchError
+from gym_gui.core.inherited import inherited
 from gym_gui.services.store import Store
-from gym_gui.workers.environment import scrubbed
 from gym_gui.workers.spawn import Child, read_line, spawn
 from gym_gui.workers.tree import kill_tree, tagged
 
@@ -107,7 +107,7 @@ class TensorBoard:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
-                env=tagged(scrubbed(os.environ), self._tag),
+                env=tagged(inherited(), self._tag),
                 start_new_session=True,
             )
         except OSError as error:

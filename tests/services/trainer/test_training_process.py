@@ -18,12 +18,12 @@ import psutil
 import pytest
 
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
+from gym_gui.core.inherited import withhold
 from gym_gui.services.trainer.folder import EXIT, LOG, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.environment import withhold
 from gym_gui.workers.tree import TAG, members, proportional_mb, resident_mb
 from tests.support.processes import Offspring, alive
 from tests.support.training import search_request, search_trainer
