@@ -56,9 +56,10 @@ def worker_environment(
         PYTHONSAFEPATH="1",
         PYTHONUNBUFFERED="1",
         CUDA_VISIBLE_DEVICES=",".join(gpus),
-        MPLCONFIGDIR=str(cache / "matplotlib"),
-        HF_HOME=str(cache / "huggingface"),
     )
+    # A person's own hold where the manifest names them.
+    env.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))
+    env.setdefault("HF_HOME", str(cache / "huggingface"))
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
         env.setdefault(threads, "1")
     env.update(launch.env)
