@@ -53,6 +53,8 @@ class Unfinished(NamedTuple):
     seed: int | None
     status: EpisodeStatus
     reason: str
+    lost: bool = False
+    """Nobody's failure but a process's: it is played again when the run is gone on with."""
 
 
 def _played() -> list[Played]:
@@ -121,7 +123,9 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
             reason = episode.error or (
                 "stopped" if episode.status is EpisodeStatus.ABORTED else "no reason given"
             )
-            data.unfinished.append(Unfinished(episode.episode_index, episode.seed, episode.status, reason))
+            lost = episode.status is EpisodeStatus.FAILED and episode.is_open
+            unfinished = Unfinished(episode.episode_index, episode.seed, episode.status, reason, lost)
+            data.unfinished.append(unfinished)
     data.played.sort(key=lambda e: e.episode)
     data.unfinished.sort(key=lambda e: e.episode)
     return data

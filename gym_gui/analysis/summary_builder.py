@@ -31,6 +31,7 @@ from gym_gui.analysis.summary import (
 )
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.record_fields import mapping
+from gym_gui.core.records import SESSION, WORKER
 
 
 def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> Summary:
@@ -225,19 +226,36 @@ def _so_far(run: Run, recorded: int) -> str:
     )
 
 
+_LOST = {SESSION: "session process", WORKER: "worker"}
+
+
+def _begun_again(run: Run) -> Iterable[str]:
+    """What was lost on the way, and for what reasons; recorded is what would have been without."""
+    for operator_id in run.operators:
+        for lost, words in _LOST.items():
+            again = [r for r in run.record.retries if (r.operator_id, r.lost) == (operator_id, lost)]
+            if again:
+                episodes = wording.count(len({r.episode_index for r in again}), "episode")
+                reasons = "; ".join(sorted({r.reason for r in again}))
+                yield f"Run {run.run_id}: {episodes} of {operator_id} begun again, {words} lost: {reasons}"
+
+
 def _notes(runs: Sequence[Run], entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> Iterable[str]:
     for run in runs:
         if run.record.status in ("running", "stopped"):
             yield _so_far(run, sum(len(e.data.indices) for e in entries if e.run is run))
         if run.record.problem:
             yield f"Run {run.run_id} ended early: {run.record.problem}"
-        if again := len(run.record.retries):
-            reasons = ", ".join(sorted({retry.reason for retry in run.record.retries}))
-            begun = f"{wording.count(again, 'episode')} begun again"
-            yield f"Run {run.run_id}: {begun}, session process lost: {reasons}"
+        yield from _begun_again(run)
     for entry in entries:
         if not entry.data.indices:
             yield f"{entry.label} has no finished episode."
+        if lost := sum(e.lost for e in entry.data.unfinished):
+            left = wording.count(lost, "episode")
+            yield (
+                f"{entry.label}: {left} could not be played, a process being lost; "
+                f"`mosaic run --resume {entry.run.run_id}` plays them."
+            )
     labels: Mapping[str, str] = {entry.key: entry.label for entry in entries}
     for c in comparisons:
         if c.outliers:

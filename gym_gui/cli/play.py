@@ -100,7 +100,7 @@ def _finished(folder: Path, totals: dict[str, int]) -> RunResult | None:
         return None
     episodes = failed = 0
     for operator_id, total in totals.items():
-        rows = [row.status for row in run.operators[operator_id].episodes() if row.status != "aborted"]
+        rows = [row.status for row in run.operators[operator_id].episodes() if not row.is_open]
         if len(rows) < total:
             return None
         episodes, failed = episodes + len(rows), failed + rows.count(EpisodeStatus.FAILED)
@@ -163,7 +163,7 @@ def _conclude(result: RunResult, as_json: bool) -> int:
             "failed": result.failed,
         }
         sys.stdout.write(json.dumps({**line, "problem": result.problem or None}) + "\n")
-    elif result.episodes:
+    elif result.episodes and result.folder.is_dir():
         from gym_gui.analysis import report
 
         report([result.folder])
@@ -171,7 +171,10 @@ def _conclude(result: RunResult, as_json: bool) -> int:
         sys.stdout.write(f"Run:  {result.folder}\n")
     if result.problem:
         tell(result.problem)
-    if result.status == STOPPED:
+    if result.status == STOPPED and result.folder.is_dir():
         tell(f"stopped; go on with: mosaic run --resume {result.folder}")
+    if result.problem:
+        return WORK_FAILED
+    if result.status == STOPPED:
         return INTERRUPTED
-    return WORK_FAILED if result.failed or result.problem else DONE
+    return WORK_FAILED if result.failed else DONE

@@ -266,4 +266,4 @@ def _print_failures(run: Run, standings: list[_Standing]) -> None:
         if len(errors) > _REASONS:
             write_line(f"  and {len(errors) - _REASONS} other reasons")
     if run.record.retries:
-        write_line(f"\nBegun again after their session process was lost: {len(run.record.retries)}")
+        write_line(f"\nBegun again after a process was lost: {len(run.record.retries)}")

@@ -59,6 +59,7 @@ class Episode:
         self.returns: dict[AgentID, float] = dict.fromkeys(seats, 0.0)
         self.invalid: dict[AgentID, int] = {}
         self.refused: dict[AgentID, str] = {}
+        self.lost = ""
         self.players: Mapping[AgentID, Mapping[str, Any]] = {}
         self._rebound: list[dict[str, Any]] = []
         self._passed_on: set[AgentID] = set()
@@ -370,4 +371,6 @@ class Episode:
         }
         if self._rebound:
             row["rebound"] = self._rebound
+        if self.lost:
+            row["lost"] = self.lost
         return lines, seal(row, untimed)

@@ -91,6 +91,8 @@ class LocalSession:
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
+            # Before somebody's eyes an episode ends with the reason, and is not begun again unasked.
+            begin_again=live is None,
         )
         if live is not None:
             self._desk = QuestionDesk(self._listener, self._controller.is_moving)
@@ -160,6 +162,10 @@ class LocalSession:
     def started(self, index: int) -> None:
         """Part of the engine's sink."""
         self._listener.on_started(index)
+
+    def retried(self, index: int, reason: str) -> None:
+        """Part of the engine's sink."""
+        self._listener.on_retried(index, reason)
 
     def finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """Part of the engine's sink."""

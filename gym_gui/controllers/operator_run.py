@@ -94,8 +94,14 @@ class OperatorRun:
                 self.suspects.appendleft(plan)
         return given_up
 
-    def lost_line(self, plan: EpisodePlan, error: str) -> bytes:
-        """The row of an episode that no session could finish."""
+    def lost_line(self, plan: EpisodePlan, error: str, lost: str = "") -> bytes:
+        """The row of an episode that no session could finish.
+
+        Args:
+            plan: The episode.
+            error: Why.
+            lost: The process that was missing, where neither players nor environment are why.
+        """
         seats = self.casting.seatings[plan.seating]
         agents = {
             agent: {
@@ -127,6 +133,8 @@ class OperatorRun:
             "wall_s": None,
             "trajectory_sha256": None,
         }
+        if lost:
+            row["lost"] = lost
         return seal(row, b"")
 
     def _worker(self, slot: str) -> str:

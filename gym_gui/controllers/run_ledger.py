@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from gym_gui.controllers.introductions import Introductions
 from gym_gui.controllers.operator_run import OperatorRun
 from gym_gui.controllers.sessions import SessionReady
 from gym_gui.core.config import Experiment
-from gym_gui.core.execution import EpisodePlan
 from gym_gui.services.recorder import Recorder, RecordingError, require_room
 
 _log = logging.getLogger(__name__)
@@ -33,10 +33,13 @@ class RunLedger:
         self._recorder: Recorder | None = None
         self._done: Mapping[str, set[int]] = {}
         self._retries: list[dict[str, Any]] = []
+        self._untold = False
+        self._held: list[_Held] = []
         self._introduced = Introductions()
         self.problem = ""
         if resume is not None:
             self._recorder, self._done = Recorder.reopen(resume)
+            self._retries += self._recorder.header.get("retries") or []
 
     def done(self, operator_id: str) -> set[int]:
         """Episodes that an earlier part of the run finished."""
@@ -77,46 +80,95 @@ class RunLedger:
         assert self._recorder is not None
         return self._recorder.folder
 
-    def episode(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
-        """Write a finished episode; sets :attr:`problem` where that is not possible any more."""
-        assert self._recorder is not None
-        failed = b'"status":"failed"' in episode
-        try:
-            self._recorder.episode(run.operator_id, steps, episode)
-        except RecordingError as exc:
-            failed, self.problem = True, str(exc)
-            self._last_words(run, plan, exc)
+    def episode(self, run: OperatorRun, steps: bytes, episode: bytes) -> None:
+        """Write a finished episode; where that is not possible it is held, and :attr:`problem` set."""
         run.done += 1
-        run.failed += failed
-
-    def _last_words(self, run: OperatorRun, plan: EpisodePlan, exc: RecordingError) -> None:
-        """Say in the run itself why it ends, if a few hundred bytes can still be written."""
-        assert self._recorder is not None
-        self._recorder.give_way()
-        try:
-            self._recorder.episode(run.operator_id, b"", run.lost_line(plan, exc.message))
-        except RecordingError:
-            _log.warning("not even the reason could be written: %s", exc)
+        run.failed += _has_failed(episode)
+        self._write(_Held(run, steps, episode))
 
     def call(self, run: OperatorRun, line: bytes) -> None:
-        """Write a paid call; sets :attr:`problem` where that is not possible any more."""
+        """Write a paid call; held as an episode is."""
+        self._write(_Held(run, None, line))
+
+    def _write(self, row: _Held) -> None:
         assert self._recorder is not None
         try:
-            self._recorder.call(run.operator_id, line)
+            row.write(self._recorder)
         except RecordingError as exc:
-            self.problem = str(exc)
+            self.problem = self.problem or str(exc)
+            self._held.append(row)
 
-    def retry(self, run: OperatorRun, index: int, reason: str) -> None:
-        """Note that an episode is begun again."""
-        row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason}
+    def retry(self, run: OperatorRun, index: int, reason: str, lost: str) -> None:
+        """Note that an episode is begun again.
+
+        Args:
+            run: Its operator.
+            index: Its index.
+            reason: How the process that was lost has ended.
+            lost: Which process: ``session`` or ``worker``.
+        """
+        row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason, "lost": lost}
         self._retries.append(row)
+        self._untold = True
+
+    def keep_up(self) -> None:
+        """Write what ``run.json`` does not say yet, and notice that the folder is gone."""
+        assert self._recorder is not None
+        try:
+            self._recorder.check()
+            if self._untold:
+                self._untold = False
+                self._recorder.update(retries=self._retries)
+        except RecordingError as exc:
+            self.problem = self.problem or str(exc)
 
     def close(self, status: str) -> None:
-        """End the run."""
-        if self._recorder is None:
+        """End the run; what could not be written before is tried once more, with the space kept for that."""
+        recorder = self._recorder
+        if recorder is None:
             return
-        retries = [*self._recorder.header.get("retries", []), *self._retries]
+        fields = {"retries": self._retries, "problem": self.problem or None}
         try:
-            self._recorder.close(status, retries=retries, problem=self.problem or None)
+            if self._held:
+                recorder.give_way()
+                recorder.update(status=status, **fields)  # first: the rest can be played again
+                self._write_held(recorder)
         except RecordingError as exc:
             _log.warning("%s", exc)
+        for row in self._held:
+            row.take_back()
+        try:
+            recorder.close(status, **fields)
+        except RecordingError as exc:
+            if not self.problem:
+                _log.warning("%s", exc)
+
+    def _write_held(self, recorder: Recorder) -> None:
+        while self._held:
+            self._held[0].write(recorder)
+            del self._held[0]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What is to be written: an episode, or without ``steps`` a paid call."""
+
+    run: OperatorRun
+    steps: bytes | None
+    line: bytes
+
+    def write(self, recorder: Recorder) -> None:
+        if self.steps is None:
+            recorder.call(self.run.operator_id, self.line)
+        else:
+            recorder.episode(self.run.operator_id, self.steps, self.line)
+
+    def take_back(self) -> None:
+        """It is not on record: the episode is as good as not played."""
+        if self.steps is not None:
+            self.run.done -= 1
+            self.run.failed -= _has_failed(self.line)
+
+
+def _has_failed(episode: bytes) -> bool:
+    return b'"status":"failed"' in episode

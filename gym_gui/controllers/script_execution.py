@@ -19,6 +19,7 @@ from gym_gui.controllers.sessions import OpenSession, SessionSettings, default_c
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.records import SESSION, WORKER
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
 
 __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
@@ -111,9 +112,15 @@ class OperatorScriptExecutionManager:
         """An episode is over: write it down."""
         if self.stopping:
             return
-        self._ledger.episode(run, plan, steps, episode)
+        self._ledger.episode(run, steps, episode)
         self._check_ledger()
+        self.nudge()
         self._show()
+
+    def retried(self, run: OperatorRun, index: int, reason: str) -> None:
+        """A worker was lost, and its session begins an episode again: write it down."""
+        self._ledger.retry(run, index, reason, WORKER)
+        self.nudge()
 
     def called(self, run: OperatorRun, line: bytes) -> None:
         """A paid call was made: write it down."""
@@ -123,7 +130,7 @@ class OperatorScriptExecutionManager:
     def _check_ledger(self) -> None:
         if self._ledger.problem:
             self.stop()
-        self.nudge()
+            self.nudge()
 
     def lost(self, seat: Seat, reason: str) -> None:
         """A session died: its episodes go back into the queue, what it kept is forgotten."""
@@ -133,7 +140,7 @@ class OperatorScriptExecutionManager:
         begun = sorted(seat.begun & seat.assigned.keys())
         _log.warning("a session process of %s %s", run.operator_id, words)
         for index in begun:
-            self._ledger.retry(run, index, words)
+            self._ledger.retry(run, index, words, SESSION)
         for plan in run.take_back(seat.assigned.values(), seat.begun):
             tries = run.tries[plan.index]
             self.finished(run, plan, b"", run.lost_line(plan, f"its session process {words}, {tries} times"))
@@ -178,8 +185,6 @@ class OperatorScriptExecutionManager:
         return RunResult(self._ledger.folder, status, episodes, failures, self._ledger.problem)
 
     def _status(self) -> str:
-        if self._ledger.problem:
-            return FAILED
         if self.stopping:
             return STOPPED
         return FAILED if any(run.failed for run in self._runs) else COMPLETED
@@ -241,6 +246,8 @@ class OperatorScriptExecutionManager:
             for seat in [s for s in self._seats if s.working and not s.assigned]:
                 self._reassign(seat)
             self._show()
+            self._ledger.keep_up()
+            self._check_ledger()
             if not self._changed.is_set():
                 try:
                     await asyncio.wait_for(self._changed.wait(), 0.5)
@@ -309,8 +316,9 @@ class OperatorScriptExecutionManager:
         waiting = [*run.suspects, *run.pending]
         run.suspects.clear()
         run.pending.clear()
+        error = f"no session could be started: {reason}"
         for plan in waiting:
-            self.finished(run, plan, b"", run.lost_line(plan, f"no session could be started: {reason}"))
+            self.finished(run, plan, b"", run.lost_line(plan, error, SESSION))
 
     # -- ending ----------------------------------------------------------------------
 

@@ -32,6 +32,10 @@ class SeatOwner(Protocol):
         """An episode is over."""
         ...
 
+    def retried(self, run: OperatorRun, index: int, reason: str) -> None:
+        """An episode is begun again, because a worker was lost."""
+        ...
+
     def called(self, run: OperatorRun, line: bytes) -> None:
         """A paid call was made."""
         ...
@@ -71,6 +75,9 @@ class Seat(QuietListener):
         if plan is not None:
             self._owner.finished(self.run, plan, steps, episode)
             self.feed()
+
+    def on_retried(self, index: int, reason: str) -> None:
+        self._owner.retried(self.run, index, reason)
 
     def on_steps(self, total: int) -> None:
         self.run.steps += total - self.steps

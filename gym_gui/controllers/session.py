@@ -9,20 +9,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
 from collections.abc import Iterable
 from itertools import count
 from typing import Protocol
 
 from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.episode_queue import EpisodeQueue
 from gym_gui.controllers.lineup import Lineup, Player, noop_of
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.assignment import OnInvalid
-from gym_gui.core.enums import ActionSource, EpisodeStatus
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Loss
 from gym_gui.core.errors import EpisodeError, SpaceError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.records import WORKER
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
 from gym_gui.core.types import AgentID, Answer, Decision
@@ -46,6 +47,10 @@ class EpisodeSink(Protocol):
         """An episode begins."""
         ...
 
+    def retried(self, index: int, reason: str) -> None:
+        """An episode is begun again, because a worker was lost."""
+        ...
+
     def finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """An episode is over: its rows and its own line, complete JSON lines."""
         ...
@@ -61,6 +66,7 @@ class SessionController:
         max_steps: Environment steps after which an episode is truncated.
         keep_observations: Write observations into the rows.
         spectator: Looks at what happens, without touching it.
+        begin_again: Whether episodes that a lost worker had begun are played again.
     """
 
     def __init__(
@@ -72,11 +78,12 @@ class SessionController:
         max_steps: int | None = None,
         keep_observations: bool = False,
         spectator: Spectator | None = None,
+        begin_again: bool = True,
     ) -> None:
         self._lineup, self._sink, self._mapping = lineup, sink, lineup.mapping
         self._room, self._spectator = concurrency, spectator
         self._max_steps, self._keep = max_steps, keep_observations
-        self._plans: deque[EpisodePlan] = deque()
+        self._queue, self._begin_again = EpisodeQueue(), begin_again
         self._more = True
         self._live: dict[int, Episode] = {}
         self._idle: list[Environment] = []
@@ -97,7 +104,7 @@ class SessionController:
 
     def add(self, plans: Iterable[EpisodePlan]) -> None:
         """Queue episodes."""
-        self._plans.extend(plans)
+        self._queue.add(plans)
         self._nudge()
 
     def close(self) -> None:
@@ -131,7 +138,7 @@ class SessionController:
 
     def abort(self) -> None:
         """End every live episode, recorded as ``aborted``, and forget those that have not begun."""
-        self._plans.clear()
+        self._queue.clear()
         for episode in list(self._live.values()):
             self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
         self._nudge()
@@ -205,7 +212,7 @@ class SessionController:
     @property
     def waiting(self) -> int:
         """Episodes that have not begun."""
-        return len(self._plans)
+        return len(self._queue)
 
     def _nudge(self) -> None:
         self._fresh.set()
@@ -235,7 +242,7 @@ class SessionController:
                 self._fresh.clear()
                 self._open_episodes()
                 if not self._live:
-                    if not self._more and not self._plans:
+                    if not self._more and not self._queue:
                         break
                     await self._idle_until_nudged()
                     continue
@@ -278,10 +285,10 @@ class SessionController:
         self._idle.clear()
 
     def _open_episodes(self) -> None:
-        if not self._plans or (self._gate.paused and self._live):
+        if not self._queue or (self._gate.paused and self._live):
             return
-        while self._plans and len(self._live) < self.room:
-            self._open(self._plans.popleft())
+        while (plan := self._queue.take(len(self._live), self.room)) is not None:
+            self._open(plan)
 
     def _open(self, plan: EpisodePlan) -> None:
         environment = self._idle.pop() if self._idle else self._lineup.make_environment()
@@ -297,7 +304,8 @@ class SessionController:
         )
         episode.players = self._records
         self._live[plan.index] = episode
-        self._sink.started(plan.index)
+        if not self._queue.losses(plan.index):
+            self._sink.started(plan.index)
         self._mapping.begin_episode(
             plan.index, {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()}
         )
@@ -326,6 +334,8 @@ class SessionController:
                 continue  # overtaken by a retry
             if answer.failure or answer.invalid:
                 self._take_unusable(episode, answer)
+                if episode.index not in live:
+                    continue  # its worker was lost
             else:
                 source = sources[decision.slot] or _human_source(answer)
                 episode.accept(answer, "retry" if decision.attempt else source)
@@ -362,8 +372,13 @@ class SessionController:
         """An answer that cannot be played: ask again, substitute, or fail, as configured."""
         decision = answer.decision
         agent = decision.agent_id
+        if answer.loss is Loss.DIED and self._begin_again:
+            self._lose(episode, f"{agent}: {answer.failure}")
+            return
         if answer.failure:
             episode.refused[agent] = answer.failure
+            if answer.loss is Loss.GIVEN_UP:
+                episode.lost = WORKER
             return
         episode.invalid[agent] = episode.invalid.get(agent, 0) + 1
         rule = self._lineup.rules.get(decision.slot)
@@ -399,6 +414,15 @@ class SessionController:
     def _log_cause(self, episode: Episode, error: EpisodeError) -> None:
         if error.__cause__ is not None:
             self._failures.add(f"episode {episode.index} failed", error.__cause__)
+
+    def _lose(self, episode: Episode, reason: str) -> None:
+        """The worker of a slot was lost: begin the episode again, unless it is what kills."""
+        if self._queue.lose(episode.plan):
+            self._release(episode, EpisodeStatus.ABORTED)
+            self._sink.retried(episode.index, reason)
+        else:
+            times = self._queue.losses(episode.index)
+            self._finish(episode, EpisodeStatus.FAILED, f"{reason}, {times} times")
 
     def _finish(self, episode: Episode, status: EpisodeStatus, error: str | None) -> None:
         players = episode.players

@@ -28,6 +28,10 @@ class SessionListener(Protocol):
         """An episode began."""
         ...
 
+    def on_retried(self, index: int, reason: str) -> None:
+        """An episode is begun again, because a worker was lost."""
+        ...
+
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """An episode is over; both are complete JSON lines."""
         ...
@@ -73,6 +77,9 @@ class QuietListener:
 
     def on_started(self, index: int) -> None:
         """An episode began."""
+
+    def on_retried(self, index: int, reason: str) -> None:
+        """An episode is begun again."""
 
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """An episode is over."""

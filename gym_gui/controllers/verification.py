@@ -238,6 +238,9 @@ class _Replay:
     def started(self, index: int) -> None:
         """Part of the engine's sink."""
 
+    def retried(self, index: int, reason: str) -> None:
+        """Part of the engine's sink; nothing that is verified can be lost."""
+
     def finished(self, index: int, steps: bytes, episode: bytes) -> None:
         """Part of the engine's sink."""
         played = [orjson.loads(line) for line in steps.splitlines()]

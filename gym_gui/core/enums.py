@@ -33,6 +33,15 @@ class EpisodeStatus(StrEnum):
     ABORTED = "aborted"
 
 
+class Loss(StrEnum):
+    """What became of the worker that owed an answer."""
+
+    DIED = "died"
+    """It ended or was ended, and another takes its place: what it played can be played again."""
+    GIVEN_UP = "given_up"
+    """No other takes its place any more."""
+
+
 class Outcome(StrEnum):
     """A team's result in one episode."""
 

@@ -9,6 +9,7 @@ version stays readable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,17 @@ from gym_gui.core.record_fields import (
     number_or_none,
     strings,
     text,
+)
+
+SESSION, WORKER = "session", "worker"
+"""Processes that may be lost, as ``lost`` has them."""
+
+_LOST_ONCE = re.compile(
+    r"[^:]+: worker \S+ (?:was killed|was ended|ended with|failed)\b(?!.*, \d+ times$).*"
+    r"|[^:]+: the worker .* was not started again .*"
+    r"|no session could be started: .*"
+    r"|the run folder cannot be written: .*",
+    re.DOTALL,
 )
 
 
@@ -98,6 +110,8 @@ class EpisodeRecord:
         invalid_actions: Unusable answers by seat.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
+        lost: The process that was missing, ``worker`` or ``session``, where neither the players nor
+            the environment made it fail; it is played again when the run is gone on with.
         started_at: ISO 8601 with offset, or ``None``.
         wall_s: Seconds from reset to end.
         trajectory_sha256: Digest of what was played, or ``None``.
@@ -125,7 +139,13 @@ class EpisodeRecord:
     wall_s: float | None
     trajectory_sha256: str | None
     record_sha256: str | None = None
+    lost: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is played again when the run is gone on with."""
+        return is_open(self.status, self.lost, self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +191,19 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class RetryRecord:
-    """An episode that was begun again because its session process was lost."""
+    """An episode that was begun again because a process was lost.
+
+    Attributes:
+        operator_id: Its operator.
+        episode_index: Its index.
+        reason: How that process ended.
+        lost: Which it was: ``session`` or ``worker``.
+    """
 
     operator_id: str
     episode_index: int
     reason: str
+    lost: str = SESSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +277,22 @@ def _agents(row: Fields) -> dict[str, AgentRecord]:
     }
 
 
+def is_open(status: str, lost: object, error: object) -> bool:
+    """Whether an episode that has a line is played again when its run is gone on with.
+
+    So are aborted ones, and failed ones whose failure was nobody's but a process's. Earlier versions
+    failed an episode at the first loss of its worker and did not mark it: the words tell.
+
+    Args:
+        status: Of its line.
+        lost: The same.
+        error: The same.
+    """
+    if status == EpisodeStatus.FAILED:
+        return bool(lost) or (isinstance(error, str) and _LOST_ONCE.fullmatch(error) is not None)
+    return status == EpisodeStatus.ABORTED
+
+
 def parse_episode(row: object, where: str) -> EpisodeRecord:
     """Read one line of ``episodes.jsonl``.
 
@@ -282,6 +326,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         wall_s=f.optional("wall_s", number, "seconds"),
         trajectory_sha256=f.optional("trajectory_sha256", text, "text"),
         record_sha256=f.optional("record_sha256", text, "text"),
+        lost=f.optional("lost", text, "text"),
         extra=f.rest(),
     )
 
@@ -325,6 +370,7 @@ def _retries(f: Fields, where: str) -> tuple[RetryRecord, ...]:
             operator_id=retry.need("operator_id", text, "text"),
             episode_index=retry.need("episode_index", count, "a whole number from 0"),
             reason=retry.optional("reason", text, "text") or "",
+            lost=retry.optional("lost", text, "text") or SESSION,
         )
         for retry in entries
     )

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.enums import Loss
+
 AgentID = str
 Mask = NDArray[np.bool_] | NDArray[np.int8]
 """1-D, one entry per action of a ``Discrete`` space (or the concatenation of a
@@ -115,6 +117,7 @@ class Answer(NamedTuple):
         failure: Why no reply can be had from this policy.
         latency_ms: Milliseconds from the ask to the answer.
         extras: Optional row fields: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``, ``said``.
+        loss: With ``failure``, where the worker was lost and its policy may be blameless.
     """
 
     decision: Decision
@@ -123,6 +126,7 @@ class Answer(NamedTuple):
     failure: str = ""
     latency_ms: float = 0.0
     extras: Mapping[str, Any] | None = None
+    loss: Loss | None = None
 
 
 class StepOutcome(NamedTuple):

@@ -138,6 +138,8 @@ class HostSession:
                 (self._live.discard if done.index in self._live else self._over_unbegun.add)(done.index)
                 listener.on_finished(done.index, done.steps, done.episode)
             listener.on_steps(event.news.steps)
+        elif body == "retried":
+            listener.on_retried(event.retried.index, event.retried.reason)
         elif body == "ready":
             self._on_ready(event.ready)
         elif body == "view":

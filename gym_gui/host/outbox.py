@@ -107,6 +107,9 @@ class Outbox:
         with contextlib.suppress(BrokenPipeError):
             os.write(self._begun, b"%d\n" % index)
 
+    def on_retried(self, index: int, reason: str) -> None:
+        self.put(pb.Event(retried=pb.Retried(index=index, reason=reason)))
+
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         self._news.finished.add(index=index, steps=steps, episode=episode)
         self._size += len(steps) + len(episode)

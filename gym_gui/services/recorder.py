@@ -6,6 +6,7 @@ line; a write that fails is undone to the byte, so that a full disk leaves no ha
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -25,6 +26,7 @@ from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
+from gym_gui.core.records import is_open
 from mosaic_worker.plain_files import lines, make_folder, open_file, read_file, replace_file
 from mosaic_worker.training_files import cut_half_line
 
@@ -61,9 +63,12 @@ class Appender:
             The file's size before it.
 
         Raises:
-            OSError: It could not be written; the file is as before.
+            OSError: It could not be written; the file is as before, or is gone.
         """
-        size = os.fstat(self._file.fileno()).st_size
+        status = os.fstat(self._file.fileno())
+        if not status.st_nlink:
+            raise FileNotFoundError(errno.ENOENT, "it was deleted", str(self._path))
+        size = status.st_size
         view = memoryview(data)
         try:
             while view:
@@ -255,7 +260,30 @@ class Recorder:
         except OSError as exc:
             raise self._error(exc) from exc
 
+    def check(self) -> None:
+        """Make sure that the folder is where it was; who writes to open files would not notice.
+
+        Raises:
+            RecordingError: It was deleted or moved.
+        """
+        if self._lock is None:
+            return
+        try:
+            there = os.path.samestat(os.fstat(self._lock), self.folder.stat())
+        except OSError:
+            there = False
+        if not there:
+            raise self._gone()
+
+    def _gone(self) -> RecordingError:
+        return RecordingError(
+            f"the run folder {self.folder} was deleted or moved while the run was on",
+            fix="What it held is gone with it: begin the run again, or go on with it where it is now",
+        )
+
     def _error(self, exc: OSError) -> RecordingError:
+        if isinstance(exc, FileNotFoundError):
+            return self._gone()
         return RecordingError(
             f"the run folder cannot be written: {exc.strerror}",
             fix="Free some space, then go on with `mosaic run --resume`",
@@ -374,7 +402,7 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _mend(folder: Path) -> dict[int, str]:
-    """Drop half lines, aborted episodes, and whatever of rows and episodes lacks the other.
+    """Drop half lines, episodes to be played again, and whatever of rows and episodes lacks the other.
 
     Returns:
         Status by index of the episodes that are done.
@@ -383,7 +411,7 @@ def _mend(folder: Path) -> dict[int, str]:
     cut_half_line(folder / "calls.jsonl", inside=run)
     episodes_path, steps_path = folder / "episodes.jsonl", folder / "steps.jsonl"
     last = {row["episode_index"]: row.get("state_sha") for _, row in _lines(steps_path)}
-    kept = [row for _, row in _lines(episodes_path) if row["status"] != "aborted" and _has_rows(row, last)]
+    kept = [row for _, row in _lines(episodes_path) if not _is_open(row) and _has_rows(row, last)]
     done = {int(row["episode_index"]): str(row["status"]) for row in kept}
     _rewrite(episodes_path, kept)
     end, sound = 0, True
@@ -398,6 +426,10 @@ def _mend(folder: Path) -> dict[int, str]:
         with suppress(FileNotFoundError), open_file(steps_path, "r+b", inside=run) as file:
             file.truncate(end)
     return done
+
+
+def _is_open(row: Mapping[str, Any]) -> bool:
+    return is_open(row["status"], row.get("lost"), row.get("error"))
 
 
 def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gym_gui.core.enums import EpisodeStatus, Loss
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
@@ -41,6 +42,9 @@ class WorkerSlot:
         deadline_s: Longest time for an answer; ``None`` for no limit.
         pipeline: What happens to observations before the worker sees them; ``observation_space``
             is what comes out.
+
+    Attributes:
+        completed: Episodes that it has played to their end.
     """
 
     exclusive = False
@@ -73,6 +77,7 @@ class WorkerSlot:
         self._patient_until = 0.0
         self._away = False
         self._gone = ""
+        self.completed = 0
 
     @property
     def action_space(self) -> Space:
@@ -103,6 +108,7 @@ class WorkerSlot:
         self._begun.discard(episode)
         if self._streams is not None:
             self._streams.end(episode)
+        self.completed += summary.status == EpisodeStatus.COMPLETED
         if self._tainted.pop(episode, None) is None and self._starts.pop(episode, None) is None:
             self._ends.append(summary)
 
@@ -116,8 +122,10 @@ class WorkerSlot:
         """Hand in questions; their answers reach the sink."""
         if self._gone or self._tainted:
             failures = [self._gone or self._tainted.get(d.episode, "") for d in decisions]
-            self._sink([Answer(d, failure=f) for d, f in zip(decisions, failures, strict=True) if f])
-            decisions = [d for d, f in zip(decisions, failures, strict=True) if not f]
+            loss = Loss.GIVEN_UP if self._gone else Loss.DIED
+            pairs = list(zip(decisions, failures, strict=True))
+            self._sink([Answer(d, failure=f, loss=loss) for d, f in pairs if f])
+            decisions = [d for d, f in pairs if not f]
         if self._streams is not None:
             decisions = self._see(self._streams, decisions)
         self._queue.extend(decisions)
@@ -335,12 +343,12 @@ class WorkerSlot:
             self._sink(answers)
 
     def on_lost(self, outcome: ProcessOutcome) -> None:
-        """The process ended: every episode it had begun has failed; new ones wait."""
+        """The process ended: every episode it had begun is lost; those it has not heard of wait."""
         lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
-        owed = [d for d, _ in self._open.values()] + [d for d in self._queue if d.episode in self._begun]
+        begun = self._begun - self._starts.keys()
+        owed = [d for d, _ in self._open.values()] + [d for d in self._queue if d.episode in begun]
         self._away = True
-        self._tainted.update(dict.fromkeys(self._begun - self._starts.keys(), lost))
-        self._tainted.update((d.episode, lost) for d in owed)
+        self._tainted.update(dict.fromkeys(begun, lost))
         self._queue = [d for d in self._queue if d.episode not in self._tainted]
         self._open.clear()
         self._with_person.clear()
@@ -351,7 +359,7 @@ class WorkerSlot:
             self._timer.cancel()
             self._timer = None
         if owed:
-            self._sink([Answer(d, failure=lost) for d in owed])
+            self._sink([Answer(d, failure=lost, loss=Loss.DIED) for d in owed])
 
     def resume(self, process: WorkerConnection) -> None:
         """Go on with a new process that has loaded the same slot."""
@@ -363,7 +371,7 @@ class WorkerSlot:
         self._gone = reason
         waiting, self._queue = self._queue, []
         if waiting:
-            self._sink([Answer(d, failure=reason) for d in waiting])
+            self._sink([Answer(d, failure=reason, loss=Loss.GIVEN_UP) for d in waiting])
 
     def retire(self) -> None:
         """Nobody asks it any more, or waits for its answers."""

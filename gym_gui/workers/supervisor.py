@@ -26,8 +26,8 @@ from mosaic_worker.preprocessing import Pipeline
 
 _log = logging.getLogger(__name__)
 
-MAX_RESTARTS = 3
-"""How often a worker that ended by itself is started again within one session."""
+MAX_RESTARTS = 5
+"""How often a worker that ended by itself is started again while it plays no episode to its end."""
 
 
 def _no_secrets() -> dict[str, str]:
@@ -138,7 +138,7 @@ class _Post:
         self.unused: set[int] = set()
         self.policies: list[str] = []
         self._process: WorkerConnection | None = None
-        self._restarts = 0
+        self._restarts = self._completed = 0
         self._ready = False
         self._restart: asyncio.Task[None] | None = None
 
@@ -186,6 +186,9 @@ class _Post:
 
     async def _refill(self, outcome: ProcessOutcome) -> None:
         reason = f"the worker {outcome.words} and was not started again (tried {MAX_RESTARTS} times)"
+        completed = sum(slot.completed for slot in self.slots)
+        if completed > self._completed:
+            self._restarts, self._completed = 0, completed
         while self._restarts < MAX_RESTARTS:
             self._restarts += 1
             try:

@@ -296,11 +296,14 @@ def test_a_run_that_is_on_or_was_stopped_is_summarised_so_far(tmp_path: Path, ru
 
 def test_what_befell_a_run_is_told(tmp_path: Path, runs: Any) -> None:
     retries = [{"operator_id": "a", "episode_index": i, "reason": "was killed (signal 9)"} for i in (0, 1)]
+    lost = {"reason": "agent_0: worker x was killed (signal 9)", "lost": "worker"}
+    retries.append({"operator_id": "a", "episode_index": 2, **lost})
     extra = {"retries": retries, "problem": "no space left", "status": "failed"}
     notes = _summary(tmp_path, runs, {"a": [runs.single("a", 0, 1.0)]}, extra=extra).notes
     assert any(
-        "2 episodes begun again, session process lost: was killed (signal 9)" in note for note in notes
+        "2 episodes of a begun again, session process lost: was killed (signal 9)" in note for note in notes
     )
+    assert any("1 episode of a begun again, worker lost: agent_0: worker x was" in note for note in notes)
     assert any("ended early: no space left" in note for note in notes)
 
 

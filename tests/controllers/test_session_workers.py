@@ -32,6 +32,9 @@ class Listener(Sheet):
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         self.finished(index, steps, episode)
 
+    def on_retried(self, index: int, reason: str) -> None:
+        self.retried(index, reason)
+
     def on_steps(self, total: int) -> None: ...
 
     def on_call(self, line: bytes) -> None:
@@ -103,12 +106,12 @@ async def test_a_retry_carries_its_reason_to_the_worker_and_is_recorded() -> Non
     assert listener.column(0, "action_source") == ["policy", "policy", "retry", "policy", "policy"]
 
 
-async def test_a_worker_that_dies_fails_what_it_held_and_plays_on(tmp_path: Path) -> None:
+async def test_a_worker_that_dies_plays_what_it_held_again(tmp_path: Path) -> None:
     mortal = faulty(fault="signal", signal="SIGKILL", at=7, once=str(tmp_path / "died"))
     listener = await played(operator({"agent": mortal}), range(12), 2)
-    failed = [e for e in listener.episodes.values() if e["status"] == "failed"]
-    assert 1 <= len(failed) <= 2
-    assert all("test_worker was killed (signal 9, SIGKILL)" in e["error"] for e in failed)
+    assert {e["status"] for e in listener.episodes.values()} == {"completed"}
+    assert 1 <= len(listener.again) <= 2
+    assert all("test_worker was killed (signal 9, SIGKILL)" in reason for _, reason in listener.again)
 
 
 async def test_a_worker_and_a_policy_in_this_process_share_a_match() -> None:

@@ -130,7 +130,7 @@ def test_limits_are_those_of_the_code(words: str):
 
 
 def test_restarts_are_those_of_the_code():
-    assert supervisor.MAX_RESTARTS == 3 and "up to three times in a session" in PAGE
+    assert supervisor.MAX_RESTARTS == 5 and "After five ends in a row" in PAGE
     assert f"/{SERVICE}/{METHOD}" == grpc_channel.METHOD
 
 

@@ -40,10 +40,14 @@ class Notes:
     episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
     logs: list[str] = field(default_factory=list)
     ends: list[str] = field(default_factory=list)
+    retried: list[int] = field(default_factory=list)
     steps: int = 0
 
     def on_started(self, index: int) -> None:
         self.started.append(index)
+
+    def on_retried(self, index: int, reason: str) -> None:
+        self.retried.append(index)
 
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         assert index not in self.episodes

@@ -40,10 +40,10 @@ def test_a_stopped_worker_is_noticed_and_replaced(tmp_path: Path, offspring: Off
     os.kill(run.worker("hung", "brisk_worker"), signal.SIGSTOP)
     gate.open()
     assert run.wait() == 1
-    assert run.statuses("hung") == [DONE, "failed", DONE, DONE, DONE]
-    assert run.statuses("other") == [DONE] * 5
-    error = run.episodes("hung")[1].error or ""
-    assert error.startswith("agent_0: worker brisk_worker was ended: did not respond for ")
+    assert run.statuses("hung") == run.statuses("other") == [DONE] * 5
+    (retry,) = run.header()["retries"]
+    assert (retry["operator_id"], retry["episode_index"]) == ("hung", 1)
+    assert retry["reason"].startswith("agent_0: worker brisk_worker was ended: did not respond for ")
     assert run.statuses("silent") == ["failed"] * 5
     errors = {episode.error for episode in run.episodes("silent").values()}
     assert errors == {"agent_0: unusable action at step 0: no answer within 0.3 s"}

@@ -37,8 +37,10 @@ class Main(Worker):
 """
 
 
-def test_a_killed_worker_costs_the_episode_it_played(tmp_path: Path, offspring: Offspring, gate: Gate):
-    """One that is killed again and again is started three times more, then given up."""
+def test_a_killed_worker_costs_a_retry_of_the_episode_it_played(
+    tmp_path: Path, offspring: Offspring, gate: Gate
+):
+    """One that kills itself again and again is started five times more, then given up."""
     little_worker(tmp_path / "data/workers", MORTAL, "mortal_worker")
     mortal = operator("mortal", slot("baseline", worker_id="mortal_worker"))
     victim = operator("victim", task=GATED, env_kwargs=gate.kwargs(at=102))
@@ -51,12 +53,17 @@ def test_a_killed_worker_costs_the_episode_it_played(tmp_path: Path, offspring: 
     assert run.statuses("mortal") == ["failed"] * 6
     errors = [run.episodes("mortal")[k].error or "" for k in range(6)]
     assert all("was killed (signal 9, SIGKILL)" in error for error in errors)
-    assert ["not started again" in error for error in errors] == [False] * 4 + [True] * 2
-    assert run.statuses("victim") == [DONE, DONE, "failed", DONE, DONE, DONE]
-    assert run.statuses("other") == [DONE] * 6
-    error = run.episodes("victim")[2].error
-    assert error == "agent_0: worker operators_worker was killed (signal 9, SIGKILL)"
-    assert run.header()["status"] == "failed" and run.header()["retries"] == []
+    assert ["not started again" in error for error in errors] == [False] * 3 + [True] * 3
+    assert [run.episodes("mortal")[k].lost for k in range(6)] == [None] * 3 + ["worker"] * 3
+    assert run.statuses("victim") == run.statuses("other") == [DONE] * 6
+    (retry,) = [r for r in run.header()["retries"] if r["operator_id"] == "victim"]
+    assert retry == {
+        "operator_id": "victim",
+        "episode_index": 2,
+        "reason": "agent_0: worker operators_worker was killed (signal 9, SIGKILL)",
+        "lost": "worker",
+    }
+    assert run.header()["status"] == "failed"
     assert {s.action_source for s in run.steps("victim")} == {ActionSource.POLICY}
     assert "the worker of agent_0 was killed" in run.err
 
@@ -70,10 +77,11 @@ def test_one_of_three_workers_of_a_parallel_game(tmp_path: Path, offspring: Offs
     assert len(offspring.workers("team")) == 3, "each decided by its own process"
     kill(offspring.find("mosaic_worker", "--agents", "agent_1")[0])
     gate.open()
-    assert run.wait() == 1
-    assert run.statuses("team") == [DONE, "failed", DONE, DONE]
-    error = run.episodes("team")[1].error
-    assert error == "agent_1: worker operators_worker was killed (signal 9, SIGKILL)"
+    assert run.wait() == 0
+    assert run.statuses("team") == [DONE] * 4
+    (retry,) = run.header()["retries"]
+    assert retry["episode_index"] == 1
+    assert retry["reason"] == "agent_1: worker operators_worker was killed (signal 9, SIGKILL)"
 
 
 @pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.full), 3])
@@ -93,7 +101,12 @@ async def test_a_killed_session_costs_its_episodes_a_retry_and_changes_nothing(
     retried = {entry["episode_index"]: entry for entry in header["retries"]}
     assert 2 in retried and retried.keys() <= set(range(2 + concurrency))
     reason = "was killed (signal 9, SIGKILL)"
-    assert retried[2] == {"operator_id": "victim", "episode_index": 2, "reason": reason}
+    assert retried[2] == {
+        "operator_id": "victim",
+        "episode_index": 2,
+        "reason": reason,
+        "lost": "session",
+    }
     undisturbed = await played_here(tmp_path / "again", plan)
     assert compare_runs(run.folder, undisturbed.folder) is None
 

@@ -38,11 +38,15 @@ class Sheet:
 
     order: list[int] = field(default_factory=list)
     began: list[int] = field(default_factory=list)
+    again: list[tuple[int, str]] = field(default_factory=list)
     rows: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def started(self, index: int) -> None:
         self.began.append(index)
+
+    def retried(self, index: int, reason: str) -> None:
+        self.again.append((index, reason))
 
     def finished(self, index: int, steps: bytes, episode: bytes) -> None:
         assert index not in self.episodes, "an episode ended twice"

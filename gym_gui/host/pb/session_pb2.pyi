@@ -97,8 +97,10 @@ class Step(_message.Message):
     def __init__(self) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("in_haste",)
+    IN_HASTE_FIELD_NUMBER: _ClassVar[int]
+    in_haste: bool
+    def __init__(self, in_haste: bool = ...) -> None: ...
 
 class Pace(_message.Message):
     __slots__ = ("steps_per_s",)
@@ -152,7 +154,7 @@ class Present(_message.Message):
     def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "looks")
+    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "retried", "looks")
     READY_FIELD_NUMBER: _ClassVar[int]
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -164,6 +166,7 @@ class Event(_message.Message):
     WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
     REBOUND_FIELD_NUMBER: _ClassVar[int]
     PRESENTED_FIELD_NUMBER: _ClassVar[int]
+    RETRIED_FIELD_NUMBER: _ClassVar[int]
     LOOKS_FIELD_NUMBER: _ClassVar[int]
     ready: Ready
     news: News
@@ -176,8 +179,9 @@ class Event(_message.Message):
     withdrawn: Withdrawn
     rebound: Rebound
     presented: Presented
+    retried: Retried
     looks: Looks
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
 
 class Ready(_message.Message):
     __slots__ = ("pid", "players", "concurrency", "versions", "actions")
@@ -212,6 +216,14 @@ class Finished(_message.Message):
     steps: bytes
     episode: bytes
     def __init__(self, index: _Optional[int] = ..., steps: _Optional[bytes] = ..., episode: _Optional[bytes] = ...) -> None: ...
+
+class Retried(_message.Message):
+    __slots__ = ("index", "reason")
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    index: int
+    reason: str
+    def __init__(self, index: _Optional[int] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class PaidCall(_message.Message):
     __slots__ = ("json",)

@@ -70,6 +70,9 @@ class LiveListener:
     def on_steps(self, total: int) -> None:
         """Views count steps."""
 
+    def on_retried(self, index: int, reason: str) -> None:
+        """What is watched is not begun again."""
+
     def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
         if self._audience.hears(self):
             self._audience.on_finished(index, steps, episode)
