@@ -40,6 +40,7 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MissingDependencyError, MosaicError, PolicyFailure, UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
+from gym_gui.core.protocols import check_policy
 from gym_gui.core.records import EpisodeRecord
 from gym_gui.services.policy_files import PolicyFile, read_policy_file
 from gym_gui.services.policy_library import PolicyLibrary
@@ -151,6 +152,7 @@ def evaluate(
     concurrency: int = 16,
     api: str | None = None,
     seats: str = "fixed",
+    teams: Mapping[str, Sequence[str]] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     observations: bool = False,
     on_progress: OnProgress | None = None,
@@ -170,6 +172,7 @@ def evaluate(
         concurrency: Episodes in flight.
         api: ``"aec"`` or ``"parallel"``, where there is a choice.
         seats: ``"swap"`` plays every seed once per rotation of the teams.
+        teams: Agents of each team, where the environment's own teams are not meant.
         env_kwargs: For the environment's factory.
         observations: Record observations.
         on_progress: Told how far it is, a few times a second.
@@ -198,6 +201,7 @@ def evaluate(
                 concurrency=concurrency,
                 api=api,
                 seats=seats,
+                teams=teams,
                 env_kwargs=env_kwargs,
                 observations=observations,
                 on_progress=on_progress,
@@ -219,6 +223,7 @@ async def aevaluate(
     concurrency: int = 16,
     api: str | None = None,
     seats: str = "fixed",
+    teams: Mapping[str, Sequence[str]] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     observations: bool = False,
     on_progress: OnProgress | None = None,
@@ -245,6 +250,7 @@ async def aevaluate(
             manager=seated.managers,
             api=api,
             seats=seats,
+            teams=teams,
         )
         execution = ExecutionConfig(episodes, _schedule(seeds), concurrency=concurrency)
         execution.check_distinct()
@@ -276,6 +282,8 @@ class _Seated:
         given = {_SHORT.get(agent, agent): policy for agent, policy in agents.items()}
         slots = {a: _assignment(p) for a, p in given.items() if _is_configured(p)}
         objects = {a: p for a, p in given.items() if a not in slots}
+        for policy in objects.values():
+            check_policy(policy)
         # A manager's slot exists where the operator names one; an object takes the named one's place.
         managers = {
             a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")

@@ -150,3 +150,21 @@ def test_episodes_as_a_data_frame(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     frame = evaluate("CartPole-v1", Lean, seeds=3, out=tmp_path).to_pandas()
     assert list(frame["seed"]) == [0, 1, 2] and set(frame["status"]) == {"completed"}
+
+
+def test_a_game_of_ones_own_is_won_drawn_and_lost_by_returns(tmp_path: Path) -> None:
+    def outcomes(rewards: dict[str, float], task: str = "Turns", **more: Any) -> dict[str, str]:
+        turns = [["a", {}, {}], ["b", rewards, {"a": "t", "b": "t"}]]
+        kwargs = {"agents": ["a", "b"], "turns": turns}
+        both: dict[str, Any] = dict.fromkeys("ab", lambda seen: 0)
+        results = evaluate(
+            f"tests.support.arenas:{task}", both, seeds=1, env_kwargs=kwargs, out=tmp_path, **more
+        )
+        return dict(results.episodes[0].outcome or {})
+
+    assert outcomes({"a": 1.0, "b": -1.0}) == {"a": "win", "b": "loss"}
+    assert outcomes({"a": 0.5, "b": 0.5}) == {"a": "draw", "b": "draw"}
+    assert outcomes({"a": 1.0}, teams={"both": ["a", "b"]}) == {}
+    assert outcomes({"a": 1.0}, max_steps=1) == {}
+    assert outcomes({"b": 1.0}, task="together", teams={"x": ["a"], "y": ["b"]}) == {"x": "loss", "y": "win"}
+    assert outcomes({"b": 1.0}, task="together") == {}

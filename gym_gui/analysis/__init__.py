@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gym_gui.analysis.compare import RunDifference, compare_runs
     from gym_gui.analysis.page import render_html
     from gym_gui.analysis.reader import OperatorRun, Run, open_run
-    from gym_gui.analysis.reporting import report, write_html, write_summary
+    from gym_gui.analysis.reporting import report, write_html, write_report, write_summary
     from gym_gui.analysis.summary import Summary
     from gym_gui.analysis.summary_builder import summarize
     from gym_gui.analysis.text import render_text
@@ -29,6 +29,7 @@ __all__ = [
     "report",
     "summarize",
     "write_html",
+    "write_report",
     "write_summary",
 ]
 
@@ -44,6 +45,7 @@ _HOME = {
     "report": "reporting",
     "summarize": "summary_builder",
     "write_html": "reporting",
+    "write_report": "reporting",
     "write_summary": "reporting",
 }
 

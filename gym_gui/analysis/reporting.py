@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 from rich.console import Console
@@ -17,10 +18,8 @@ from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
 from gym_gui.analysis.transcript import Transcript
 from gym_gui.analysis.transcript_page import render_transcript
+from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
-
-PLAIN_WIDTH = 100
-"""Columns where the output is no terminal."""
 
 
 def report(
@@ -52,21 +51,30 @@ def report(
     """
     runs = _open_all(paths)
     summary = summarize(runs)
-    if console is None:
-        console = Console(highlight=False)
-        if not console.is_terminal:
-            console.width = PLAIN_WIDTH
-    if as_json:
-        console.file.write(_dump(summary).decode() + "\n")
-    else:
-        render_text(summary, console)
+    console = console or terminal.console()
     folder = Path(out) if out is not None else runs[0].path if len(runs) == 1 else None
-    if folder is not None:
-        write_summary(summary, folder)
-        page = write_html(summary, folder, runs)
-        if not as_json:
-            console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
+    if not as_json:
+        render_text(summary, console)
+    page = None if folder is None else write_report(summary, folder, runs)
+    if as_json:
+        data = summary.to_json() | {"report": None if page is None else str(page)}
+        console.file.write(_dump(data).decode() + "\n")
+    elif page is not None:
+        console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
     return summary
+
+
+def write_report(summary: Summary, folder: Path, runs: Sequence[Run]) -> Path:
+    """Write ``summary.json`` and the pages.
+
+    Returns:
+        The report's page.
+
+    Raises:
+        UsageError: They cannot be written.
+    """
+    write_summary(summary, folder)
+    return write_html(summary, folder, runs)
 
 
 def _open_all(paths: Sequence[str | Path]) -> list[Run]:
@@ -87,7 +95,7 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     Raises:
         UsageError: It cannot be written.
     """
-    return _write(folder / "summary.json", _dump(summary) + b"\n")
+    return _write(folder / "summary.json", _dump(summary.to_json()) + b"\n")
 
 
 def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path:
@@ -112,8 +120,8 @@ def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path
     return _write(folder / "report.html", render_html(summary, calls=calls).encode("utf-8", "replace"))
 
 
-def _dump(summary: Summary) -> bytes:
-    return orjson.dumps(summary.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+def _dump(data: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
 
 
 def _write(path: Path, content: bytes) -> Path:

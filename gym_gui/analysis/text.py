@@ -12,6 +12,7 @@ from rich.text import Text
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.summary import Estimate, Failure, OperatorSummary, Summary
+from gym_gui.core.terminal import plain_width
 
 KIND_WORDS = {
     "rl": "RL",
@@ -89,12 +90,20 @@ def render_text(summary: Summary, console: Console) -> None:
     )
 
 
-def text_of(summary: Summary, width: int = 100) -> str:
-    """The report without colours, as the text that ``mosaic report`` prints."""
+def text_of(summary: Summary, width: int | None = None) -> str:
+    """The report without colours, as the text that ``mosaic report`` prints.
+
+    Args:
+        summary: What to say.
+        width: Columns; by default those of ``COLUMNS``, else 100.
+    """
     buffer = io.StringIO()
     # In a notebook rich would show it there and then, whatever the file.
     render_text(
-        summary, Console(file=buffer, width=width, highlight=False, color_system=None, force_jupyter=False)
+        summary,
+        Console(
+            file=buffer, width=width or plain_width(), highlight=False, color_system=None, force_jupyter=False
+        ),
     )
     return buffer.getvalue()
 

@@ -114,11 +114,13 @@ def run_command(
 
 
 @app.command()
-def verify(run: RunFolder, as_json: Json = False) -> None:
-    """Re-execute a run's actions and compare every step."""
-    from gym_gui.cli.verify import verify_run
+def verify(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")], as_json: Json = False
+) -> None:
+    """Re-execute the actions of runs and compare every step."""
+    from gym_gui.cli.verify import verify_runs
 
-    raise typer.Exit(verify_run(run, as_json=as_json))
+    raise typer.Exit(verify_runs(runs, as_json=as_json))
 
 
 @app.command()
@@ -459,7 +461,7 @@ def run(arguments: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         with reported(as_json="--json" in arguments):
-            result = command.main(list(arguments), prog_name="mosaic", standalone_mode=False)
+            result = _invoked(command, arguments)
     except _CLICK_ERROR as exc:
         return _refuse(exc)
     except (typer.Abort, KeyboardInterrupt):
@@ -468,6 +470,15 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as exc:
         return exc.code if isinstance(exc.code, int) else 1
     return result if isinstance(result, int) else DONE
+
+
+def _invoked(command: Any, arguments: Sequence[str]) -> object:
+    """Run a command; its ``main`` would end the program where the reader of the output is gone."""
+    try:
+        with command.make_context("mosaic", list(arguments)) as context:
+            return command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
 
 
 def _refuse(exc: Any) -> int:

@@ -41,9 +41,11 @@ def check_env(env: str, *, api: str | None = None, as_json: bool = False) -> int
     Raises:
         UsageError: The environment is unknown, not installed, or cannot be made.
     """
-    spec = envs.resolve(env, api=api)
     # Pictures are drawn into memory; SDL need not look for a screen, nor complain of none.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    first = envs.make(envs.resolve(env, api=api))
+    spec = first.spec  # which interface one's own environment has is known once it is made
+    first.close()
 
     def make() -> ParadigmAdapter:
         return envs.make(spec).adapter

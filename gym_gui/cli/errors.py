@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from gym_gui.core.errors import MosaicError, UsageError
 
@@ -15,7 +16,8 @@ DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 def tell(text: str) -> None:
     """Say something on stderr, on one line and under our name."""
-    sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
+    with suppress(BrokenPipeError):
+        sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
 
 
 def tell_error(error: MosaicError, *, as_json: bool) -> None:
@@ -37,6 +39,9 @@ def reported(*, as_json: bool = False) -> Generator[None]:
     Raises:
         SystemExit: 2 for what the person can fix, 1 for other work that failed.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # for as long as the program lives
     for stream in (sys.stdout, sys.stderr):
         # A name from a file, or our own "…", must not break the output of an old terminal.
         reconfigure = getattr(stream, "reconfigure", None)
@@ -44,11 +49,19 @@ def reported(*, as_json: bool = False) -> Generator[None]:
             reconfigure(errors="replace")
     try:
         yield
-        sys.stdout.flush()
     except MosaicError as exc:
         tell_error(exc, as_json=as_json)
         raise SystemExit(USAGE if isinstance(exc, UsageError) else WORK_FAILED) from None
     except BrokenPipeError:
-        # The reader of our output is gone (`mosaic … | head`); nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(WORK_FAILED) from None
+        raise SystemExit(DONE) from None
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is left; a reader who has seen enough (`mosaic … | head`) is no error."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

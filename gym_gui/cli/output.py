@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-PLAIN_WIDTH = 100
-"""Columns where the output is no terminal and ``COLUMNS`` does not say."""
+from gym_gui.core.terminal import console
 
-
-def console(*, stderr: bool = False) -> Console:
-    """A console for people: colours in a terminal alone, ``NO_COLOR`` respected."""
-    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal and "COLUMNS" not in os.environ:
-        made.width = PLAIN_WIDTH
-    return made
+__all__ = ["cell", "console", "entries", "table", "write_json", "write_line"]
 
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:

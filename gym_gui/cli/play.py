@@ -156,13 +156,7 @@ async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
 
 def _conclude(result: RunResult, as_json: bool) -> int:
     if as_json:
-        line = {
-            "run": str(result.folder),
-            "status": result.status,
-            "episodes": result.episodes,
-            "failed": result.failed,
-        }
-        sys.stdout.write(json.dumps({**line, "problem": result.problem or None}) + "\n")
+        sys.stdout.write(json.dumps(_record(result)) + "\n")
     elif result.episodes and result.folder.is_dir():
         from gym_gui.analysis import report
 
@@ -178,3 +172,24 @@ def _conclude(result: RunResult, as_json: bool) -> int:
     if result.status == STOPPED:
         return INTERRUPTED
     return WORK_FAILED if result.failed else DONE
+
+
+def _record(result: RunResult) -> dict[str, Any]:
+    """What came of a run, for programs: how it went, who is better, and where that stands."""
+    record: dict[str, Any] = {
+        "run": str(result.folder),
+        "status": result.status,
+        "episodes": result.episodes,
+        "failed": result.failed,
+        "verdicts": [],
+        "report": None,
+        "problem": result.problem or None,
+    }
+    if result.episodes and result.folder.is_dir():
+        from gym_gui.analysis import summarize, write_report
+
+        run = open_run(result.folder)
+        summary = summarize([run])
+        record["verdicts"] = [str(verdict) for verdict in summary.verdicts]
+        record["report"] = str(write_report(summary, run.path, [run]))
+    return record

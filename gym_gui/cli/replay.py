@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
 from gym_gui.cli.runs import find_run
 from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.errors import UsageError
@@ -49,8 +49,12 @@ def replay_episode(
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
     if video is None and not as_json:
-        from gym_gui.cli.window import open_window
+        from gym_gui.cli.window import open_window, window_trouble
 
+        if trouble := window_trouble():
+            which = f"--operator {recorded.operator_id} --episode {recorded.episode.episode_index}"
+            tell(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")
+            return USAGE
         place = (str(recorded.run), recorded.operator_id, str(recorded.episode.episode_index))
         return open_window(["--replay", *place])
     # Pictures are drawn into memory: no window, no sound.

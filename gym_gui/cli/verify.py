@@ -5,27 +5,46 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from gym_gui.analysis import open_run
-from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
+from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.runs import find_run
 from gym_gui.controllers.verification import Deviation, Verification, counted, verify
+from gym_gui.core.errors import MosaicError, UsageError
 
 _SHOWN = 5
 _WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
 
 
-def verify_run(run: Path, *, as_json: bool) -> int:
-    """Play a run's recorded actions again and say whether every step came out the same.
+def verify_runs(runs: Sequence[Path], *, as_json: bool) -> int:
+    """Verify runs one after the other; one that cannot be does not keep the others from it.
 
     Args:
-        run: The run folder.
-        as_json: One object on stdout instead of sentences.
+        runs: The run folders.
+        as_json: One object a run, each on a line of stdout, instead of sentences.
 
     Returns:
-        Exit status: 0 when all is equal, 1 when something differs.
+        Exit status: 0 when all is equal, 1 when something differs, 2 when a run cannot be verified.
+    """
+    statuses = {DONE}
+    for run in runs:
+        if len(runs) > 1 and not as_json:
+            write_line(f"{run}:")
+        try:
+            statuses.add(_verify(run, as_json=as_json))
+        except MosaicError as error:
+            tell_error(error, as_json=as_json)
+            statuses.add(USAGE if isinstance(error, UsageError) else WORK_FAILED)
+    return WORK_FAILED if WORK_FAILED in statuses else max(statuses)
+
+
+def _verify(run: Path, *, as_json: bool) -> int:
+    """Play a run's recorded actions again and say whether every step came out the same.
 
     Raises:
         UsageError: There is no run, or its environment is not installed.
@@ -33,7 +52,8 @@ def verify_run(run: Path, *, as_json: bool) -> int:
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
         result = asyncio.run(verify(opened, show))
-    sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
+    with suppress(BrokenPipeError):  # the exit status is told all the same
+        sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
     return WORK_FAILED if result.deviations else DONE
 
 

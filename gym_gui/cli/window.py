@@ -36,14 +36,18 @@ def open_window(argv: Sequence[str] = ()) -> int:
     Returns:
         Exit status.
     """
-    problem = package_trouble() or display_trouble(os.environ)
-    if not problem and _opener is None:
-        problem = "no window is at hand here. Run: mosaic gui"
+    problem = window_trouble()
     if problem or _opener is None:
-        tell(problem)
+        tell(f"{problem}. Everything else works without: mosaic --help")
         return USAGE
     with reported():
         return _opener(["mosaic", *argv])
+
+
+def window_trouble() -> str:
+    """Why no window can be opened here, with the way out; or nothing."""
+    problem = package_trouble() or display_trouble(os.environ)
+    return problem or ("no window is at hand here. Run: mosaic gui" if _opener is None else "")
 
 
 def package_trouble() -> str:
@@ -54,7 +58,7 @@ def package_trouble() -> str:
     are = "is" if len(missing) == 1 else "are"
     return (
         f"the window needs {' and '.join(missing)}, which {are} not installed. "
-        "Run: pip install 'mosaic-gym-gui[gui]'. Everything else works without: mosaic --help"
+        "Run: pip install 'mosaic-gym-gui[gui]'"
     )
 
 
@@ -71,7 +75,7 @@ def display_trouble(environment: Mapping[str, str]) -> str:
     if not display:
         return (
             "there is no display to show a window on. Log in to a desktop, use ssh -X, or run: "
-            "xvfb-run mosaic gui. Everything else works without: mosaic --help"
+            "xvfb-run mosaic gui"
         )
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]

@@ -13,7 +13,6 @@ from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, Seating, read
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
-from gym_gui.core.protocols import check_policy
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
@@ -298,8 +297,6 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
     if not WorkerTypeRegistry.all():
         discover()
     given = dict(objects or {})
-    for policy in given.values():
-        check_policy(policy)
     environment = make_environment(config)
     try:
         slots = read_slots(environment)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.support.commands import Mosaic
 from tests.support.little_workers import RANDOM, little_worker
 
@@ -68,6 +70,14 @@ def test_ids_of_a_family_one_per_line(mosaic: Mosaic) -> None:
     assert re.search(
         r"^classic/rps_v2 +aec or parallel$", mosaic("envs", "list", "classic").out, re.MULTILINE
     )
+
+
+@pytest.mark.parametrize(
+    ("task", "api"),
+    [("tests.support.duel:Poles", "parallel"), ("tests.support.arenas:Corridor", "gymnasium")],
+)
+def test_the_interface_of_ones_own_environment_is_named(mosaic: Mosaic, task: str, api: str) -> None:
+    assert f"{task} ({api}): " in mosaic("envs", "check", task).out
 
 
 def test_an_environment_is_checked(mosaic: Mosaic) -> None:

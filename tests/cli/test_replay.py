@@ -30,6 +30,13 @@ def test_a_video(mosaic: Mosaic, run: Path, tmp_path: Path) -> None:
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
+def test_without_a_display_a_video_is_proposed(mosaic: Mosaic, run: Path) -> None:
+    nothing = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
+    done = mosaic("replay", str(run), "--episode", "1", **nothing)
+    assert done.status == 2 and "there is no display" in done.line
+    assert f"mosaic replay {run} --operator pole --episode 1 --video episode.mp4" in done.line
+
+
 def test_without_pictures_it_is_a_check(mosaic: Mosaic, run: Path) -> None:
     assert mosaic("replay", str(run), "--json").json()["equal"] is True
     steps = run / "operators" / "pole" / "steps.jsonl"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from gym_gui.services.recorder import is_being_written
 from tests.support.commands import COMMAND, ROOT, Mosaic, experiment
@@ -150,11 +151,56 @@ def test_names_from_a_run_are_no_markup(mosaic: Mosaic, played: Path) -> None:
     assert "[red]Evil[/red] :smile:" in mosaic("runs", "show", played).out
 
 
-def test_output_into_a_closed_pipe_or_an_ascii_terminal(mosaic: Mosaic) -> None:
-    line = f"{shlex.join(COMMAND)} envs list minigrid | head -1"
-    done = subprocess.run(["bash", "-c", line], env=mosaic.env, capture_output=True, text=True, check=True)
-    assert done.stdout.count("\n") == 1
-    assert done.stderr == ""
+@pytest.mark.parametrize("arguments", ["envs list minigrid", "workers list", "policies list", "--help"])
+def test_a_reader_who_has_seen_enough_is_no_error(mosaic: Mosaic, arguments: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*COMMAND, *arguments.split()]
+    done = subprocess.run(
+        command, env=mosaic.env, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_went_wrong_is_no_less_wrong_for_a_closed_pipe(mosaic: Mosaic, played: Path) -> None:
+    steps = played / "operators" / "a" / "steps.jsonl"
+    steps.write_text(steps.read_text().replace('"action":1', '"action":0'))
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*COMMAND, "verify", str(played)]
+    done = subprocess.run(command, env=mosaic.env, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert done.returncode == 1
+
+
+def test_several_runs_are_verified_one_after_the_other(mosaic: Mosaic, played: Path) -> None:
+    other = Path(shutil.copytree(played, played.with_name("01M7XC2FC3SJDZTP4ZDAN19XJT")))
+    done = mosaic("verify", played, other)
+    assert done.status == 0 and done.out.count("Verified: 2 episodes") == 2
+    assert str(played) in done.out and str(other) in done.out
+    steps = other / "operators" / "a" / "steps.jsonl"
+    steps.write_text(steps.read_text().replace('"action":1', '"action":0'))
+    done = mosaic("verify", other, "nowhere", played, "--json")
+    assert done.status == 1 and "nowhere" in done.err
+    assert [json.loads(line)["equal"] for line in done.out.splitlines()] == [False, True]
+    assert mosaic("verify", "nowhere", played).status == 2
+
+
+def test_a_table_is_as_wide_as_columns_says(mosaic: Mosaic, played: Path) -> None:
+    assert " Kind " in mosaic("report", played).out
+    narrow = mosaic("report", played, COLUMNS="60").out
+    assert " Kind " not in narrow and all(len(line) <= 60 for line in narrow.splitlines()[:4])
+    assert max(map(len, mosaic("report", played, COLUMNS="200").out.splitlines())) > 100
+
+
+def test_a_report_for_programs_says_who_is_better_and_where_the_page_is(mosaic: Mosaic, played: Path) -> None:
+    told = mosaic("report", played, "--json").json()
+    assert told["verdicts"][0]["text"].startswith("Random has")
+    assert Path(told["report"]) == played / "report.html" and Path(told["report"]).is_file()
+
+
+def test_output_for_an_ascii_terminal(mosaic: Mosaic) -> None:
     assert os.linesep.join(mosaic.process("workers", "list", PYTHONIOENCODING="ascii").out.splitlines()) != ""
 
 

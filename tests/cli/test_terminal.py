@@ -119,7 +119,10 @@ def test_elsewhere_lines_are_plain(mosaic: Mosaic) -> None:
 
 def test_json_is_one_object_and_progress_in_lines(mosaic: Mosaic) -> None:
     done = mosaic("run", experiment(mosaic.home, num_episodes=30), "--json")
-    assert set(done.json()) == {"run", "status", "episodes", "failed", "problem"}
+    told = done.json()
+    assert set(told) == {"run", "status", "episodes", "failed", "verdicts", "report", "problem"}
+    assert "30 episodes" in told["verdicts"][0]
+    assert (mosaic.home / told["report"]).is_file()
     progress = [json.loads(line)["progress"] for line in done.err.splitlines()]
     assert progress[-1][0] == {
         "operator_id": "op_0",

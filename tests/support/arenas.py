@@ -193,3 +193,10 @@ class Crowd(ParallelEnv[Any, Any, Any]):
         terminated = {agent: agent in entry.get("terminated", ()) for agent in named}
         truncated = {agent: agent in entry.get("truncated", ()) for agent in named}
         return self._see(named), rewards, terminated, truncated, {agent: {} for agent in named}
+
+
+def together(**kwargs: Any) -> Turns:
+    """:class:`Turns` whose agents might as well act at once."""
+    env = Turns(**kwargs)
+    env.metadata = {**env.metadata, "is_parallelizable": True}
+    return env

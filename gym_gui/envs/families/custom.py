@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from gym_gui.core.enums import Outcome, SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter, adapt
 from gym_gui.core.paradigms.select import APIS
 from gym_gui.envs.families.gymnasium import success_in_info
-from gym_gui.envs.family import Family
+from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec
 
@@ -97,6 +98,20 @@ class CustomFamily(Family):
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
+
+    def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
+        """Whoever takes turns and could not act at once plays a game, each for themselves."""
+        metadata: Mapping[str, Any] = getattr(adapter.env, "metadata", None) or {}
+        in_turns = adapter.paradigm is SteppingParadigm.SEQUENTIAL
+        if len(adapter.possible_agents) > 1 and in_turns and not metadata.get("is_parallelizable"):
+            return each_alone(adapter)
+        return super().teams(spec, adapter)
+
+    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+        """By returns, once the game is over, where teams play against each other."""
+        if not environment.adapter.is_episode_done():
+            return None
+        return ranked(team_returns(environment.teams, returns))
 
     def describer(self, environment: Environment) -> Describer:
         """By the table of its documentation, where it has one as Gymnasium's environments do."""
