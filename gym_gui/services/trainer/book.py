@@ -57,7 +57,7 @@ class RunBook:
         folder: Where the registry lies.
 
     Attributes:
-        damage: A sentence, where the registry was damaged and begun anew.
+        loss: Why a run may be missing from the registry.
 
     Raises:
         UsageError: The registry cannot be used.
@@ -65,7 +65,7 @@ class RunBook:
 
     def __init__(self, folder: Path) -> None:
         self._registry = RunRegistry(folder)
-        self.damage = self._registry.damage
+        self.loss = self._registry.damage or "the registry did not know it"
         self._runs = {record.run_id: Run(record, plan) for record, plan in self._registry.runs()}
         self._watchers = Watchers()
         self._unkept = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import signal
 import ssl
@@ -54,6 +55,15 @@ class DaemonSettings:
     tcp: str = ""
     cert: Path | None = None
     key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.idle_s < math.inf:
+            raise UsageError(
+                f"the daemon cannot wait {self.idle_s} s for something to do",
+                fix="Give a number of at least 0; 0: it never ends by itself",
+            )
+        if self.capacity < 1:
+            raise UsageError(f"{self.capacity} trainings may wait, but it must be at least 1")
 
     def credentials(self) -> grpc.ServerCredentials | None:
         """What it shows on TCP; ``None`` where it listens on its socket alone.

@@ -1,8 +1,8 @@
 """The run folder of a training: its files, and how they are followed while they grow.
 
 What a worker writes there is described in :mod:`mosaic_worker.training`; ours are
-``train.json`` (what was asked for), ``runner.json`` (which process watches it), ``exit.json``
-(how it ended) and ``log.txt`` (what it printed).
+``train.json`` (what was asked for), ``queue.json`` (its place in the queue), ``runner.json`` (which
+process watches it), ``exit.json`` (how it ended) and ``log.txt`` (what it printed).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mosaic_worker.plain_files import UnsafeFileError, open_file, read_file, rep
 from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS
 
 REQUEST, RUNNER, EXIT, LOG, LOCK = "train.json", "runner.json", "exit.json", "log.txt", ".lock"
+QUEUE = "queue.json"
 POLICY, WEIGHTS = "policy.json", "model.safetensors"
 
 _OURS = (REQUEST, RUNNER, EXIT, LOG, LOCK, EVENTS, METRICS, EPISODES, CONTROL)
@@ -166,7 +167,8 @@ class RunFolder:
     def clear(self) -> None:
         """Remove what a training writes, and the folder if nothing else is in it.
 
-        The lock stays: whoever clears the folder to train there again holds it.
+        The lock stays: whoever clears the folder to train there again holds it. So does its
+        place in the queue, which is the trainer's.
         """
         for name in {*_OURS, *_POLICY} - {LOCK}:
             path = self.path / name
@@ -178,6 +180,7 @@ class RunFolder:
     def discard(self) -> None:
         """Remove what a training wrote that never began, and the folder if it is empty then."""
         self.clear()
-        (self.path / LOCK).unlink(missing_ok=True)
+        for name in (QUEUE, LOCK):
+            (self.path / name).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.path.rmdir()

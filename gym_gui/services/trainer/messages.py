@@ -110,7 +110,11 @@ def limits_message(limits: RunLimits) -> pb.RunQuota:
 
 
 def limits_of(quota: pb.RunQuota) -> RunLimits:
-    """A message as limits."""
+    """A message as limits.
+
+    Raises:
+        UsageError: They make no sense.
+    """
     gpus = quota.gpus if quota.HasField("gpus") else None
     return RunLimits(quota.cpu_cores or 1, quota.memory_mb or None, gpus, quota.max_s or None)
 

@@ -181,15 +181,13 @@ class RunQueue:
         if limits.cpu_cores > len(m.cores):
             have = f"{len(m.cores)} {'core' if len(m.cores) == 1 else 'cores'}"
             raise UsageError(f"{limits.cpu_cores} cores are asked for, but this machine has {have}")
-        if limits.memory_mb is not None and not 0 < limits.memory_mb <= m.memory_mb:
+        if limits.memory_mb is not None and limits.memory_mb > m.memory_mb:
             raise UsageError(
                 f"{limits.memory_mb} MB of memory are asked for, but a run may have 1 to {m.memory_mb} MB"
             )
-        if limits.gpus is not None and not 0 <= limits.gpus <= len(m.gpus):
+        if limits.gpus is not None and limits.gpus > len(m.gpus):
             have = f"GPUs {', '.join(m.gpus)}" if m.gpus else "no GPU"
             raise UsageError(f"{limits.gpus} GPUs are asked for, but this machine has {have}")
-        if limits.max_s is not None and limits.max_s <= 0:
-            raise UsageError(f"the longest duration is {limits.max_s:g} s, but must be more than 0")
 
     def check_room(self) -> None:
         """See whether one more may wait.

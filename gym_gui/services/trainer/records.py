@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
+
+from gym_gui.core.errors import UsageError
 
 RunState = Literal[
     "queued", "starting", "running", "paused", "stopping", "completed", "stopped", "failed", "removed"
@@ -36,6 +39,41 @@ class RunLimits:
     memory_mb: int | None = None
     gpus: int | None = None
     max_s: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_count("the number of cores", self.cpu_cores, 0)
+        if self.memory_mb is not None:
+            _check_count("the memory in MB", self.memory_mb, 1)
+        if self.gpus is not None:
+            _check_count("the number of GPUs", self.gpus, 0)
+        if self.max_s is not None and not _is_duration(self.max_s):
+            raise UsageError(
+                f"the longest duration is {self.max_s} s, but must be a number of seconds more than 0",
+                fix="Leave it out for no limit",
+            )
+
+    @classmethod
+    def from_data(cls, data: object) -> RunLimits:
+        """Limits as JSON holds them; what is not there is as by default.
+
+        Raises:
+            UsageError: They make no sense.
+        """
+        if data is None:
+            return cls()
+        if not isinstance(data, dict):
+            raise UsageError("the limits of a run must be a JSON object")
+        given = cast("dict[str, Any]", data)
+        return cls(**{name: given[name] for name in cls.__dataclass_fields__ if name in given})
+
+
+def _check_count(what: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise UsageError(f"{what} is {value}, but must be a whole number of at least {least}")
+
+
+def _is_duration(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
 
 
 DEFAULT_LIMITS = RunLimits()
@@ -197,9 +235,10 @@ def record_from_data(data: Mapping[str, Any]) -> RunRecord:
         TypeError: A field that is needed is missing.
     """
     known = {name: data[name] for name in RunRecord.__dataclass_fields__ if name in data}
-    if isinstance(known.get("limits"), dict):
-        limits = cast("dict[str, Any]", known["limits"])
-        known["limits"] = RunLimits(**{k: limits[k] for k in RunLimits.__dataclass_fields__ if k in limits})
+    try:
+        known["limits"] = RunLimits.from_data(known.get("limits"))
+    except UsageError as error:  # an earlier version took them: the run stays, they do not
+        known["limits"], known["warning"] = DEFAULT_LIMITS, f"its limits were dropped: {error.message}"
     if "folder" in known:
         known["folder"] = Path(known["folder"])
     return RunRecord(**known)

@@ -1,75 +1,116 @@
-"""Runs found again from their folders, where the registry was damaged."""
+"""Runs found again from their folders, where the registry does not know them: damaged, deleted, put back."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from gym_gui.core.errors import MosaicError, RunFormatError
+from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.services.trainer.folder import EVENTS, REQUEST, Follower, RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.reading import after_event
-from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, RunRecord
+from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, place_of, was_cancelled
 
 _log = logging.getLogger(__name__)
 
 
-def found_again(folder: Path, why: str) -> list[RunRecord]:
-    """Every run whose folder says what it was.
+def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[RunRecord, RunPlan]]:
+    """Every run whose folder says what it was and that is not known.
 
     Args:
         folder: Where run folders are.
-        why: What happened to the registry, for the reasons of runs that nobody knows the end of.
+        known: Ids of the runs that the registry has.
+        why: What happened to the registry, for the reasons of runs that are to begin.
     """
-    found: list[RunRecord] = []
-    for place in sorted(folder.iterdir()):
+    found: list[tuple[RunRecord, RunPlan]] = []
+    for path in sorted(folder.iterdir()):
+        if path.name in known or path.is_symlink() or not path.is_dir():
+            continue
         try:
-            asked = RunFolder(place).read(REQUEST) if place.is_dir() else None
+            asked = RunFolder(path).read(REQUEST)
             if asked is not None:
-                found.append(_record(place, asked, why))
+                found.append(_found(path, asked, why))
         except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
-            _log.warning("the run in %s could not be found again: %s", place, error)
+            _log.warning("the run in %s could not be found again: %s", path, error)
     return found
 
 
-def _record(place: Path, asked: Mapping[str, Any], why: str) -> RunRecord:
-    limits = asked.get("limits")
-    known = cast("dict[str, Any]", limits) if isinstance(limits, dict) else {}
-    process = _process(place)
-    began = (place / REQUEST).stat().st_mtime
+def _found(path: Path, asked: Mapping[str, Any], why: str) -> tuple[RunRecord, RunPlan]:
+    folder = RunFolder(path)
+    place = place_of(folder) or Place((path / REQUEST).stat().st_mtime)
+    plan = RunPlan(resume=place.resume)
+    limits, problem = _limits(asked)
     record = RunRecord(
-        place.name,
+        path.name,
         str(asked["worker"]),
         str(asked["algorithm"]),
         str(asked["env_id"]),
         int(asked["seed"]),
-        place,
-        began,
+        path,
+        place.submitted_at,
         title=str(asked.get("title", "")),
         settings=cast("dict[str, Any]", asked.get("given") or {}),
-        limits=RunLimits(**{k: known[k] for k in RunLimits.__dataclass_fields__ if k in known}),
-        started_at=began,
+        priority=place.priority,
+        limits=limits,
     )
-    events = Follower(place / EVENTS)
+    process = _process(path)
+    # What has run there before it was submitted (again) was an earlier one.
+    if process is None or process.started_at < place.submitted_at:
+        return _not_begun(record, place, problem, why), plan
+    return _begun(record, process), plan
+
+
+def _limits(asked: Mapping[str, Any]) -> tuple[RunLimits, str]:
+    """What a run may use, or why that makes no sense."""
+    try:
+        return RunLimits.from_data(asked.get("limits")), ""
+    except UsageError as error:
+        return DEFAULT_LIMITS, error.message
+
+
+def _not_begun(record: RunRecord, place: Place, problem: str, why: str) -> RunRecord:
+    """It begins only if that is still wanted, and makes sense."""
+    if was_cancelled(RunFolder(record.folder)):
+        return replace(record, state="stopped", reason=CANCELLED, ended_at=place.cancelled_at)
+    if problem:
+        reason = f"its {REQUEST} makes no sense: {problem}"
+        return replace(record, state="failed", reason=reason, ended_at=place.submitted_at)
+    if place.held:
+        return replace(record, state="paused", reason=HELD)
+    return replace(record, state="queued", reason=f"found again: {why}")
+
+
+def _begun(record: RunRecord, process: TrainingProcess) -> RunRecord:
+    folder = process.folder
+    events = Follower(folder / EVENTS)
     while rows := events.read():
         for row in rows:
             record = after_event(record, row)
-    if process is None:
-        return replace(record, state="queued", reason=f"found again: {why}", started_at=None)
-    outcome = process.outcome()
     record = replace(record, started_at=process.started_at)
-    if outcome is None:
-        return record if record.state == "paused" else replace(record, state="running")
-    ended = outcome.ended_at or process.started_at
-    return replace(record, state=outcome.state, reason=outcome.reason, ended_at=ended)
+    outcome = process.outcome()
+    if outcome is not None:
+        return replace(
+            record,
+            state=outcome.state,
+            reason=outcome.reason,
+            step=max(record.step, outcome.step),
+            mean_return=record.mean_return if outcome.mean_return is None else outcome.mean_return,
+            policy=str(folder.path) if folder.holds_policy else "",
+            ended_at=outcome.ended_at or process.started_at,
+        )
+    if was_cancelled(folder):
+        return replace(record, state="stopping", reason="asked to stop")
+    return record if record.state == "paused" else replace(record, state="running")
 
 
-def _process(place: Path) -> TrainingProcess | None:
+def _process(path: Path) -> TrainingProcess | None:
     try:
-        return TrainingProcess.attach(place)
+        return TrainingProcess.attach(path)
     except RunFormatError:
         raise
     except MosaicError:

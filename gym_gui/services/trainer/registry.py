@@ -94,6 +94,8 @@ class RunRegistry:
             self._db = _opened(self.path)
         except sqlite3.OperationalError as error:  # locked, read-only, no room: the file itself may be whole
             raise UsageError(f"{self.path} cannot be used: {error}") from error
+        except OSError as error:
+            raise UsageError(f"{self.path} cannot be used: {error.strerror}") from error
         except sqlite3.DatabaseError as error:
             aside = _moved_aside(self.path)
             self.damage = f"the registry of runs was damaged ({error}) and is now {aside}"

@@ -21,6 +21,7 @@ from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.records import RunState
 from gym_gui.services.trainer.usage import UsageMeter, available_mb
+from gym_gui.services.trainer.waiting import CANCELLED, was_cancelled
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,10 @@ class Supervision:
         if record.external:
             self.follow_outside(run)
         elif record.started_at is None:
-            self.enqueue(run)
+            if self._cancelled(run):
+                self.finish(run, "stopped", CANCELLED)
+            else:
+                self.enqueue(run)
         elif (process := await asyncio.to_thread(self._found, run)) is not None:
             run.process = process
             cores = run.plan.cores if set(run.plan.cores) <= set(self._queue.machine.cores) else ()
@@ -82,11 +86,25 @@ class Supervision:
             elsewhere = 0 if cores else record.limits.cpu_cores
             self._queue.occupy(record.run_id, Grant(cores, memory, gpus, elsewhere))
             self._follow(run)
+            if self._cancelled(run) and process.alive:
+                self._book.change(run, state="stopping", reason="asked to stop")
+                with suppress(MosaicError):  # it has just ended
+                    self.wish(run, "stop")
+        elif self._cancelled(run):
+            self.finish(run, "stopped", CANCELLED)
         elif record.state == "starting" and record.folder.is_dir():  # it had not come to that
             self._book.change(run, state="queued", reason="", started_at=None)
             self.enqueue(run)
         else:
             self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
+
+    def _cancelled(self, run: Run) -> bool:
+        """Its folder says so; the registry may not have come to that."""
+        try:
+            return was_cancelled(RunFolder(run.record.folder))
+        except MosaicError as error:
+            _log.warning("run %s: %s", run.record.run_id, error)
+            return False
 
     def _found(self, run: Run) -> TrainingProcess | None:
         try:
@@ -95,8 +113,8 @@ class Supervision:
             _log.warning("run %s: %s", run.record.run_id, error)
             return None
         # Where it was to go on with an earlier one, that one's process may be all there is.
-        earlier = run.record.state == "starting" and process.started_at < (run.record.started_at or 0.0)
-        return None if earlier else process
+        began = run.record.state in ("starting", "stopping") and run.record.started_at
+        return None if began and process.started_at < began else process
 
     # -- the loop ----------------------------------------------------------------------------
 

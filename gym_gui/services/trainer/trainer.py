@@ -8,6 +8,7 @@ go on is in the registry and in the folders.
 from __future__ import annotations
 
 import asyncio
+import logging
 import shutil
 import time
 from collections.abc import Mapping
@@ -29,9 +30,12 @@ from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, RunRecor
 from gym_gui.services.trainer.recovery import found_again
 from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.supervision import Supervision
+from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, keep_place
 from gym_gui.services.trainer.watching import Watch
 from gym_gui.services.trash import throw_away
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+
+_log = logging.getLogger(__name__)
 
 REMOVED = "removed"
 """Folder beside the run folders, for those that no trash would take."""
@@ -62,9 +66,9 @@ class Trainer:
 
     async def start(self) -> None:
         """Take up what an earlier trainer left, and begin to hand out room."""
-        if self._book.damage:
-            for record in await asyncio.to_thread(found_again, self.folder, self._book.damage):
-                self._book.add(Run(record, RunPlan()))
+        known = {record.run_id for record in self._book.records}
+        for record, plan in await asyncio.to_thread(found_again, self.folder, known, self._book.loss):
+            self._book.add(Run(record, plan))
         for run in self._book:
             await self._supervision.take_up(run)
         self._supervision.start()
@@ -139,27 +143,48 @@ class Trainer:
             ended_at=None,
             warning="",
         )
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            # So that it is found again, whatever becomes of the registry.
-            RunFolder(folder).write(REQUEST, admitted.request.row(admitted.limits))
-        except OSError as error:
-            problem = f"the run cannot be written down in {folder}: {error.strerror}"
-            raise MosaicError(problem, fix="Make room there") from error
         run = Run(record, RunPlan(resume=earlier is not None))
-        self._book.add(run)
+        try:
+            # So that it is found again, whatever becomes of the registry.
+            self._write_down(run, admitted.request.row(admitted.limits))
+            self._book.add(run)
+        except MosaicError:
+            if earlier is None:  # or it would be found again, though nobody was told that it waits
+                RunFolder(folder).discard()
+            raise
         self._supervision.enqueue(run)
         return run_id
+
+    def _write_down(self, run: Run, request: Mapping[str, Any] | None = None, **changes: Any) -> None:
+        """Keep in a run's folder what it waits for, or that it does so no more.
+
+        Raises:
+            MosaicError: It cannot be written.
+        """
+        record = run.record
+        folder = RunFolder(record.folder)
+        place = Place(record.submitted_at, record.priority, run.plan.resume)
+        try:
+            record.folder.mkdir(parents=True, exist_ok=True)
+            keep_place(folder, replace(place, **changes))
+            if request is not None:
+                folder.write(REQUEST, request)
+        except OSError as error:
+            problem = f"the run cannot be written down in {record.folder}: {error.strerror}"
+            raise MosaicError(problem, fix="Make room there") from error
 
     async def cancel(self, run_id: str) -> None:
         """Ask a run to keep what it has and end; asked again, it is killed at once.
 
         Raises:
             UsageError: There is no such run, or it is over.
+            MosaicError: It cannot be written down that it is not to begin.
         """
         run = self._book.active(run_id)
+        if not run.record.external:
+            self._keep_cancelled(run)
         if run.record.started_at is None:
-            self._supervision.finish(run, "stopped", "cancelled before it began")
+            self._supervision.finish(run, "stopped", CANCELLED)
         elif run.record.state == "stopping" and run.process is not None:
             run.killed = True
             await asyncio.to_thread(run.process.kill)
@@ -171,6 +196,15 @@ class Trainer:
                 self._supervision.wish(run, "stop")  # and once it listens
             self._book.change(run, state="stopping", reason="asked to stop")
         self._supervision.wake()
+
+    def _keep_cancelled(self, run: Run) -> None:
+        """So that it stays cancelled, whatever becomes of this process and of the registry."""
+        try:
+            self._write_down(run, cancelled_at=time.time())
+        except MosaicError:
+            if run.record.started_at is None:
+                raise
+            _log.exception("that run %s was cancelled", run.record.run_id)  # it is told all the same
 
     async def control(self, run_id: str, wish: str) -> None:
         """``pause``, ``resume`` or ``checkpoint``.
@@ -192,7 +226,8 @@ class Trainer:
             raise UsageError(f"run {run_id} has not begun", fix="There is nothing to keep yet")
         held = wish == "pause"
         self.queue.hold(run_id, held)
-        reason = "paused before it began" if held else ""
+        self._write_down(run, held=held)
+        reason = HELD if held else ""
         self._book.change(run, state="paused" if held else "queued", reason=reason, position=0)
         self._supervision.wake()
 

@@ -10,7 +10,9 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import grpc.aio
@@ -21,13 +23,15 @@ from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
+from gym_gui.services.trainer.folder import EVENTS, RunFolder
 from gym_gui.services.trainer.messages import OPTIONS
 from gym_gui.services.trainer.place import find, log_file
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import QueueFullError
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import RunLimits, RunRecord
 from gym_gui.services.trainer.registry import FILE
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
+from gym_gui.services.trainer.waiting import keep_place, place_of
 from tests.services.trainer.conftest import (
     ENDLESS,
     Daemon,
@@ -40,6 +44,9 @@ from tests.services.trainer.conftest import (
 )
 from tests.support.fixtures import Offspring
 from tests.support.waiting import in_time
+
+SAME = ("title", "worker_id", "algorithm", "env_id", "seed", "settings", "limits", "folder", "priority")
+"""What is known of a run again without the registry."""
 
 
 async def drained(watched: AsyncIterator[RunRecord]) -> None:
@@ -213,33 +220,78 @@ async def test_a_full_queue_is_a_clear_error(store: Store) -> None:
             await over(client, run_id)
 
 
-async def test_runs_are_found_again_when_the_registry_is_damaged(daemon: Daemon) -> None:
+@pytest.mark.parametrize("lost", ["damaged", "deleted"])
+async def test_runs_are_found_again_without_the_registry(daemon: Daemon, lost: str) -> None:
     first = await daemon.client()
     done = await first.submit(config(total_steps=300), title="done")
     await over(first, done)
     live = await first.submit(config(total_steps=ENDLESS), title="live")
     await trains(first, live)
-    held = await first.submit(config(total_steps=300), title="held")
+    every_core = RunLimits(len(os.sched_getaffinity(0)))  # so that it waits
+    held = await first.submit(config(total_steps=300), title="held", priority=7, limits=every_core)
     await first.pause(held)
+    cancelled = [await first.submit(config(total_steps=300), limits=every_core) for _ in range(2)]
+    for run_id in cancelled:
+        await first.cancel(run_id)
     before = {run.run_id: run for run in await first.runs()}
     await daemon.kill()
     folder = daemon.store.data / "training"
     for part in folder.glob(f"{FILE}-*"):
         part.unlink()
-    (folder / FILE).write_bytes(b"rubbish" * 999)
+    if lost == "damaged":
+        (folder / FILE).write_bytes(b"rubbish" * 999)
+    else:
+        (folder / FILE).unlink()
     second = await daemon.client()
     runs = {run.run_id: run for run in await second.runs()}
     assert runs.keys() == before.keys()
     for run_id in (done, live, held):
-        for name in ("title", "worker_id", "algorithm", "env_id", "seed", "settings", "limits", "folder"):
+        for name in SAME:
             assert getattr(runs[run_id], name) == getattr(before[run_id], name), name
     assert (runs[done].state, runs[done].step) == ("completed", before[done].step)
     assert runs[live].state == "running"
-    assert (await over(second, held)).state == "completed"
+    assert runs[held].state == "paused", "somebody keeps it from beginning"
+    for run_id in cancelled:
+        assert (runs[run_id].state, runs[run_id].reason) == ("stopped", "cancelled before it began")
+    await second.resume(held)
     await second.cancel(live)
     assert (await over(second, live)).state == "stopped"
-    assert "the registry of runs was damaged" in log_file(daemon.store).read_text()
-    assert len(list(folder.glob(f"{FILE}.damaged-*"))) == 1
+    assert (await over(second, held)).state == "completed"
+    for run_id in cancelled:
+        assert not (runs[run_id].folder / EVENTS).exists(), "it never began"
+    if lost == "damaged":
+        assert "the registry of runs was damaged" in log_file(daemon.store).read_text()
+    assert len(list(folder.glob(f"{FILE}.damaged-*"))) == (lost == "damaged")
+
+
+async def test_what_was_cancelled_while_it_ran_ends_though_nobody_was_there_to_see_to_it(
+    daemon: Daemon,
+) -> None:
+    """The wish is in the folder before the client is answered; it is kept also where it was not heard."""
+    first = await daemon.client()
+    run_id = await first.submit(config(total_steps=ENDLESS))
+    run = await trains(first, run_id)
+    await daemon.kill()
+    place = place_of(RunFolder(run.folder))
+    assert place is not None and place.submitted_at == run.submitted_at
+    # As it stands where the daemon was killed between keeping the wish and passing it on.
+    keep_place(RunFolder(run.folder), replace(place, cancelled_at=time.time()))
+    second = await daemon.client()
+    assert (await over(second, run_id)).state == "stopped"
+
+
+async def test_a_run_that_went_on_after_it_was_cancelled_is_not_ended_by_that(daemon: Daemon) -> None:
+    first = await daemon.client()
+    run_id = await first.submit(config(total_steps=ENDLESS))
+    await trains(first, run_id)
+    await first.cancel(run_id)
+    stopped = await over(first, run_id)
+    await first.submit(config(), resume_of=run_id)
+    await trains(first, run_id, beyond=stopped.step)
+    await daemon.kill()
+    (daemon.store.data / "training" / FILE).unlink()
+    second = await daemon.client()
+    assert (await second.runs())[0].state == "running"
 
 
 async def test_a_daemon_ends_when_nobody_needs_it_or_its_folder_is_gone(daemon: Daemon) -> None:

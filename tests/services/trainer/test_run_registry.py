@@ -124,7 +124,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_hold_it_is_named(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
-    with pytest.raises(UsageError, match="cannot be used: unable to open"):
+    with pytest.raises(UsageError, match="cannot be used: Is a directory"):
         RunRegistry(tmp_path)
 
 

@@ -183,7 +183,7 @@ async def test_what_cannot_be_trained_is_refused_at_once(client: TrainerClient, 
     with pytest.raises(UsageError, match="cores are asked for, but this machine has"):
         await client.submit(config(), limits=RunLimits(cpu_cores=4096))
     with pytest.raises(UsageError, match="numbers that are not negative"):
-        await client.submit(config(), limits=RunLimits(memory_mb=-1))
+        await client.submit(config(), limits=RunLimits(memory_mb=2**40))
     with pytest.raises(UsageError, match="unknown training run 'nobody'"):
         await client.submit(config(), resume_of="nobody")
     with pytest.raises(UsageError, match="unknown training run 'nobody'"):
