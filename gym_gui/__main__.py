@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 
 
 def main() -> int:
     """Run the program; returns its exit status."""
+    # From here on a polite kill is what Ctrl-C is: whatever has been started is cleaned up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return _run()
+    except KeyboardInterrupt:
+        sys.stderr.write("mosaic: interrupted\n")
+        return 130
+
+
+def _run() -> int:
     from gym_gui.cli.window import open_window, open_with
 
     open_with(_show)

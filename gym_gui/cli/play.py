@@ -149,9 +149,15 @@ def _say_plan(
 
 async def _run(manager: OperatorScriptExecutionManager) -> RunResult:
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
         loop.add_signal_handler(number, manager.stop)
-    return await manager.run()
+    try:
+        return await manager.run()
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 def _conclude(result: RunResult, as_json: bool) -> int:

@@ -20,6 +20,7 @@ class EpisodeQueue:
         self._waiting: deque[EpisodePlan] = deque()
         self._suspects: deque[EpisodePlan] = deque()
         self._losses: dict[int, int] = {}
+        self._suspected = False
         self._alone = -1
 
     def __len__(self) -> int:
@@ -41,19 +42,16 @@ class EpisodeQueue:
             live: Episodes in flight.
             room: How many there may be.
         """
-        if live and (self._suspects or self._alone >= 0):
+        if live and (self._suspects or self._suspected):
             return None
-        if not live:
-            self._alone = -1
+        self._suspected = bool(self._suspects)
         if self._suspects:
             plan = self._suspects.popleft()
         elif self._waiting and live < room:
             plan = self._waiting.popleft()
-            if room > 1:
-                return plan
         else:
             return None
-        self._alone = plan.index
+        self._alone = -1 if live else plan.index
         return plan
 
     def losses(self, index: int) -> int:

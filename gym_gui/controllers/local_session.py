@@ -39,8 +39,8 @@ from mosaic_worker.failures import described
 _log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
-_LIVE_GRACE_S = 0.4
-"""Time a worker has to end when it is asked to: somebody is watching, or nobody is in a hurry."""
+_HASTY_GRACE_S = 0.4
+"""Time a worker has to end when it is asked to: nobody is in a hurry; somebody waits for it."""
 
 
 class LocalSession:
@@ -62,7 +62,7 @@ class LocalSession:
     ) -> None:
         self._casting, self._settings, self._listener = casting, settings, listener
         self._secrets = secrets
-        events = SessionEvents(listener.on_log, self._on_call, self._on_human)
+        events = SessionEvents(listener.on_log, self._on_call, self._on_human, listener.is_behind)
         self._supervisor = Supervisor(casting.config.operator_id, events)
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
@@ -250,16 +250,16 @@ class LocalSession:
 
     @property
     def _grace_s(self) -> float:
-        return _GRACE_S if self._settings.live is None else _LIVE_GRACE_S
+        return _GRACE_S if self._settings.live is None else _HASTY_GRACE_S
 
-    async def close(self) -> None:
+    async def close(self, *, in_haste: bool = False) -> None:
         self._closing = True
         if self._desk is not None:
             self._desk.close()
         if self._controller is not None and self._task is not None:
             self._controller.stop()
             await asyncio.gather(self._task, return_exceptions=True)
-        await self._supervisor.close(self._grace_s)
+        await self._supervisor.close(_HASTY_GRACE_S if in_haste else self._grace_s)
 
 
 def _render_mode(casting: Casting, live: LiveSettings) -> str | None:

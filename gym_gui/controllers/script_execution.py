@@ -21,6 +21,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import SESSION, WORKER
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.workers.spawn import start_again
 
 __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
 
@@ -92,7 +93,7 @@ class OperatorScriptExecutionManager:
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
-        self.stopping = False
+        self.stopping = self._in_haste = False
         self._shown = 0.0
 
     def _plan(self, casting: Casting) -> OperatorRun:
@@ -153,7 +154,11 @@ class OperatorScriptExecutionManager:
         self._changed.set()
 
     def stop(self) -> None:
-        """End early; what is done is kept."""
+        """End early, at once; what is done is kept."""
+        self._in_haste = True
+        self._give_out_no_more()
+
+    def _give_out_no_more(self) -> None:
         self.stopping = True
         for task in self._starting:  # nobody waits for a policy that takes minutes to load
             task.cancel()
@@ -216,6 +221,9 @@ class OperatorScriptExecutionManager:
             raise next((e for e in errors if isinstance(e, UsageError)), errors[0])
 
     async def _start(self, run: OperatorRun) -> Seat:
+        return await start_again(lambda: self._start_once(run), _log.warning)
+
+    async def _start_once(self, run: OperatorRun) -> Seat:
         seat = Seat(self, run)
         settings = SessionSettings(
             self._experiment.execution.concurrency or default_concurrency(run.casting, run.total),
@@ -230,7 +238,7 @@ class OperatorScriptExecutionManager:
             seat.ready = await session.start()
         except BaseException:
             seat.dead = True
-            await session.close()
+            await session.close(in_haste=self.stopping)
             raise
         finally:
             self._starting.discard(task)
@@ -333,10 +341,10 @@ class OperatorScriptExecutionManager:
     async def _close(self, seat: Seat) -> None:
         seat.dead = True
         if seat.session is not None:
-            await seat.session.close()
+            await seat.session.close(in_haste=self._in_haste)
 
     async def _close_all(self) -> None:
-        self.stop()
+        self._give_out_no_more()
         seats = [*self._seats, *(s for warm in self._warm.values() for s in warm)]
         self._seats.clear()
         self._warm.clear()

@@ -44,6 +44,10 @@ class SessionListener(Protocol):
         """A paid call was made."""
         ...
 
+    def is_behind(self) -> bool:
+        """Whether it has been told more calls than it has passed on: who makes them should wait."""
+        ...
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         """A line for the log."""
         ...
@@ -89,6 +93,10 @@ class QuietListener:
 
     def on_call(self, line: bytes) -> None:
         """A paid call was made."""
+
+    def is_behind(self) -> bool:
+        """Never."""
+        return False
 
     def on_log(self, level: int, logger: str, text: str) -> None:
         """A line for the log."""
@@ -220,8 +228,12 @@ class Session(Protocol):
         """
         ...
 
-    async def close(self) -> None:
-        """End it; what is unfinished leaves no trace. Nothing it started is left."""
+    async def close(self, *, in_haste: bool = False) -> None:
+        """End it; what is unfinished leaves no trace. Nothing it started is left.
+
+        Args:
+            in_haste: Within two seconds, whatever its workers are at.
+        """
         ...
 
 

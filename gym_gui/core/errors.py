@@ -101,6 +101,10 @@ class WorkerLaunchError(MosaicError):
     """A worker process could not be started or did not become ready."""
 
 
+class KilledWhileStartingError(WorkerLaunchError):
+    """A process was killed while it started, which says nothing of itself: another try may do."""
+
+
 class SlotRefusedError(UsageError):
     """A worker looked at its slot (checkpoint, spaces, settings) and cannot play it."""
 

@@ -17,7 +17,7 @@ from gym_gui.controllers.sessions import (
     checked_pace,
 )
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
+from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
@@ -32,6 +32,8 @@ SEEN_EVERY = 2
 """Looks after which the host is told that they have been taken in."""
 _PLAYING_FAREWELL_S = 8.0
 """Where nobody watches, a host may take longer to stop its workers."""
+_HASTY_FAREWELL_S = 1.5
+"""Where it was told to end at once."""
 
 
 class HostSession:
@@ -127,7 +129,8 @@ class HostSession:
         self._ended = True
         words = self._broken or words
         self._refuse_asked(f"the session {words}")
-        if not self._not_ready(WorkerLaunchError(f"the {self._name} {words}")) and not self._closing:
+        error = KilledWhileStartingError if self._host.was_killed else WorkerLaunchError
+        if not self._not_ready(error(f"the {self._name} {words}")) and not self._closing:
             self._listener.on_ended(words)
 
     def on_event(self, event: pb.Event) -> None:
@@ -245,13 +248,15 @@ class HostSession:
             self._asked.pop(number, None)
             del future  # as in start()
 
-    async def close(self) -> None:
+    async def close(self, *, in_haste: bool = False) -> None:
         self._closing = True
         if self._started and not self._ended:
-            self._send(pb.Command(stop=pb.Stop()))
+            self._send(pb.Command(stop=pb.Stop(in_haste=in_haste)))
         try:
             # While it starts its workers it reads no commands.
-            await self._host.close(hang_up=not self._started)
+            await self._host.close(
+                hang_up=not self._started, within_s=_HASTY_FAREWELL_S if in_haste else None
+            )
         finally:
             if self._frames is not None:
                 self._frames.close()

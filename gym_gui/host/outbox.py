@@ -18,6 +18,8 @@ from gym_gui.host.views import packed, question_to_json, view_to_json
 _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
+_CALLS_BYTES = 1 << 22
+"""Calls that may wait for the client."""
 _UNSEEN = 4
 """Looks that may be on their way; more than the client takes in before it says so (``SEEN_EVERY``)."""
 
@@ -46,6 +48,7 @@ class Outbox:
         self._look: pb.Event | None = None
         self._held: pb.Event | None = None
         self._unseen = 0
+        self._calls_bytes = 0
 
     def watch(self, session: LocalSession) -> None:
         """Take the figures of the news from ``session``."""
@@ -77,6 +80,8 @@ class Outbox:
                 return
             if event is self._look:
                 self._look = None
+            if event.HasField("call"):
+                self._calls_bytes -= len(event.call.json)
             yield event
 
     def _fill_in(self) -> None:
@@ -123,7 +128,12 @@ class Outbox:
         """Told with the news."""
 
     def on_call(self, line: bytes) -> None:
-        self.put(pb.Event(call=pb.PaidCall(json=line.decode())))
+        call = pb.PaidCall(json=line.decode())
+        self._calls_bytes += len(call.json)
+        self.put(pb.Event(call=call))
+
+    def is_behind(self) -> bool:
+        return self._calls_bytes > _CALLS_BYTES
 
     def on_log(self, level: int, logger: str, text: str) -> None:
         self.put(pb.Event(log=pb.LogLine(level=level, logger=logger, text=text)))

@@ -22,7 +22,7 @@ import grpc.aio
 from ulid import ULID
 
 from gym_gui.core.clean_up import carried_through
-from gym_gui.core.errors import WorkerLaunchError
+from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
@@ -106,6 +106,13 @@ class HostProcess:
         """Its process id, 0 before it has started."""
         return self._process.pid if self._process else 0
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it that did not come from here."""
+        process = self._process
+        ended = process is not None and process.exited.done() and (process.returncode or 0) < 0
+        return ended and not self._killed_because
+
     # -- its start -------------------------------------------------------------------------
 
     async def start(self, order: pb.Command, frames: int | None = None) -> None:
@@ -163,6 +170,9 @@ class HostProcess:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not path.exists():
             if self._closing or process.exited.done() or time.monotonic() > deadline:
+                if self.was_killed:
+                    how = self._describe(process.returncode or 0)
+                    raise KilledWhileStartingError(f"the {self._name} {how}")
                 said = self._stderr[-1] if self._stderr else "it said nothing"
                 raise WorkerLaunchError(f"the {self._name} did not start: {said}")
             await asyncio.sleep(0.01)
@@ -254,22 +264,23 @@ class HostProcess:
         last = f": {self._stderr[-1]}" if self._stderr and status else ""
         return f"ended with exit status {status}{last}"
 
-    async def close(self, *, hang_up: bool = False) -> None:
+    async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
         """End it, whatever it is at; nothing it started is left.
 
         Args:
             hang_up: Do not wait for what it is at: it reads no commands now.
+            within_s: Time it has to end by itself; ``None``: what was agreed.
         """
-        await carried_through(self._close(hang_up))
+        await carried_through(self._close(hang_up, self._farewell_s if within_s is None else within_s))
 
-    async def _close(self, hang_up: bool) -> None:
+    async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True
         self._commands.put_nowait(None)  # the end of its commands is the end of a host
         process = self._process
         if process is not None and not process.exited.done():
             if hang_up and self._call is not None:
                 self._call.cancel()
-            patience = 0 if self._call is None else self._farewell_s
+            patience = 0 if self._call is None else farewell_s
             await asyncio.wait({process.exited}, timeout=patience)
             if not process.exited.done():
                 self._kill(process, "was closed")

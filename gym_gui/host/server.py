@@ -73,6 +73,7 @@ class _Service(grpc.GenericRpcHandler):
 
 async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
     session: LocalSession | None = None
+    in_haste = False
     rebinds: set[asyncio.Task[None]] = set()
     try:
         async for command in commands:
@@ -96,6 +97,7 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
             elif body == "seen":
                 outbox.seen(command.seen.looks)
             elif body == "stop":
+                in_haste = command.stop.in_haste
                 break
             else:
                 _obey(session, command, body)
@@ -108,7 +110,7 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
             task.cancel()
         await asyncio.gather(*rebinds, return_exceptions=True)
         if session is not None:
-            await session.close()
+            await session.close(in_haste=in_haste)
         outbox.close()
 
 

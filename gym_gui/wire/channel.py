@@ -28,6 +28,8 @@ OnClosed = Callable[[str], None]
 
 _SIZE = struct.Struct("<I")
 _READ = 1 << 18
+_LEFT_MOST = 1 << 24
+"""More than a socket's buffers hold."""
 
 
 class Channel(Protocol):
@@ -39,6 +41,14 @@ class Channel(Protocol):
 
     def pump(self) -> None:
         """Take what has arrived already, where the carrier can tell; never blocks."""
+        ...
+
+    def drain(self) -> None:
+        """Take what an ended peer has left, where the carrier can tell."""
+        ...
+
+    def hold(self, on: bool) -> None:
+        """Read nothing until told otherwise: whoever writes has to wait. Without effect on some carriers."""
         ...
 
     def close(self) -> None:
@@ -150,7 +160,7 @@ class SocketChannel:
         self._sock, self._frames = sock, frames
         self._loop = asyncio.get_running_loop()
         self._backlog = bytearray()
-        self._closed = False
+        self._closed = self._held = False
         self._loop.add_reader(sock, self._on_readable)
 
     @classmethod
@@ -179,8 +189,11 @@ class SocketChannel:
 
     def pump(self) -> None:
         """Take what has arrived, without waiting for the event loop to see it."""
-        if self._closed:
+        if self._closed or self._held:
             return
+        self._receive()
+
+    def _receive(self) -> None:
         try:
             data = self._sock.recv(_READ)
         except (BlockingIOError, InterruptedError):
@@ -195,6 +208,23 @@ class SocketChannel:
 
     def _on_readable(self) -> None:
         self.pump()
+
+    def drain(self) -> None:
+        """Take what an ended peer has left."""
+        for _ in range(_LEFT_MOST // _READ):
+            if self._closed:
+                return
+            self._receive()
+
+    def hold(self, on: bool) -> None:
+        """Read nothing until told otherwise."""
+        if self._closed or on is self._held:
+            return
+        self._held = on
+        if on:
+            self._loop.remove_reader(self._sock)
+        else:
+            self._loop.add_reader(self._sock, self._on_readable)
 
     def _on_writable(self) -> None:
         try:
@@ -250,6 +280,16 @@ class JsonChannel:
 
     def pump(self) -> None:
         """The event loop reads the pipe."""
+
+    def drain(self) -> None:
+        """The event loop has read it."""
+
+    def hold(self, on: bool) -> None:
+        """Read nothing until told otherwise."""
+        if on:
+            self._reader.pause_reading()
+        else:
+            self._reader.resume_reading()
 
     def close(self) -> None:
         self._lines.close()

@@ -52,6 +52,8 @@ class GrpcChannel:
         self._outgoing: asyncio.Queue[pb.ToWorker | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._over = False
+        self._free = asyncio.Event()
+        self._free.set()
 
     @classmethod
     async def open(
@@ -103,6 +105,16 @@ class GrpcChannel:
     def pump(self) -> None:
         """The stream's task takes what arrives."""
 
+    def drain(self) -> None:
+        """The stream's task has taken it."""
+
+    def hold(self, on: bool) -> None:
+        """Read nothing until told otherwise."""
+        if on:
+            self._free.clear()
+        else:
+            self._free.set()
+
     def close(self) -> None:
         """End the stream: in good order if the worker hangs up too, else after a second."""
         self._over = True
@@ -128,6 +140,7 @@ class GrpcChannel:
                     problem = "it sent bytes that are no message"
                     break
                 self._on_message(message)
+                await self._free.wait()
         except grpc.aio.AioRpcError as exc:
             problem = _WORDS.get(exc.code(), f"the connection broke: {exc.details() or exc.code().name}")
         finally:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import gym_gui
-from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
+from gym_gui.core.errors import KilledWhileStartingError, SlotRefusedError, WorkerLaunchError
 from gym_gui.wire.channel import PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
+from gym_gui.workers.log_sieve import LONGEST, LogSieve, shortened
 from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0
 PATIENCE_S = 30.0
 """Silence after which a worker that promised a heartbeat counts as hung."""
 _POLL_S = 0.5
+_HOLD_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,12 @@ class ProcessOutcome:
     Attributes:
         words: For example ``"killed (signal 9)"`` or ``"exit status 1: ImportError: …"``.
         asked: Whether it ended because it was told to.
+        killed: Whether a signal ended it that did not come from here.
     """
 
     words: str
     asked: bool = False
+    killed: bool = False
 
 
 class WorkerEvents(Protocol):
@@ -41,6 +46,11 @@ class WorkerEvents(Protocol):
     def on_call(self, json_text: str) -> None: ...
     def on_log(self, level: int, logger: str, text: str) -> None: ...
     def on_ended(self, outcome: ProcessOutcome) -> None: ...
+
+
+def _launch_error(outcome: ProcessOutcome, name: str) -> WorkerLaunchError:
+    kind = KilledWhileStartingError if outcome.killed else WorkerLaunchError
+    return kind(f"{name} {outcome.words}")
 
 
 class WorkerConnection:
@@ -71,6 +81,8 @@ class WorkerConnection:
         self._failed = ""
         self._stopping = False
         self._redaction = Redaction()
+        self._sieve = LogSieve(events.on_log, f"the worker {launch.definition.type_id}")
+        self._held: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int:
@@ -162,7 +174,7 @@ class WorkerConnection:
         self._redaction.learn(load.secrets.values())
         self.send(pb.ToWorker(load=load))
         if self.outcome is not None:
-            raise WorkerLaunchError(f"{self._name} for {load.agent} {self.outcome.words}")
+            raise _launch_error(self.outcome, f"{self._name} for {load.agent}")
         try:
             loaded = await asyncio.wait_for(future, LOAD_TIMEOUT_S)
         except TimeoutError:
@@ -182,21 +194,39 @@ class WorkerConnection:
         if body == "replies":
             self._events.on_replies(message.replies)
         elif body == "log":
-            self._events.on_log(message.log.level, message.log.logger, message.log.text)
+            self._sieve.take(message.log.level, message.log.logger, message.log.text)
         elif body == "call":
             self._events.on_call(message.call.json)
         elif body == "ask_human":
             self._events.on_human_request(message.ask_human)
         elif body == "failed":
-            self._failed = message.failed.reason
+            self._failed = shortened(message.failed.reason)
             if message.failed.traceback:
-                self._events.on_log(logging.ERROR, self._name, message.failed.traceback)
+                self._events.on_log(logging.ERROR, self._name, message.failed.traceback[-LONGEST:])
         elif body == "welcome" and not self._welcomed.done():
             self._welcomed.set_result(message.welcome)
         elif body == "loaded":
             future = self._loads.get(message.loaded.slot)
             if future is not None and not future.done():
                 future.set_result(message.loaded)
+
+    def hold(self, is_behind: Callable[[], bool]) -> None:
+        """Hear nothing more from it until those who are told have caught up.
+
+        Args:
+            is_behind: Whether they have not.
+        """
+        if self._held is None and self._channel is not None and self.outcome is None:
+            self._channel.hold(True)
+            self._held = asyncio.get_running_loop().call_later(_HOLD_S, self._listen_again, is_behind)
+
+    def _listen_again(self, is_behind: Callable[[], bool]) -> None:
+        self._held = None
+        self._heard = time.monotonic()  # it was not listened to
+        if is_behind():
+            self.hold(is_behind)
+        elif self._channel is not None and self.outcome is None:
+            self._channel.hold(False)
 
     def _on_closed(self, problem: str) -> None:
         self._end_because(problem)
@@ -232,12 +262,16 @@ class WorkerConnection:
                 return
 
     def _finish(self, outcome: ProcessOutcome) -> None:
-        self.outcome = outcome = replace(outcome, words=self._redaction.text(outcome.words))
+        if self._held is not None:
+            self._held.cancel()
         if self._channel is not None:
+            self._channel.drain()  # what it said last: paid calls among it
             self._channel.close()
+        self._sieve.close()
+        self.outcome = outcome = replace(outcome, words=self._redaction.text(outcome.words))
         if self._guard is not None:
             self._guard.cancel()
-        error = WorkerLaunchError(f"{self._name} {outcome.words}")
+        error = _launch_error(outcome, self._name)
         for future in (self._welcomed, *self._loads.values()):
             if not future.done():
                 future.set_exception(error)

@@ -15,7 +15,8 @@ from gym_gui.wire.channel import JsonChannel, SocketChannel, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
 from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.launch import Launch
-from gym_gui.workers.spawn import Child, read_line, spawn
+from gym_gui.workers.log_sieve import shortened
+from gym_gui.workers.spawn import Child, last_line, read_line, spawn
 from gym_gui.workers.tree import kill_tree, members, own_mb, resident_mb, signal_name
 
 __all__ = ["Launch", "ProcessOutcome", "WorkerEvents", "WorkerProcess"]
@@ -108,12 +109,18 @@ class WorkerProcess(WorkerConnection):
 
         async def forward(stream: asyncio.StreamReader | None) -> None:
             while stream is not None and (line := await read_line(stream)) is not None:
-                text = self._redaction.text(line.decode(errors="replace").rstrip())
-                if text:
-                    self._stderr.append(text)
-                    self._events.on_log(logging.INFO, f"{self._name} output", text)
+                self._take_output(line.decode(errors="replace").rstrip())
+                while self._sieve.is_full(logging.INFO) and (some := await stream.read(1 << 16)):
+                    self._sieve.count(max(some.count(b"\n") - 1, 0))
+                    self._take_output(last_line(some))
 
         await asyncio.gather(forward(self._process.stderr), forward(self._process.stdout))
+
+    def _take_output(self, line: str) -> None:
+        text = shortened(self._redaction.text(line))
+        if text:
+            self._stderr.append(text)
+            self._sieve.take(logging.INFO, f"{self._name} output", text)
 
     async def _over_limit(self) -> str:
         launch = self.launch
@@ -159,7 +166,8 @@ class WorkerProcess(WorkerConnection):
             self.left_behind = await asyncio.to_thread(lambda: list(members(self.launch.tag)))
         await asyncio.to_thread(kill_tree, self.launch.tag)
         await self._process.parted()
-        self._finish(ProcessOutcome(self._describe(problem, status), self._stopping))
+        killed = status is not None and status < 0
+        self._finish(ProcessOutcome(self._describe(problem, status), self._stopping, killed))
 
     def _describe(self, problem: str, status: int | None) -> str:
         if status is not None and status < 0:

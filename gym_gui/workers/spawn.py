@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from asyncio.subprocess import Process, SubprocessStreamProtocol
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from gym_gui.core.clean_up import carried_through
+from gym_gui.core.errors import KilledWhileStartingError
 from gym_gui.workers.tree import kill_tree
 from gym_gui.workers.warden import guard
 
+_T = TypeVar("_T")
 _LINE_LIMIT = 1 << 16
 
 
@@ -99,6 +102,33 @@ async def end(child: Child, tag: str) -> None:
             child.kill()
         await asyncio.to_thread(kill_tree, tag)
     await child.parted()
+
+
+STARTS = 3
+"""How often a process that is killed while it starts is started in all."""
+
+
+async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
+    """Start a process, again where it is killed meanwhile.
+
+    Args:
+        start: Starts it, and leaves nothing where that fails.
+        say: Takes a line for the log.
+
+    Raises:
+        MosaicError: What ``start`` raised last.
+    """
+    for _ in range(STARTS - 1):
+        try:
+            return await start()
+        except KilledWhileStartingError as exc:
+            say(f"{exc}; it is started again")
+    return await start()
+
+
+def last_line(output: bytes) -> str:
+    """The last line of a block of output that holds text."""
+    return output[-4096:].rstrip().rpartition(b"\n")[2].decode(errors="replace")
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:

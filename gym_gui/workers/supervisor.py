@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import orjson
@@ -22,6 +23,7 @@ from gym_gui.workers.process import WorkerProcess
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot
+from gym_gui.workers.spawn import start_again
 from mosaic_worker.preprocessing import Pipeline
 
 _log = logging.getLogger(__name__)
@@ -115,13 +117,25 @@ class SlotRequest:
         return load
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class SessionEvents:
-    """Where a session's worker news goes besides answers."""
+    """Where a session's worker news goes besides answers.
+
+    Attributes:
+        log: Level, logger and text of a line.
+        call: A paid call, as JSON.
+        human: A worker asks for a person's choice.
+        is_behind: Whether so many calls wait to be written that workers should not make more.
+    """
 
     log: Callable[[int, str, str], None]
     call: Callable[[str], None]
     human: Callable[[WorkerSlot, pb.HumanRequest], None]
+    is_behind: Callable[[], bool] = _never
 
 
 class _Post:
@@ -170,6 +184,8 @@ class _Post:
             self._events.log(logging.WARNING, "mosaic.workers", f"the worker of {worker}: {exc}")
         else:
             self._events.call(orjson.dumps(call).decode())
+            if self._process is not None and self._events.is_behind():
+                self._process.hold(self._events.is_behind)
 
     def on_log(self, level: int, logger: str, text: str) -> None:
         self._events.log(level, logger, text)
@@ -244,7 +260,8 @@ class Supervisor:
         post = _Post(self._maker(definition, requests), requests, self._events)
         self._posts.append(post)
         try:
-            process = await post.fill()
+            say = partial(self._events.log, logging.WARNING, "mosaic.workers")
+            process = await start_again(post.fill, say)
         except BaseException:
             self._posts.remove(post)
             raise

@@ -51,6 +51,17 @@ async def test_a_stopped_session_is_given_up_and_its_episodes_are_played_again(
     assert compare_runs(result.folder, undisturbed.folder) is None
 
 
+async def test_sessions_that_are_killed_while_they_start_are_started_again(
+    tmp_path: Path, offspring: Offspring
+):
+    run = asyncio.ensure_future(manager(tmp_path / "runs", operator("alone")).run())
+    for pid in await in_time(lambda: offspring.hosts("alone"), "a session process"):
+        os.kill(pid, signal.SIGKILL)
+    result = await run
+    assert (result.status, result.episodes, result.failed) == ("completed", 6, 0)
+    assert offspring.pids() == []
+
+
 async def test_a_session_that_cannot_be_started_again_fails_what_is_left(
     tmp_path: Path, offspring: Offspring
 ):

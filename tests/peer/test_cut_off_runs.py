@@ -168,6 +168,17 @@ def test_interrupted_while_workers_load_for_ever(tmp_path: Path, offspring: Offs
     assert run.wait() == 130
 
 
+def test_a_polite_kill_in_the_first_seconds(tmp_path: Path, offspring: Offspring):
+    """While the experiment is read; nothing is left, and the status is that of any interrupted run."""
+    reading = tmp_path / "reading"
+    code = f"import time\nopen({str(reading)!r}, 'w').close()\ntime.sleep(60)\n"
+    run = MosaicRun(tmp_path, offspring, code)
+    eventually(reading.exists, "the experiment is read")
+    run.signal(signal.SIGTERM)
+    assert run.wait() == 130
+    assert "interrupted" in run.err
+
+
 def test_interrupted_with_a_stopped_worker_and_a_stopped_session(
     tmp_path: Path, offspring: Offspring, gate: Gate
 ):
@@ -189,18 +200,17 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, u
 
 def test_failures_before_the_cut_still_count(tmp_path: Path, offspring: Offspring, gate: Gate):
     """The exit status is that of the whole run, not of its last part."""
-    run = started(tmp_path, offspring, ALONE)
-    for pid in offspring.workers("patient", "patient_worker"):
-        os.kill(pid, signal.SIGKILL)  # two episodes fail
-    eventually(lambda: lines(run, "patient") >= AT + 1 or len(gate.marks()) > 1, "it goes on")
-    eventually(lambda: "failed" in (run.folder / "operators/patient/episodes.jsonl").read_text(), "a failure")
+    settings = {"fault": "illegal", "times": 0}
+    failing = operator("failing", slot("baseline", worker_id="test_worker", settings=settings))
+    run = started(tmp_path, offspring, {"operators": [PATIENT_ONE, failing], "execution": EXECUTION})
+    assert run.statuses("failing") == ["failed"] * EPISODES
     run.signal(signal.SIGINT)
     assert run.wait() == 130
     gate.open()
     again = MosaicRun(tmp_path, offspring, None, "--resume", str(run.folder))
     assert again.wait() == 1
     assert again.header()["status"] == "failed"
-    assert "failed" in again.statuses("patient")
+    assert again.statuses("failing") == ["failed"] * EPISODES
 
 
 @pytest.mark.full

@@ -68,5 +68,5 @@ def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path, offspring: Offs
     for name in deeds:
         assert run.statuses(name) == ["failed"] * 4
         first = run.episodes(name)[0]
-        assert first.error == f"agent_0: worker {name}_worker was ended: {words[name]}"
+        assert first.error == f"agent_0: worker {name}_worker was ended: {words[name]}, 2 times"
         assert first.length == 2, "what was played before it is kept"

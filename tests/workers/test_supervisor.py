@@ -165,6 +165,26 @@ async def test_who_cannot_be_hired_leaves_nothing(
     assert offspring.pids() == []
 
 
+async def test_one_that_is_killed_while_it_starts_is_started_again(tmp_path: Path):
+    marker = tmp_path / "killed"
+    code = RANDOM + (
+        "    def load(self, slot):\n"
+        "        import os, pathlib\n"
+        f"        marker = pathlib.Path({str(marker)!r})\n"
+        "        if not marker.exists():\n"
+        "            marker.touch()\n"
+        "            os.kill(os.getpid(), 9)\n"
+    )
+    async with hired(little_worker(tmp_path, code)) as (table, _):
+        table.begin(0)
+        table.ask(0)
+        (answer,) = await table.hear(1)
+        assert not answer.failure and marker.exists()
+        assert any(
+            line.endswith("was killed (signal 9, SIGKILL); it is started again") for line in table.logs
+        )
+
+
 async def test_dismissed_while_it_is_being_replaced(tmp_path: Path, offspring: Offspring):
     code = RANDOM + (
         "    def load(self, slot):\n        import threading\n        threading.Event().wait(0.2)\n"

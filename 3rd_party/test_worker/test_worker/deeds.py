@@ -78,6 +78,11 @@ def _log_flood(plan: Plan) -> None:
         _log.info("line %d of a flood", i)
 
 
+def _long_lines(plan: Plan) -> None:
+    for _ in range(plan.count):
+        _log.info("x" * (plan.mb << 20))
+
+
 def _flood(fd: int) -> Callable[[Plan], None]:
     def run(plan: Plan) -> None:
         with os.fdopen(os.dup(fd), "w") as stream:
@@ -99,4 +104,5 @@ _DEEDS: Mapping[str, Callable[[Plan], None]] = {
     "log_flood": _log_flood,
     "stderr_flood": _flood(2),
     "stdout_flood": _flood(1),
+    "long_lines": _long_lines,
 }

@@ -66,7 +66,10 @@ class FaultInjector(Worker):
     def select_actions(self, batch: Batch) -> Any:
         plan, trigger = self._plans[batch.slot.index]
         due = trigger.due(batch) if plan.when == "decision" and plan.fault not in HABITS else ()
-        if due and plan.fault in DEEDS:
+        if due and plan.fault == "call_flood":
+            for number in range(plan.count):
+                self.host.record_call({"number": number, "messages": "x" * 1000})
+        elif due and plan.fault in DEEDS:
             do(plan)
         actions = play(batch)
         if plan.fault in ANSWERS:

@@ -23,6 +23,8 @@ DEEDS: Mapping[str, str] = {
     "log_flood": "log `count` lines",
     "stderr_flood": "print `count` lines to stderr",
     "stdout_flood": "print `count` lines to stdout",
+    "long_lines": "log `count` lines of `mb` MB each",
+    "call_flood": "record `count` paid calls of 1 kB each",
 }
 """What the process does, before it answers."""
 

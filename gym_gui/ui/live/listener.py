@@ -81,6 +81,9 @@ class LiveListener:
         if self._audience.hears(self):
             self._audience.on_call(line)
 
+    def is_behind(self) -> bool:
+        return False
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         _log.log(level, "%s: %s: %s", self._audience.log_name(), logger, text)
 
