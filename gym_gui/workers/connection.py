@@ -13,7 +13,7 @@ import gym_gui
 from gym_gui.core.errors import KilledWhileStartingError, SlotRefusedError, WorkerLaunchError
 from gym_gui.wire.channel import PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
-from gym_gui.workers.log_sieve import LONGEST, LogSieve, shortened
+from gym_gui.workers.log_sieve import LogSieve, shortened
 from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0
@@ -202,7 +202,7 @@ class WorkerConnection:
         elif body == "failed":
             self._failed = shortened(message.failed.reason)
             if message.failed.traceback:
-                self._events.on_log(logging.ERROR, self._name, message.failed.traceback[-LONGEST:])
+                self._events.on_log(logging.ERROR, self._name, shortened(message.failed.traceback))
         elif body == "welcome" and not self._welcomed.done():
             self._welcomed.set_result(message.welcome)
         elif body == "loaded":

@@ -83,5 +83,8 @@ class _Bucket:
 
 
 def shortened(text: str) -> str:
-    """``text``, or its beginning where nobody would read it to its end."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+    """``text``, or its two ends where nobody would read it whole."""
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]} … {text[-half:]} ({len(text):,} characters)"

@@ -40,6 +40,9 @@ class Listener(Sheet):
     def on_call(self, line: bytes) -> None:
         self.logs.append(orjson.loads(line))
 
+    def is_behind(self) -> bool:
+        return False
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         self.logs.append(text)
 

@@ -60,6 +60,9 @@ class Notes:
     def on_call(self, line: bytes) -> None:
         raise AssertionError(line)
 
+    def is_behind(self) -> bool:
+        return False
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         self.logs.append(text)
 
