@@ -34,6 +34,7 @@ from gym_gui.core.config import (
     ExecutionConfig,
     Experiment,
     OperatorConfig,
+    RecordConfig,
     WorkerAssignment,
 )
 from gym_gui.core.enums import EpisodeStatus
@@ -155,6 +156,7 @@ def evaluate(
     teams: Mapping[str, Sequence[str]] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     observations: bool = False,
+    failure_score: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> Results:
     """Play episodes and keep them as a run folder.
@@ -175,6 +177,8 @@ def evaluate(
         teams: Agents of each team, where the environment's own teams are not meant.
         env_kwargs: For the environment's factory.
         observations: Record observations.
+        failure_score: Return that a failed episode counts as; left out, it counts as nothing, and a
+            comparison that may rest on its absence is not decided.
         on_progress: Told how far it is, a few times a second.
 
     Returns:
@@ -204,6 +208,7 @@ def evaluate(
                 teams=teams,
                 env_kwargs=env_kwargs,
                 observations=observations,
+                failure_score=failure_score,
                 on_progress=on_progress,
             )
         )
@@ -226,6 +231,7 @@ async def aevaluate(
     teams: Mapping[str, Sequence[str]] | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
     observations: bool = False,
+    failure_score: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> Results:
     """As :func:`evaluate`, to be awaited where an event loop runs (Jupyter, a server).
@@ -252,7 +258,13 @@ async def aevaluate(
             seats=seats,
             teams=teams,
         )
-        execution = ExecutionConfig(episodes, _schedule(seeds), concurrency=concurrency)
+        execution = ExecutionConfig(
+            episodes,
+            _schedule(seeds),
+            concurrency=concurrency,
+            record=RecordConfig(observations),
+            failure_score=failure_score,
+        )
         execution.check_distinct()
         manager = OperatorScriptExecutionManager(
             Experiment([config], execution),

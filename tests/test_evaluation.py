@@ -60,6 +60,29 @@ def test_what_a_policy_raises_is_said_with_its_line(tmp_path: Path, caplog: pyte
     assert place in record.message and "int(1 / 0)" in record.message
 
 
+def test_what_failed_counts_as_was_declared(tmp_path: Path) -> None:
+    def fragile(seen: Any) -> int:
+        return int(1 / int(abs(seen[0]) > 0.02))
+
+    results = evaluate("CartPole-v1", fragile, seeds=10, failure_score=-5, out=tmp_path)
+    failed = sum(episode.status == "failed" for episode in results.episodes)
+    (operator,) = results.summary.operators
+    assert 0 < failed == operator.failed
+    assert operator.mean.n == 10 and operator.failure_score == -5
+    assert f"{failed} failed, each counted as -5" in str(results.summary.verdicts[0])
+
+
+def test_a_game_without_chance_is_one_observation(tmp_path: Path) -> None:
+    def lowest(seen: Any, legal_actions: Any) -> int:
+        return int(legal_actions[0])
+
+    players = {"player_1": lowest, "player_2": lowest}
+    summary = evaluate("tictactoe_v3", players, seeds=8, seats="swap", out=tmp_path).summary
+    (c,) = summary.comparisons
+    assert (c.p, c.verdict, c.difference.n, c.difference.units) == (None, "undecided", 8, 1)
+    assert "they are all the same, which is one observation" in str(summary.verdicts[0])
+
+
 async def test_it_works_inside_a_running_loop(tmp_path: Path) -> None:
     results = evaluate("CartPole-v1", lambda seen: int(seen[2] > 0), seeds=3, out=tmp_path)
     assert [episode.status for episode in results.episodes] == ["completed"] * 3

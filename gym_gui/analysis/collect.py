@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.summary import Decisions
+from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.records import AgentRecord, EpisodeRecord
@@ -35,6 +36,8 @@ class Played(NamedTuple):
         success: The environment's own word.
         squads: Result by configured team.
         returns: Return by configured slot.
+        digest: Digest of all that happened in it, ``None`` where it was not recorded.
+        round: Number of the schedule's round: the episodes that play one seed once in every seating.
     """
 
     episode: int
@@ -44,6 +47,13 @@ class Played(NamedTuple):
     success: bool | None
     squads: Mapping[str, SquadResult]
     returns: Mapping[str, float | None]
+    digest: str | None = None
+    round: int = 0
+
+    @property
+    def sample(self) -> Sample:
+        """What tells whether it is independent of others."""
+        return Sample(self.seed, self.round, self.digest)
 
 
 class Unfinished(NamedTuple):
@@ -55,6 +65,12 @@ class Unfinished(NamedTuple):
     reason: str
     lost: bool = False
     """Nobody's failure but a process's: it is played again when the run is gone on with."""
+    round: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether something of the episode itself went wrong."""
+        return self.status is EpisodeStatus.FAILED and not self.lost
 
 
 def _played() -> list[Played]:
@@ -74,31 +90,45 @@ class OperatorData:
     """An operator's episodes, compact.
 
     Attributes:
-        played: Completed episodes by index.
+        played: Completed episodes by index that count.
+        halved: Completed ones that do not: their seed was not completed in every seating.
         unfinished: The others by index.
         squads: Slots by configured team.
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
-        swapped: Some episode was played in swapped seats.
-        seats: Slot by seat of these episodes.
+        seatings: How often the schedule plays a seed, once in each seating.
+        longest: Environment steps of the longest episode, whatever became of it.
+        seats: Slot by seat of episodes in swapped seats.
     """
 
     played: list[Played] = field(default_factory=_played)
+    halved: list[Played] = field(default_factory=_played)
     unfinished: list[Unfinished] = field(default_factory=_unfinished)
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
-    swapped: bool = False
+    seatings: int = 1
+    longest: int = 0
     seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
+
+    @property
+    def swapped(self) -> bool:
+        """Whether seats were swapped."""
+        return self.seatings > 1
+
+    @property
+    def completed(self) -> list[Played]:
+        """Every completed episode by index, whether it counts or not."""
+        return sorted((*self.played, *self.halved), key=lambda e: e.episode)
 
     @property
     def indices(self) -> set[int]:
         """Indices of all recorded episodes."""
-        return {e.episode for e in self.played} | {e.episode for e in self.unfinished}
+        return {e.episode for e in (*self.played, *self.halved, *self.unfinished)}
 
 
 def collect_episodes(operator: OperatorRun) -> OperatorData:
@@ -107,7 +137,6 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
     for episode in operator.episodes():
         slot_of = {seat: agent.slot for seat, agent in episode.agents.items()}
         if any(seat != slot for seat, slot in slot_of.items()):
-            data.swapped = True
             data.seats[episode.episode_index] = slot_of
         for seat, agent in episode.agents.items():
             data.agents.setdefault(slot_of[seat], agent)
@@ -117,6 +146,7 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
             data.output_tokens[slot_of.get(seat, seat)] += tokens.output
         for name, team in episode.teams.items():
             data.squads.setdefault(name, team.agents)
+        data.longest = max(data.longest, episode.length)
         if episode.status is EpisodeStatus.COMPLETED:
             data.played.append(_play(episode, slot_of))
         else:
@@ -128,7 +158,23 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
             data.unfinished.append(unfinished)
     data.played.sort(key=lambda e: e.episode)
     data.unfinished.sort(key=lambda e: e.episode)
+    if data.seats or operator.config.get("seats") == "swap":
+        data.seatings = max(len(data.squads), 1)
+    _in_rounds(data)
     return data
+
+
+def _in_rounds(data: OperatorData) -> None:
+    """Number the rounds; where seats are swapped, a seed counts in every seating or not at all.
+
+    One seating alone would credit a squad with what its seats are worth.
+    """
+    data.played = played = [e._replace(round=e.episode // data.seatings) for e in data.played]
+    data.unfinished = [e._replace(round=e.episode // data.seatings) for e in data.unfinished]
+    complete = Counter(e.round for e in played if e.total is not None)
+    if data.seatings > 1:
+        data.played = [e for e in played if complete[e.round] == data.seatings]
+        data.halved = [e for e in played if complete[e.round] < data.seatings]
 
 
 def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
@@ -145,6 +191,7 @@ def _play(episode: EpisodeRecord, slot_of: Mapping[str, str]) -> Played:
         episode.success,
         {name: squads[name] for name in (*(t for t in episode.teams if t in squads), *squads)},
         {slot_of.get(seat, seat): value for seat, value in episode.returns.items()},
+        episode.trajectory_sha256,
     )
 
 

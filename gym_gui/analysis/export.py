@@ -26,7 +26,7 @@ from gym_gui.analysis.plots import (
     shorten,
 )
 from gym_gui.analysis.reader import Run
-from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Share, Summary
+from gym_gui.analysis.summary import Bounds, Comparison, Estimate, OperatorSummary, Share, Summary
 from gym_gui.analysis.text import by_task, clean
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
@@ -70,9 +70,13 @@ def operator_rows(summary: Summary) -> list[Row]:
             "completed": o.completed,
             "failed": o.failed,
             "aborted": o.aborted,
+            "halved": o.halved,
+            "failure_score": o.failure_score,
             **_estimate("mean_return", o.mean),
+            **_bounds("mean_return", o.bounds),
             **_estimate("iqm_return", o.iqm),
             **_share("success", o.success),
+            **_bounds("success", o.success_bounds),
             "length": o.length.value,
             "unusable": o.invalid_actions,
             "decisions": o.decisions.total if o.decisions else None,
@@ -168,6 +172,10 @@ def write_table(rows: Iterable[Row], path: Path) -> int:
 
 def _estimate(name: str, e: Estimate) -> dict[str, Any]:
     return {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+
+
+def _bounds(name: str, b: Bounds | None) -> dict[str, Any]:
+    return {f"{name}_at_worst": b.low if b else None, f"{name}_at_best": b.high if b else None}
 
 
 def _share(name: str, s: Share | None) -> dict[str, Any]:

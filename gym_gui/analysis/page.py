@@ -23,6 +23,8 @@ from gym_gui.analysis.text import (
     by_task,
     episodes_in_words,
     estimate_in_words,
+    incomplete_in_words,
+    success_in_words,
     unusable_in_words,
 )
 
@@ -186,7 +188,7 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
             "by team" if competing else safe(estimate_in_words(o.iqm)),
         ]
         if successes:
-            cells.append(safe(wording.share(o.success)))
+            cells.append(safe(success_in_words(o) if o.success_bounds else wording.share(o.success)))
         return [
             *cells,
             safe(wording.number(o.length.value, 0)),
@@ -255,9 +257,7 @@ def _failures(summary: Summary) -> str:
     more = f'<p class="muted">and {rest:,} more, all in summary.json</p>' if rest > 0 else ""
     headings = ["Operator", "Episode", "Seed", "Status", "Reason"]
     table = _table(headings, rows, ("Operator", "Status", "Reason"))
-    count = wording.count(len(summary.failures), "episode")
-    explained = '<p class="muted">They are in no mean and no comparison.</p>'
-    return f"<h2>{count} did not complete</h2>{explained}{table}{more}"
+    return f"<h2>{safe(incomplete_in_words(summary))}</h2>{table}{more}"
 
 
 def _notes(summary: Summary) -> str:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData, Played, SquadResult
-from gym_gui.analysis.estimates import Pairs, Sides, compare_family, estimate
+from gym_gui.analysis.estimates import estimate
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.analysis.summary import Comparison, Verdict
+from gym_gui.analysis.summary import Bounds, Comparison, Refusal, Verdict
+from gym_gui.analysis.tasks import Task, differences_in_words
+from gym_gui.analysis.units import Sample
+from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+
+UNFINISHED = ("running", "stopped")
+"""Statuses of runs that have not come to their end."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,9 @@ class Entry:
         run: The run it is of.
         operator: Its part of the run folder.
         data: Its episodes.
+        task: What it played.
+        title: What its task is called in the report; equal where tasks are one.
+        failure_score: What a failed episode counts as, ``None`` where the experiment does not say.
     """
 
     key: str
@@ -31,27 +41,84 @@ class Entry:
     run: Run
     operator: OperatorRun
     data: OperatorData
+    task: Task
+    title: str
+    failure_score: float | None
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether it is the outcome of one training, which says nothing of how others would turn out."""
+        return any(agent.worker_type == "rl" for agent in self.data.agents.values())
+
+
+class Result(NamedTuple):
+    """What an episode gave by the measure of a comparison.
+
+    Attributes:
+        seed: The environment's seed.
+        value: Return or score; ``None`` where there is none.
+        failed: It failed, or its return is no finite number; with a value where one is declared.
+        digest: Digest of all that happened in it, or ``None``.
+    """
+
+    seed: int | None
+    value: float | None
+    failed: bool
+    digest: str | None
+
+
+Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
+"""Results by seed and how often that seed came before; one for each seating."""
 
 
 def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
     """All pairs of operators by task; each task is a family of its own."""
     by_task: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        by_task[entry.operator.task].append(entry)
+        by_task[entry.title].append(entry)
     comparisons: list[Comparison] = []
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
-        family = [pair for a, b in combinations(ranked, 2) if (pair := _operator_pair(a, b))]
-        comparisons += compare_family(family)
+        comparisons += compare_family([_operator_pair(a, b) for a, b in combinations(ranked, 2)])
     return comparisons
 
 
+def refusals(entries: Sequence[Entry]) -> list[Refusal]:
+    """Why operators in one environment are not compared, where it was set up in several ways."""
+    by_title: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_title[entry.title].append(entry)
+    groups = list(by_title.values())
+    found: list[Refusal] = []
+    for a, b in combinations(groups, 2):
+        if a[0].task.name != b[0].task.name:
+            continue
+        differs = next(d for x in a for y in b if (d := x.task.differences(y.task)))
+        names = [wording.names([e.label for e in group]) for group in (a, b)]
+        found.append(
+            Refusal(
+                tuple(e.key for e in a),
+                tuple(e.key for e in b),
+                differs,
+                f"{names[0]} and {names[1]} are not compared",
+                f": they played different tasks, {differences_in_words(differs)}",
+            )
+        )
+    return found
+
+
 def _rank(entry: Entry) -> float:
-    """Best first, by what operators are compared by; those without a result last."""
+    """Best first, by what operators are compared by; those without a result last.
+
+    What failed counts with the worst that was seen: nobody leads by failing.
+    """
     team = _studied_team(entry)
-    measure = _measure([entry], team)
-    values = [v for e in entry.data.played if (v := _value(e, team, measure)) is not None]
-    return -sum(values) / len(values) if values else float("inf")
+    results = _results(entry, team, _measure([entry], team), entry.failure_score).values()
+    values = [result.value for result in results if result.value is not None]
+    if not values:
+        return float("inf")
+    missing = sum(result.value is None for result in results)
+    return -(sum(values) + missing * min(values)) / (len(values) + missing)
 
 
 def _studied_team(entry: Entry) -> str:
@@ -62,21 +129,96 @@ def _studied_team(entry: Entry) -> str:
     return next(iter(entry.data.squads)) if len(entry.data.squads) > 1 else ""
 
 
-def _operator_pair(a: Entry, b: Entry) -> tuple[Sides, Pairs] | None:
-    """The results of two operators side by side, or ``None`` where they are of other teams."""
-    team = _studied_team(a)
-    if team != _studied_team(b):
-        return None
+# --------------------------------------------------------------- operator and operator
+
+
+def _operator_pair(a: Entry, b: Entry) -> tuple[Sides, Pairs]:
+    """The results of two operators side by side."""
+    team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
-    left = {(e.seed, e.episode): _value(e, team, measure) for e in a.data.played}
-    right = {(e.seed, e.episode): _value(e, team, measure) for e in b.data.played}
-    shared = sorted(_scheduled(a) & _scheduled(b), key=lambda pair: pair[1])
-    sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure)
-    return sides, _pairs([(seed, left.get((seed, i)), right.get((seed, i))) for seed, i in shared])
+    score = a.failure_score if a.failure_score == b.failure_score else None
+    first, second = (_rounds(e, _results(e, team, measure, score)) for e in (a, b))
+    finished = not any(e.run.record.status in UNFINISHED for e in (a, b))
+    sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
+    return sides, _paired(first, second, score, finished)
+
+
+def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
+    """Results by episode; ``score`` is that of a failed one."""
+    found: dict[int, Result] = {}
+    for e in entry.data.completed:
+        value = _value(e, team, measure)
+        found[e.episode] = Result(e.seed, score if value is None else value, value is None, e.digest)
+    for e in entry.data.unfinished:
+        found[e.episode] = Result(e.seed, score if e.failed else None, e.failed, None)
+    return found
+
+
+def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
+    """Results by seed, so that the same seeds in another order are the same seeds."""
+    of_round: dict[int, list[Result]] = defaultdict(list)
+    for episode in sorted(results):
+        of_round[episode // entry.data.seatings].append(results[episode])
+    seen = Counter[int | None]()
+    found: dict[tuple[int | None, int], Sequence[Result]] = {}
+    for _, listed in sorted(of_round.items()):
+        if len(listed) < entry.data.seatings:
+            continue  # the schedule, or the run, ended between two seatings
+        seed = listed[0].seed
+        found[seed, seen[seed]] = listed
+        seen[seed] += 1
+    return found
+
+
+def _paired(first: Rounds, second: Rounds, score: float | None, finished: bool) -> Pairs:
+    shared = [key for key in first if key in second]
+    samples: list[Sample] = []
+    differences: list[float] = []
+    for i, key in enumerate(shared):
+        both = list(zip(first[key], second[key], strict=True))
+        found = [x.value - y.value for x, y in both if x.value is not None and y.value is not None]
+        if len(found) == len(both):  # a seed counts in every seating or not at all
+            differences += found
+            samples += [Sample(key[0], i, _both(x.digest, y.digest)) for x, y in both]
+    rows = [pair for key in shared for pair in zip(first[key], second[key], strict=True)]
+    return Pairs(
+        tuple(samples),
+        tuple(differences),
+        shared=len(rows),
+        failed=(sum(x.failed for x, _ in rows), sum(y.failed for _, y in rows)),
+        stopped=sum(any(r.value is None and not r.failed for r in pair) for pair in rows),
+        unshared=(_count(first) - len(rows), _count(second) - len(rows)),
+        bounds=_bounds(rows, [r.value for side in (first, second) for rs in side.values() for r in rs]),
+        score=score,
+        finished=finished,
+    )
+
+
+def _both(first: str | None, second: str | None) -> tuple[str, str] | None:
+    return None if first is None or second is None else (first, second)
+
+
+def _count(rounds: Rounds) -> int:
+    return sum(len(results) for results in rounds.values())
+
+
+def _bounds(rows: Sequence[tuple[Result, Result]], values: Iterable[float | None]) -> Bounds | None:
+    """What the mean difference could be, were the worst or the best that was seen in place of each gap."""
+    seen = [value for value in values if value is not None]
+    if not seen or all(r.value is not None for pair in rows for r in pair):
+        return None
+    worst, best = min(seen), max(seen)
+
+    def of(result: Result, otherwise: float) -> float:
+        return otherwise if result.value is None else result.value
+
+    low = sum(of(x, worst) - of(y, best) for x, y in rows) / len(rows)
+    high = sum(of(x, best) - of(y, worst) for x, y in rows) / len(rows)
+    return Bounds(low, high, worst, best)
 
 
 def _measure(entries: Iterable[Entry], team: str) -> str:
-    results = [e.squads.get(team) for entry in entries for e in entry.data.played] if team else []
+    results = [e.squads.get(team) for entry in entries for e in entry.data.completed] if team else []
     return score_or_return(result for result in results if result is not None)
 
 
@@ -93,61 +235,106 @@ def _value(episode: Played, team: str, measure: str) -> float | None:
     return None if result is None else result.score if measure == "score" else result.return_
 
 
-def _scheduled(entry: Entry) -> set[tuple[int | None, int]]:
-    return {(e.seed, e.episode) for e in (*entry.data.played, *entry.data.unfinished)}
-
-
-def _pairs(rows: Sequence[tuple[int | None, float | None, float | None]]) -> Pairs:
-    usable = [(seed, x - y) for seed, x, y in rows if x is not None and y is not None]
-    return Pairs(tuple(s for s, _ in usable), tuple(d for _, d in usable), len(rows) - len(usable))
+# --------------------------------------------------------------------- team and team
 
 
 def compare_teams(entry: Entry) -> list[Comparison]:
     """All pairs of teams of one operator: a family of its own."""
+    return compare_family([_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)])
+
+
+def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
     data = entry.data
-    family: list[tuple[Sides, Pairs]] = []
-    for first, second in combinations(data.squads, 2):
-        shared = [
-            (e.seed, e.squads[first], e.squads[second])
-            for e in data.played
-            if {first, second} <= set(e.squads)
-        ]
-        measure = score_or_return(r for _, a, b in shared for r in (a, b))
-        rows = [
-            (seed, a.score, b.score) if measure == "score" else (seed, a.return_, b.return_)
-            for seed, a, b in shared
-        ]
-        names = [f"{team} ({', '.join(members(data, team))})" for team in (first, second)]
-        left_out = len(data.unfinished)
-        pairs = _pairs(rows)
-        sides = Sides("teams", entry.key, first, second, names[0], names[1], measure)
-        family.append((sides, pairs._replace(left_out=pairs.left_out + left_out)))
-    return compare_family(family)
+    both = [(e, e.squads[first], e.squads[second]) for e in data.played if {first, second} <= set(e.squads)]
+    measure = score_or_return(r for _, a, b in both for r in (a, b))
+    rows = [
+        (e.sample, a.score, b.score) if measure == "score" else (e.sample, a.return_, b.return_)
+        for e, a, b in both
+    ]
+    usable = [(sample, x - y) for sample, x, y in rows if x is not None and y is not None]
+    differences = tuple(difference for _, difference in usable)
+    failed = sum(e.failed for e in data.unfinished) + len(rows) - len(usable)
+    rounds = Counter(e.round for e in (*data.completed, *data.unfinished))
+    shared = sum(n for n in rounds.values() if n == data.seatings)  # the schedule may end between seatings
+    names = [f"{team} ({', '.join(_in_claims(data, team))})" for team in (first, second)]
+    pairs = Pairs(
+        tuple(sample for sample, _ in usable),
+        differences,
+        shared=shared,
+        failed=(failed, failed),
+        stopped=sum(not e.failed for e in data.unfinished),
+        bounds=_team_bounds(differences, shared),
+        finished=entry.run.record.status not in UNFINISHED,
+    )
+    return Sides("teams", entry.key, first, second, names[0], names[1], measure), pairs
 
 
-def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
-    """The best operator of each task against the others, then the teams; a lone one by itself."""
-    best: dict[str, str] = {}
-    task = {entry.key: entry.operator.task for entry in entries}
-    for c in comparisons:
-        if c.kind == "operators":
-            best.setdefault(task[c.first], c.first)
-    told = [c for c in comparisons if c.kind == "teams" or best[task[c.first]] == c.first]
-    verdicts = [Verdict(c.claim, c.detail, c.verdict != "undecided") for c in told]
-    compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
-    return verdicts + [_alone(entry) for entry in entries if entry.key not in compared]
-
-
-def _alone(entry: Entry) -> Verdict:
-    usable = [(e.total, e.seed) for e in entry.data.played if e.total is not None]
-    if not usable:
-        return Verdict(f"{entry.label} has no completed episode", "", False)
-    found = estimate([total for total, _ in usable], [seed for _, seed in usable])
-    detail = f" over {wording.count(found.n, 'episode')}"
-    return Verdict(f"{entry.label} has a mean return of {wording.estimate(found)}", detail, False)
+def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
+    """The mean difference, were every match that is missing as far apart as the farthest, either way."""
+    missing = shared - len(differences)
+    if not missing or not differences:
+        return None
+    most = max(abs(d) for d in differences)
+    return Bounds(
+        (sum(differences) - missing * most) / shared,
+        (sum(differences) + missing * most) / shared,
+        -most,
+        most,
+    )
 
 
 def members(data: OperatorData, team: str) -> tuple[str, ...]:
     """What the slots of a team are played by."""
     agents = (data.agents.get(slot) for slot in data.squads[team])
     return tuple(agent.policy or agent.worker_id for agent in agents if agent is not None)
+
+
+def _in_claims(data: OperatorData, team: str) -> list[str]:
+    """The same for a verdict, which holds for one training's outcome, not for how it was trained."""
+    trained = [data.agents[slot].worker_type == "rl" for slot in data.squads[team] if slot in data.agents]
+    return [
+        f"this checkpoint of {name}" if is_trained else name
+        for name, is_trained in zip(members(data, team), trained, strict=True)
+    ]
+
+
+# ------------------------------------------------------------------------- headline
+
+
+def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
+    """The best operator of each task against the others, then the teams; a lone one by itself."""
+    best: dict[str, str] = {}
+    title = {entry.key: entry.title for entry in entries}
+    for c in comparisons:
+        if c.kind == "operators":
+            best.setdefault(title[c.first], c.first)
+    told = [c for c in comparisons if c.kind == "teams" or best[title[c.first]] == c.first]
+    verdicts = [Verdict(c.claim, c.detail, c.verdict != "undecided") for c in told]
+    verdicts += [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
+    compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
+    return verdicts + [_alone(entry) for entry in entries if entry.key not in compared]
+
+
+def _alone(entry: Entry) -> Verdict:
+    usable, recorded = totals(entry), len(entry.data.indices)
+    if not usable:
+        return Verdict(f"{entry.label} has no completed episode", "", False)
+    found = estimate([total for total, _ in usable], [sample for _, sample in usable])
+    if found.n == recorded:
+        detail = f" over {wording.count(found.n, 'episode')}"
+    else:
+        detail = f" over {found.n:,} of {wording.count(recorded, 'episode')}; the others did not complete"
+    failed = sum(e.failed for e in entry.data.unfinished)
+    if failed and entry.failure_score is not None:
+        detail += f"; {failed:,} failed, each counted as {wording.number(entry.failure_score)}"
+    return Verdict(f"{entry.label} has a mean return of {wording.estimate(found)}", detail, False)
+
+
+def totals(entry: Entry) -> list[tuple[float, Sample]]:
+    """Return of each episode that counts, of all agents; of a failed one where the experiment says."""
+    data, score = entry.data, entry.failure_score
+    found = [(e.episode, score if e.total is None else e.total, e.sample) for e in data.played]
+    if data.seatings == 1:  # in swapped seats half a seed would count
+        found += [(e.episode, score, Sample(e.seed, e.round)) for e in data.unfinished if e.failed]
+    found.sort(key=lambda row: row[0])
+    return [(value, sample) for _, value, sample in found if value is not None]

@@ -51,7 +51,8 @@ class Estimate:
         low: Lower end of the 95 % interval, ``None`` where none can be given.
         high: Upper end.
         n: Episodes it rests on.
-        units: Independent units among them (seeds; episodes where one seed is repeated).
+        units: Independent units among them (seeds; episodes where one seed is repeated; one, where all
+            episodes are identical).
         statistic: ``mean`` or ``iqm``.
         method: How the interval was made; empty where there is none.
         note: Why there is no interval.
@@ -67,6 +68,23 @@ class Estimate:
     method: str = ""
     note: str = ""
     unseen: float | None = None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a mean could be, whatever the episodes without a result had given.
+
+    Attributes:
+        low: With the worst value that was seen in place of each of them.
+        high: With the best.
+        worst: That value.
+        best: That value.
+    """
+
+    low: float
+    high: float
+    worst: float
+    best: float
 
 
 @dataclass(frozen=True)
@@ -213,6 +231,10 @@ class OperatorSummary:
         iqm: IQM of the same.
         length: Mean episode length in environment steps.
         success: Share of successes by the environment's own word, or ``None``.
+        bounds: What ``mean`` could be with the episodes that have no result; ``None``: all have one.
+        success_bounds: The same for ``success``.
+        failure_score: What a failed episode counts as, ``None`` where the experiment does not say.
+        halved: Completed episodes left out, as their seed was not completed in every seating.
         invalid_actions: Unusable answers in all recorded episodes.
         decisions: From the step rows; ``None`` where they were not read.
         teams: By squad; one team in cooperative and single-agent environments.
@@ -242,6 +264,10 @@ class OperatorSummary:
     slots: tuple[SlotSummary, ...]
     notes: tuple[str, ...] = ()
     calls: Calls | None = None
+    bounds: Bounds | None = None
+    success_bounds: Bounds | None = None
+    failure_score: float | None = None
+    halved: int = 0
 
 
 @dataclass(frozen=True)
@@ -270,6 +296,10 @@ class Comparison:
         seeds: Seed of each pair.
         differences: First minus second of each pair.
         outliers: A sentence where one or a few seeds make the difference, else empty.
+        shared: Episodes of each side that could be compared, had all been completed.
+        failed: Of these, those in which the first and the second failed or had no finite return.
+        unshared: Episodes that only the first, and only the second, has played.
+        bounds: What ``difference`` could be with the episodes that are missing; ``None``: none is.
     """
 
     kind: Literal["operators", "teams"]
@@ -293,6 +323,29 @@ class Comparison:
     seeds: tuple[int | None, ...]
     differences: tuple[float, ...]
     outliers: str = ""
+    shared: int = 0
+    failed: tuple[int, int] = (0, 0)
+    unshared: tuple[int, int] = (0, 0)
+    bounds: Bounds | None = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Operators that are not compared, as they played different tasks.
+
+    Attributes:
+        first: Keys of the operators of one task.
+        second: Keys of those of the other.
+        differs: What sets the tasks apart, by setting: its value in the one and the other.
+        claim: The refusal in words.
+        detail: What differs, in words; continues the sentence.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    differs: Mapping[str, tuple[Any, Any]]
+    claim: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -347,6 +400,7 @@ class Summary:
         verdicts: The comparisons that matter most, first things first.
         operators: One entry per operator.
         comparisons: Every comparison made.
+        refusals: Those that cannot be made.
         failures: Every episode that did not complete.
         notes: What a reader must know.
         methods: What each named method is.
@@ -358,6 +412,7 @@ class Summary:
     comparisons: tuple[Comparison, ...]
     failures: tuple[Failure, ...]
     notes: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
 

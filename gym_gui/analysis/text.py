@@ -51,6 +51,30 @@ def estimate_in_words(e: Estimate) -> str:
     return wording.estimate(e)
 
 
+def success_in_words(operator: OperatorSummary) -> str:
+    """``85 %``; ``50 to 100 %`` where episodes without a result could have been either."""
+    if operator.success is None:
+        return "-"
+    if (could := operator.success_bounds) is not None:
+        return f"{wording.percent(could.low).removesuffix(' %')} to {wording.percent(could.high)}"
+    return wording.percent(operator.success.value)
+
+
+def incomplete_in_words(summary: Summary) -> str:
+    """``10 episodes did not complete and are in no mean``; empty where all completed."""
+    n = len(summary.failures)
+    scores = {o.key: o.failure_score for o in summary.operators}
+    counted = sum(f.status == "failed" and scores.get(f.operator) is not None for f in summary.failures)
+    if not n:
+        return ""
+    told = f"{wording.count(n, 'episode')} did not complete"
+    if counted == n:
+        return f"{told} and {'counts' if n == 1 else 'count'} as the experiment says"
+    if counted:
+        return f"{told}; {counted:,} count as the experiment says, the others are in no mean"
+    return f"{told} and {'is' if n == 1 else 'are'} in no mean"
+
+
 def unusable_in_words(operator: OperatorSummary) -> str:
     """Share of answers that could not be played, the count where decisions are not known."""
     if operator.invalid_actions and operator.decisions and operator.decisions.total:
@@ -156,9 +180,7 @@ def _print_operators(console: Console, task: str, operators: Sequence[OperatorSu
         columns.append(("Mean", [wording.number(o.mean.value) for o in operators]))
         columns.append(("IQM [95 %]", [estimate_in_words(o.iqm) for o in operators]))
     if any(o.success for o in operators):
-        columns.append(
-            ("Success", [wording.percent(o.success.value) if o.success else "-" for o in operators])
-        )
+        columns.append(("Success", [success_in_words(o) for o in operators]))
     columns.append(("Length", [wording.number(o.length.value, 0) for o in operators]))
     columns.append(("Unusable", [unusable_in_words(o) for o in operators]))
     latencies = [o.decisions.latency_p50_ms if o.decisions else None for o in operators]
@@ -201,9 +223,7 @@ def _print_calls(console: Console, operators: Sequence[OperatorSummary]) -> None
 def _render_failures(summary: Summary, console: Console) -> None:
     if not summary.failures:
         return
-    count = wording.count(len(summary.failures), "episode")
-    are = "is" if len(summary.failures) == 1 else "are"
-    console.print(Text(f"{count} did not complete and {are} in no mean:", style="bold red"))
+    console.print(Text(f"{incomplete_in_words(summary)}:", style="bold red"))
     for failure in summary.failures[:SHOWN_FAILURES]:
         console.print(Text(f"  {failure_in_words(failure)}"))
     if (rest := len(summary.failures) - SHOWN_FAILURES) > 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gym_gui.analysis.summary import Calls, Decisions, Estimate, Share
 
 
@@ -104,6 +106,12 @@ def calls(c: Calls | None) -> str:
     ]
     told = ", ".join(part for part in parts if part)
     return f"of {count(c.total, 'call')}: {told}" if told else ""
+
+
+def names(listed: Sequence[str]) -> str:
+    """``A, B and C``; of many the first two and how many more."""
+    shown = list(listed) if len(listed) <= 3 else [*listed[:2], f"{len(listed) - 2} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def count(n: int, what: str) -> str:

@@ -120,6 +120,7 @@ EXECUTION_KEYS: Final = {
     "record": "record",
     "auto_run": "auto_run",
     "step_delay_ms": "step_delay_ms",
+    "failure_score": "failure_score",
 }
 
 RECORD_KEYS: Final = {"observations": "observations"}

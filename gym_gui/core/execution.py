@@ -26,6 +26,7 @@ EnvironmentMode = Literal["procedural", "fixed"]
 MAX_EPISODES: Final = 1_000_000
 MAX_SEED: Final = 2**63 - 1
 MAX_STEPS: Final = 2**31 - 1
+MAX_RETURN: Final = 1e300
 _RANGE_TEXT: Final = re.compile(
     r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
 )
@@ -80,6 +81,8 @@ class ExecutionConfig:
         record: What is written beside the usual.
         auto_run: Whether the window starts at once after loading.
         step_delay_ms: Pause after each step in the window, in milliseconds.
+        failure_score: Return (score, where teams are compared by that) that a failed episode counts
+            as, or ``None``: it counts as nothing, and what it may have hidden is not decided.
     """
 
     num_episodes: int
@@ -91,6 +94,7 @@ class ExecutionConfig:
     record: RecordConfig
     auto_run: bool
     step_delay_ms: float
+    failure_score: float | None
 
     def __init__(
         self,
@@ -104,6 +108,7 @@ class ExecutionConfig:
         record: RecordConfig | None = None,
         auto_run: bool = False,
         step_delay_ms: float = 0,
+        failure_score: float | None = None,
     ) -> None:
         """Check and resolve.
 
@@ -117,6 +122,7 @@ class ExecutionConfig:
             record: See the class.
             auto_run: See the class.
             step_delay_ms: See the class.
+            failure_score: See the class.
 
         Raises:
             ConfigError: A value is of the wrong type or out of range.
@@ -140,6 +146,7 @@ class ExecutionConfig:
             record=record or RecordConfig(),
             auto_run=flag(auto_run, "auto_run"),
             step_delay_ms=delay,
+            failure_score=_optional_number(failure_score, "failure_score"),
         )
 
     @staticmethod
@@ -202,11 +209,16 @@ class ExecutionConfig:
             "record": {"observations": self.record.observations},
             "auto_run": self.auto_run,
             "step_delay_ms": self.step_delay_ms,
+            "failure_score": self.failure_score,
         }
 
 
 def _optional_count(value: object, where: str, high: int) -> int | None:
     return None if value is None else whole(value, where, low=1, high=high)
+
+
+def _optional_number(value: object, where: str) -> float | None:
+    return None if value is None else number(value, where, low=-MAX_RETURN, high=MAX_RETURN)
 
 
 def _listed_seeds(seeds: object) -> tuple[int, ...] | int:

@@ -34,6 +34,8 @@ def _schedule(run: ExecutionConfig, operators: int) -> str:
     parts += [f"{name} {value}" for name, value in optional.items() if value is not None]
     if run.record.observations:
         parts.append("observations recorded")
+    if run.failure_score is not None:
+        parts.append(f"a failed episode counts as {run.failure_score:g}")
     return ", ".join(parts)
 
 

@@ -238,6 +238,12 @@ class RunRecord:
     problem: str | None = None
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
+    @property
+    def failure_score(self) -> float | None:
+        """What the experiment says that a failed episode counts as, ``None`` where it does not."""
+        execution = mapping(self.experiment.get("execution")) or {}
+        return number(execution.get("failure_score"))
+
 
 def _tokens(value: object, where: str) -> TokenCount:
     row = Fields(value, where)

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import open_run
 from gym_gui.core.errors import MosaicError
@@ -80,11 +81,7 @@ class RunEntry:
     @cached_property
     def title(self) -> str:
         """What a person recognises it by: who played; the id where nobody is known."""
-        names = [o.name for o in self.operators]
-        if not names:
-            return self.run_id
-        shown = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
-        return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+        return wording.names([o.name for o in self.operators]) if self.operators else self.run_id
 
     @cached_property
     def environment(self) -> str:

@@ -144,6 +144,8 @@ def _in_short(summary: object) -> tuple[str, str]:
     assert isinstance(summary, Summary)
     detail = str(summary.verdicts[0]) if summary.verdicts else ""
     decided = [c for c in summary.comparisons if c.verdict != "undecided"]
+    if summary.refusals and not summary.comparisons:
+        return "not compared", detail
     if not summary.comparisons:
         mean = summary.operators[0].mean.value if len(summary.operators) == 1 else None
         return (f"return {mean:,.3g}" if mean is not None else ""), detail

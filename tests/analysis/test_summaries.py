@@ -50,7 +50,7 @@ def test_few_episodes_say_so(tmp_path: Path, runs: Any, n: int) -> None:
     assert a.mean.note == ("not enough episodes" if n else "no completed episodes")
     (comparison,) = summary.comparisons
     assert comparison.verdict == "undecided"
-    says = "at least 6 seeds are needed" if n else "no seed that both completed"
+    says = "at least 6 seeds are needed" if n else "they share no seed"
     assert says in str(summary.verdicts[0])
     json.dumps(summary.to_json(), allow_nan=False)
 
@@ -62,11 +62,10 @@ def test_constant_returns_are_decided_by_the_test_not_by_their_spread(tmp_path: 
     }
     summary = _summary(tmp_path, runs, episodes)
     assert summary.operator("a").iqm.note == "all 6 equal"
-    assert (
-        str(summary.verdicts[0])
-        == "a is better than b by 491.0 (all 6 equal) in return on 6 shared seeds, p = 0.031; "
-        "outcomes on under 39 % of seeds may be unseen."
-    )
+    verdict = str(summary.verdicts[0])
+    assert verdict.startswith("a (this checkpoint) is better than b (this checkpoint) by 491.0")
+    assert "in return on 6 shared seeds, p = 0.031" in verdict
+    assert verdict.endswith("; outcomes on under 39 % of seeds may be unseen.")
     for e in (summary.operator("a").mean, summary.operator("a").iqm, summary.comparisons[0].difference):
         assert (e.low, e.high, e.unseen) == (None, None, pytest.approx(0.393, abs=0.001))
 
@@ -92,7 +91,7 @@ def test_the_better_one_is_named_first_whatever_the_order(tmp_path: Path, runs: 
     )
     assert c.p is not None and c.p < 0.001 and c.p_adjusted == c.p
     assert c.seeds == tuple(range(1000, 1020))
-    assert str(summary.verdicts[0]).startswith("Strong one is better than weak by ")
+    assert str(summary.verdicts[0]).startswith("Strong one (this checkpoint) is better than weak")
 
 
 def test_what_is_not_decided_says_how_many_seeds_would_do(tmp_path: Path, runs: Any) -> None:
@@ -104,7 +103,7 @@ def test_what_is_not_decided_says_how_many_seeds_would_do(tmp_path: Path, runs: 
         "b": [runs.single("b", i, 0.0) for i in range(30)],
     }
     verdict = str(_summary(tmp_path, runs, episodes).verdicts[0])
-    assert verdict.startswith("a against b is not decided: difference in return 0.10")
+    assert verdict.startswith("a (this checkpoint) against b (this checkpoint) is not decided: difference")
     assert "more seeds would settle a difference of this size." in verdict
 
 
@@ -263,7 +262,9 @@ def test_the_same_operator_of_two_runs_is_told_apart(tmp_path: Path, runs: Any) 
     ]
     summary = summarize([open_run(path) for path in paths])
     assert [o.key for o in summary.operators] == ["A/a", "B/a"]
-    assert str(summary.verdicts[0]).startswith("a (B/a) is better than a (A/a) by 1.00")
+    assert str(summary.verdicts[0]).startswith(
+        "a (B/a, this checkpoint) is better than a (A/a, this checkpoint) by 1"
+    )
 
 
 def test_actions_in_a_policys_place_are_counted_of_finished_episodes_only(tmp_path: Path, runs: Any) -> None:

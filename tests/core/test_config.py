@@ -324,10 +324,15 @@ class TestExperiment:
             env_kwargs={"size": 8},
             max_steps=7,
         )
-        run = ExecutionConfig(seeds=[9, 1, 2, 3, 4, 5, 6], processes=2, record=RecordConfig(True))
+        run = ExecutionConfig(
+            seeds=[9, 1, 2, 3, 4, 5, 6], processes=2, record=RecordConfig(True), failure_score=-1.5
+        )
         lines = describe(Experiment([config], run)).splitlines()
         seeds = "procedural seeds 9, 1, 2, 3, 4, 5, … (7)"
-        assert lines[0] == f"1 operator, 7 episodes each, {seeds}, processes 2, observations recorded"
+        assert lines[0] == (
+            f"1 operator, 7 episodes each, {seeds}, processes 2, observations recorded, "
+            "a failed episode counts as -1.5"
+        )
         assert lines[2] == "a (Team): T-v0 of multigrid, at most 7 steps"
         assert lines[3].startswith("  a  rl  cleanrl_worker  checkpoint=mmm")
         assert lines[3].endswith('mmm...  on_invalid={"retry": 2, "then": "noop"}  deadline_s=5.0')

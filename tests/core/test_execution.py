@@ -87,6 +87,8 @@ class TestExecution:
             ({"concurrency": 0}, "concurrency: must lie between"),
             ({"processes": "2"}, "processes: must be a whole number, not '2'"),
             ({"step_delay_ms": float("nan")}, "step_delay_ms: must lie between"),
+            ({"failure_score": float("nan")}, "failure_score: must lie between"),
+            ({"failure_score": "0"}, "failure_score: must be a number, not '0'"),
             ({"auto_run": "no"}, "auto_run: must be true or false, not 'no'"),
         ],
     )

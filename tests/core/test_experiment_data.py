@@ -36,6 +36,7 @@ EXPERIMENT: dict[str, object] = {
         "seeds": [3, 4],
         "env_mode": "procedural",
         "record": {"observations": True},
+        "failure_score": 0,
     },
 }
 

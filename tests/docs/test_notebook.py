@@ -42,7 +42,7 @@ def test_evaluate(tmp_path: Path, offspring: object) -> None:
     client.execute()
     printed = _printed(notebook)
     assert "completed completed completed" in printed
-    assert "PPO is better than random by" in printed
+    assert "PPO (this checkpoint) is better than random by" in printed
     assert "<th>rule</th>" in printed
     assert "['episodes.jsonl', 'run.json', 'steps.jsonl']" in printed
     assert len(list((tmp_path / "runs").iterdir())) == 3

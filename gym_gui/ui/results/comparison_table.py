@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.summary import Estimate, OperatorSummary, TeamSummary
-from gym_gui.analysis.text import clean, episodes_in_words, unusable_in_words
+from gym_gui.analysis.text import clean, episodes_in_words, success_in_words, unusable_in_words
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import KINDS_ROLE
 
@@ -138,12 +138,18 @@ def _columns(operators: Sequence[OperatorSummary]) -> list[_Column]:
         _Column("", _nothing),
         _Column("Mean score" if scored else "IQM return", _value, "" if scored else _IQM),
         _Column("95 % interval", _interval, "Bootstrap over seeds; where every value is equal there is none"),
-        _Column("Episodes", _episodes, "Those that ended as the environment says; only they count"),
+        _Column("Episodes", _episodes, "Those that ended as the environment says"),
     ]
     if competing:
         columns.append(_Column("Won", _won, "Share of episodes the team won"))
     if any(o.success for o in operators):
-        columns.append(_Column("Success", _success, "Share of successes, by the environment's own word"))
+        columns.append(
+            _Column(
+                "Success",
+                _success,
+                "Share of successes, by the environment's own word; where episodes failed, what it could be",
+            )
+        )
     columns += [
         _Column("Length", _length, "Mean environment steps of an episode"),
         _Column("Unusable", _unusable, "Replies that could not be played"),
@@ -191,8 +197,9 @@ def _won(row: _Row) -> str:
 
 
 def _success(row: _Row) -> str:
-    share = row.operator.success
-    return "" if row.team is not None else NONE if share is None else wording.percent(share.value)
+    if row.team is not None:
+        return ""
+    return NONE if row.operator.success is None else success_in_words(row.operator)
 
 
 def _length(row: _Row) -> str:

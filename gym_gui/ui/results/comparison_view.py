@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Summary, Verdict
-from gym_gui.analysis.text import all_notes, by_task, clean
+from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
 from gym_gui.ui.plots import Interval, IntervalPlot, OutcomePlot, PairedSeedsPlot, Side, TeamOutcome
 from gym_gui.ui.results.comparison_table import ComparisonTable
@@ -214,10 +214,8 @@ class ComparisonView(QWidget):
         self.failed.setVisible(bool(failures))
         if failures:
             first = failures[0]
-            count = "1 episode" if len(failures) == 1 else f"{len(failures):,} episodes"
-            verb = "is" if len(failures) == 1 else "are"
             what = f"episode {first.episode_index}, seed {first.seed}, {first.status}: {first.reason}"
-            self.failed.set_text(clean(f"{count} did not complete and {verb} in no mean. First: {what}"))
+            self.failed.set_text(clean(f"{incomplete_in_words(summary)}. First: {what}"))
 
     def _show_task(self) -> None:
         operators, summary = self._operators, self._summary
@@ -304,8 +302,9 @@ def _retitle(card: Card, title: str) -> None:
 def _verdict(verdict: Verdict) -> str:
     """The claim in bold, its numbers after it; of an open one, only that it is open is bold."""
     claim, detail = escape(clean(verdict.claim)), escape(clean(verdict.detail))
-    if not verdict.decided and "not decided" in claim:
-        return f"{claim.replace('not decided', '<b>not decided</b>')}{detail}."
+    for open_ in ("not decided", "not compared"):
+        if not verdict.decided and claim.endswith(open_):
+            return f"{claim.removesuffix(open_)}<b>{open_}</b>{detail}."
     return f"<b>{claim}</b>{detail}."
 
 

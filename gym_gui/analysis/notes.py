@@ -1,0 +1,215 @@
+"""What a reader of a report must know beside its numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.collect import OperatorData
+from gym_gui.analysis.outliers import outlier_note
+from gym_gui.analysis.pairing import UNFINISHED, Entry, totals
+from gym_gui.analysis.reader import Run
+from gym_gui.analysis.summary import Bounds, Comparison, OperatorSummary
+from gym_gui.analysis.units import units_of
+from gym_gui.core.record_fields import mapping
+from gym_gui.core.records import SESSION, WORKER
+
+# ------------------------------------------------------------------ of one operator
+
+
+def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
+    """Notes of one operator, beside its figures."""
+    data = entry.data
+    yield from _of_units(data)
+    if len(data.squads) < 2:
+        usable = totals(entry)
+        samples = [sample for _, sample in usable]
+        codes, seeds = units_of(samples).codes, [sample.seed for sample in samples]
+        if note := outlier_note([total for total, _ in usable], codes, seeds, "mean return"):
+            yield note
+    yield from _of_failures(operator)
+    if operator.halved:
+        yield (
+            f"{wording.count(operator.halved, 'completed episode')} left out: "
+            "a seed counts only where it was completed in every seating."
+        )
+    if len(data.squads) > 1 and data.played and not data.swapped:
+        yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
+    for team in operator.teams if data.swapped else ():
+        measure = "score" if team.score else "return"
+        parts = [f"{wording.estimate(e)} in the seats of {seats}" for seats, e in team.by_seats.items()]
+        if parts:
+            yield f"Mean {measure} of {team.name}: {', '.join(parts)}."
+
+
+def _of_units(data: OperatorData) -> Iterable[str]:
+    episodes = wording.count(len(data.played), "episode")
+    scope = units_of([e.sample for e in data.played]).scope
+    rounds = Counter(e.seed for e in data.played)
+    if scope == "identical":
+        yield f"All {episodes} are the same, step by step: they count as one observation."
+    elif scope == "one seed":
+        yield "One seed was repeated: the intervals hold for this seed and no other."
+    elif len(set(rounds.values())) > 1:
+        seed, most = rounds.most_common(1)[0]
+        yield (
+            f"Seeds were not played equally often: seed {seed} was played {most} times, "
+            f"another {min(rounds.values())}, and weighs that much more in every mean."
+        )
+
+
+def _of_failures(o: OperatorSummary) -> Iterable[str]:
+    lost = o.failed + o.without_return
+    if not lost and not o.aborted:
+        return
+    parts = [
+        f"{o.failed:,} failed" if o.failed else "",
+        f"{o.without_return:,} gave no finite return" if o.without_return else "",
+        f"{o.aborted:,} were stopped" if o.aborted else "",
+    ]
+    told = f"of {wording.count(o.recorded, 'episode')}, {' and '.join(part for part in parts if part)}"
+    if lost and o.failure_score is not None and not o.aborted:
+        success = " and as no success" if o.success else ""
+        yield f"{told}, each counted as {wording.number(o.failure_score)}{success}."
+        return
+    if o.bounds is None and o.success_bounds is None:
+        yield f"{told}; they are in no mean."
+        return
+    could = [
+        f"a mean return of {_range(o.bounds)}" if o.bounds else "",
+        f"a success of {_percents(o.success_bounds)}" if o.success_bounds else "",
+    ]
+    yield (
+        f"{told}; with the worst and the best that was seen in their place it would have "
+        f"{' and '.join(part for part in could if part)}."
+    )
+
+
+def _range(b: Bounds) -> str:
+    digits = wording.decimals(b.low, b.high)
+    return f"{wording.number(b.low, digits)} to {wording.number(b.high, digits)}"
+
+
+def _percents(b: Bounds) -> str:
+    return f"{wording.percent(b.low)} to {wording.percent(b.high)}"
+
+
+# -------------------------------------------------------------------------- of all
+
+
+def summary_notes(
+    runs: Sequence[Run],
+    entries: Sequence[Entry],
+    comparisons: Sequence[Comparison],
+    operators: Sequence[OperatorSummary],
+) -> Iterable[str]:
+    """Notes of the report as a whole."""
+    for run in runs:
+        yield from _of_run(run, sum(len(e.data.indices) for e in entries if e.run is run))
+    yield from _of_versions(runs)
+    for entry in entries:
+        if not entry.data.indices:
+            yield f"{entry.label} has no finished episode."
+        if lost := sum(e.lost for e in entry.data.unfinished):
+            left = wording.count(lost, "episode")
+            yield (
+                f"{entry.label}: {left} could not be played, a process being lost; "
+                f"`mosaic run --resume {entry.run.run_id}` plays them."
+            )
+    by_key: Mapping[str, OperatorSummary] = {o.key: o for o in operators}
+    names = {o.key: o.name for o in operators}
+    for c in comparisons:
+        if c.outliers:
+            yield f"{names.get(c.first, c.first)} against {names.get(c.second, c.second)}: {c.outliers}"
+        if c.kind == "operators":
+            first, second = by_key[c.first], by_key[c.second]
+            yield from _of_counts(c, first, second)
+            yield from _of_conflicts(c, first, second)
+
+
+def _of_run(run: Run, recorded: int) -> Iterable[str]:
+    if run.record.status in UNFINISHED:
+        yield _so_far(run, recorded)
+    if run.record.problem:
+        yield f"Run {run.run_id} ended early: {run.record.problem}"
+    yield from _begun_again(run)
+
+
+_LOST = {SESSION: "session process", WORKER: "worker"}
+
+
+def _begun_again(run: Run) -> Iterable[str]:
+    """What was lost on the way, and for what reasons; recorded is what would have been without."""
+    for operator_id in run.operators:
+        for lost, words in _LOST.items():
+            again = [r for r in run.record.retries if (r.operator_id, r.lost) == (operator_id, lost)]
+            if again:
+                episodes = wording.count(len({r.episode_index for r in again}), "episode")
+                reasons = "; ".join(sorted({r.reason for r in again}))
+                yield f"Run {run.run_id}: {episodes} of {operator_id} begun again, {words} lost: {reasons}"
+
+
+def _so_far(run: Run, recorded: int) -> str:
+    """Of many episodes in flight the short ones end first: a sample of them is no fair one."""
+    planned = mapping(run.record.extra.get("episodes")) or {}
+    total = sum(n for n in planned.values() if isinstance(n, int))
+    of = f" of {total:,}" if total else ""
+    return (
+        f"Run {run.run_id} is not finished: {recorded:,}{of} episodes are recorded, "
+        "and short episodes come first, so its means may be off."
+    )
+
+
+def _of_versions(runs: Sequence[Run]) -> Iterable[str]:
+    """Runs of other versions are compared, but it is said."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for name, version in run.record.versions.items():
+            found.setdefault(name, []).append(str(version))
+    differing = {name: list(dict.fromkeys(each)) for name, each in found.items() if len(set(each)) > 1}
+    if differing:
+        words = ", ".join(f"{name} {' and '.join(each)}" for name, each in differing.items())
+        yield f"The runs were made with different versions: {words}."
+
+
+def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
+    if any(c.unshared):
+        yield (
+            f"{first.name} has {wording.count(first.recorded, 'episode')}, "
+            f"{second.name} {second.recorded:,}: compared are the {c.shared:,} of each on the same seeds."
+        )
+    if c.left_out:
+        yield (
+            f"{first.name} against {second.name}: "
+            f"{wording.count(c.left_out, 'shared episode')} left out, not completed by both."
+        )
+
+
+def _of_conflicts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
+    """Where two ways to measure the same episodes name different ones."""
+    gain = c.difference.value
+    if first.success and second.success and gain:
+        shares = (first.success.value, second.success.value)
+        if _opposed(gain, shares):
+            ahead, behind = (first, second) if gain > 0 else (second, first)
+            assert ahead.success is not None and behind.success is not None
+            yield (
+                f"{ahead.name} has the higher {c.measure}, {behind.name} the higher success: "
+                f"{wording.percent(behind.success.value)} against {wording.percent(ahead.success.value)}."
+            )
+    means, middles = (first.mean.value, second.mean.value), (first.iqm.value, second.iqm.value)
+    if None not in means and len(first.teams) < 2:
+        assert means[0] is not None and means[1] is not None
+        if _opposed(means[0] - means[1], middles):
+            ahead, behind = (first, second) if means[0] > means[1] else (second, first)
+            yield (
+                f"{ahead.name} has the higher mean, {behind.name} the higher IQM "
+                f"({wording.number(behind.iqm.value)} against {wording.number(ahead.iqm.value)}): "
+                "a few episodes decide."
+            )
+
+
+def _opposed(gain: float, other: tuple[float | None, float | None]) -> bool:
+    first, second = other
+    return first is not None and second is not None and gain * (first - second) < 0

@@ -1,0 +1,57 @@
+"""What counts as one independent observation: a seed, not an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Literal, NamedTuple
+
+Scope = Literal["seeds", "one seed", "identical"]
+"""What a sample speaks for: other seeds too, its only seed, or the one episode that it repeats."""
+
+
+class Sample(NamedTuple):
+    """What tells whether two episodes are independent.
+
+    Attributes:
+        seed: The environment's seed; ``None``: unseeded, independent of every other.
+        round: Episodes of one seed that belong together have one number (seats swapped).
+        identity: Equal where episodes are the same to the last observation; ``None``: not known.
+    """
+
+    seed: int | None
+    round: int
+    identity: Hashable = None
+
+
+class Units(NamedTuple):
+    """Which unit each episode belongs to, from 0 without gaps, and what they speak for."""
+
+    codes: list[int]
+    scope: Scope
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return max(self.codes, default=-1) + 1
+
+
+def units_of(samples: Sequence[Sample]) -> Units:
+    """Group episodes into independent units.
+
+    Episodes that share a seed form one unit. Where there is only one seed, its rounds are the
+    units, and hold for this seed and no other. Where every round is the same to the last
+    observation (nothing is random, or the environment has no use for its seed) they are one
+    unit however many there are: playing them again has shown nothing new.
+    """
+    seeds = {s.seed for s in samples}
+    rounds: dict[tuple[int | None, int], list[Hashable]] = {}
+    for s in samples:
+        rounds.setdefault((s.seed, s.round), []).append(s.identity)
+    known = all(identity is not None for of_round in rounds.values() for identity in of_round)
+    if len(rounds) > 1 and known and len({tuple(of_round) for of_round in rounds.values()}) == 1:
+        return Units([0] * len(samples), "identical")
+    alone = len(seeds) == 1 and None not in seeds
+    keys: list[Hashable] = [(s.seed, s.round) if alone or s.seed is None else s.seed for s in samples]
+    codes: dict[Hashable, int] = {}
+    scope: Scope = "one seed" if alone and len(rounds) > 1 else "seeds"
+    return Units([codes.setdefault(key, len(codes)) for key in keys], scope)

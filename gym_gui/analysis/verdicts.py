@@ -1,0 +1,294 @@
+"""Which of two is better, and whether that may be said at all; here it is decided what is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from gym_gui.analysis import intervals, stats, wording
+from gym_gui.analysis.estimates import estimate
+from gym_gui.analysis.outliers import outlier_note
+from gym_gui.analysis.summary import FLIP_EXACT, Bounds, Comparison, Estimate
+from gym_gui.analysis.units import Sample, Scope, units_of
+
+ALPHA = 0.05
+MOST_LOST = 0.1
+"""Share of what was to be compared that may be lost to failures, where both sides failed as often."""
+
+
+class Sides(NamedTuple):
+    """What is compared with what.
+
+    Attributes:
+        kind: Operators, or teams of one operator.
+        operator: The operator's key for teams, else empty.
+        first: Key or name for the record.
+        second: The same of the other.
+        first_name: How sentences call it.
+        second_name: The same of the other.
+        measure: ``return`` or ``score``.
+        trained: Which of them is the outcome of one training: a claim holds for it alone.
+    """
+
+    kind: Literal["operators", "teams"]
+    operator: str
+    first: str
+    second: str
+    first_name: str
+    second_name: str
+    measure: str
+    trained: tuple[bool, bool] = (False, False)
+
+    @property
+    def subjects(self) -> tuple[str, str]:
+        """What claims are about."""
+        names = (self.first_name, self.second_name)
+        first, second = (
+            _with(name, "this checkpoint") if trained else name
+            for name, trained in zip(names, self.trained, strict=True)
+        )
+        return first, second
+
+
+def _with(name: str, remark: str) -> str:
+    """``PPO (remark)``; ``PPO (200k, remark)`` where something stands there already."""
+    return f"{name[:-1]}, {remark})" if name.endswith(")") else f"{name} ({remark})"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What two sides achieved under the same conditions.
+
+    Attributes:
+        samples: What tells which pairs are independent.
+        differences: First minus second, of each.
+        shared: Episodes that each side was to play there, and has ended in some way.
+        failed: Of these, those in which the first and the second failed, or that gave no finite return.
+        stopped: Of these, those that were stopped, or lost with a process, on one side.
+        unshared: Episodes that only the first, and only the second, has played.
+        bounds: What the mean difference could be, whatever the missing episodes had given.
+        score: What a failed episode counts as, ``None`` where the experiment does not say.
+        finished: Whether the runs have come to their end.
+    """
+
+    samples: tuple[Sample, ...]
+    differences: tuple[float, ...]
+    shared: int
+    failed: tuple[int, int] = (0, 0)
+    stopped: int = 0
+    unshared: tuple[int, int] = (0, 0)
+    bounds: Bounds | None = None
+    score: float | None = None
+    finished: bool = True
+
+    @property
+    def left_out(self) -> int:
+        """Shared episodes that are not compared."""
+        return self.shared - len(self.differences)
+
+    @property
+    def is_lopsided(self) -> bool:
+        """Whether what is missing may be what decides: a sample without it is no fair one."""
+        if not self.left_out:
+            return False
+        if self.failed[0] != self.failed[1] or self.left_out > MOST_LOST * self.shared:
+            return True
+        return self.bounds is None or self.bounds.low <= 0 <= self.bounds.high
+
+
+class _Tested(NamedTuple):
+    """A pair of sides with its test, ``None`` where nothing can be tested."""
+
+    sides: Sides
+    pairs: Pairs
+    codes: list[int]
+    scope: Scope
+    test: stats.PairedTest | None
+
+    @property
+    def by_unit(self) -> intervals.Floats:
+        """Sum of differences per unit: seats swapped on one seed count as one."""
+        return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)
+
+
+def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
+    """Test each pair of a family and correct for their number."""
+    tested = [_tested(sides, pairs) for sides, pairs in entries]
+    adjusted = iter(stats.holm([t.test.p for t in tested if t.test is not None]))
+    family = sum(t.test is not None for t in tested)
+    return [_compare(t, None if t.test is None else next(adjusted), family) for t in tested]
+
+
+def _tested(sides: Sides, pairs: Pairs) -> _Tested:
+    codes, scope = units_of(pairs.samples)
+    untested = _Tested(sides, pairs, codes, scope, None)
+    if not pairs.differences or scope != "seeds" or pairs.is_lopsided:
+        return untested
+    return untested._replace(test=stats.paired_test(untested.by_unit))
+
+
+def _compare(t: _Tested, p_adjusted: float | None, family: int) -> Comparison:
+    sides, pairs, test = t.sides, t.pairs, t.test
+    d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
+    difference = estimate(d, pairs.samples, paired=True)
+    verdict = _verdict(pairs, difference, p_adjusted)
+    claim, detail = _words(t, difference, verdict, p_adjusted, family)
+    return Comparison(
+        kind=sides.kind,
+        operator=sides.operator,
+        first=sides.first,
+        second=sides.second,
+        measure=sides.measure,
+        pairs=len(d),
+        left_out=pairs.left_out,
+        difference=difference,
+        p=None if test is None else test.p,
+        p_adjusted=p_adjusted,
+        family=family,
+        method=FLIP_EXACT if test is None else test.method,
+        ahead=sum(x > 0 for x in d),
+        level=sum(x == 0 for x in d),
+        behind=sum(x < 0 for x in d),
+        verdict=verdict,
+        claim=claim,
+        detail=detail,
+        seeds=seeds,
+        differences=d,
+        outliers=outlier_note(d, t.codes, seeds, f"difference in {sides.measure}"),
+        shared=pairs.shared,
+        failed=pairs.failed,
+        unshared=pairs.unshared,
+        bounds=pairs.bounds,
+    )
+
+
+def _verdict(pairs: Pairs, difference: Estimate, p: float | None) -> Literal["first", "second", "undecided"]:
+    """Decided is what test and interval agree on, of runs that have come to their end.
+
+    Differences that are all equal have no interval.
+    """
+    if p is None or p >= ALPHA or difference.value is None or not pairs.finished:
+        return "undecided"
+    if difference.units < intervals.MIN_UNITS:
+        return "undecided"
+    low = difference.value if difference.low is None else difference.low
+    high = difference.value if difference.high is None else difference.high
+    return "first" if low > 0 else "second" if high < 0 else "undecided"
+
+
+# ------------------------------------------------------------------------ in words
+
+
+def _words(t: _Tested, difference: Estimate, verdict: str, p: float | None, family: int) -> tuple[str, str]:
+    sides, pairs = t.sides, t.pairs
+    failures = _failures(sides, pairs)
+    correction = f" (Holm, {family} comparisons)" if family > 1 else ""
+    certainty = f", {wording.p_value(p)}{correction}" if p is not None else ""
+    if verdict == "undecided":
+        claim = f"{sides.subjects[0]} against {sides.subjects[1]} is not decided"
+        size = f"difference in {sides.measure} {wording.estimate(difference)} {_where(t, difference)}"
+        parts = [
+            failures if pairs.is_lopsided else "",
+            f"{size}{_at_worst(sides, pairs)}{certainty}" if difference.n else _nothing_shared(t),
+            failures if not pairs.is_lopsided else "",
+            _hint(t, difference) if difference.n else "",
+        ]
+        return claim, ": " + "; ".join(part for part in parts if part)
+    winner, loser = sides.subjects
+    if verdict == "second":
+        winner, loser = loser, winner
+        difference = _negated(difference)
+    size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}{certainty}"
+    return f"{winner} is better than {loser}", size + (f"; {failures}" if failures else "") + _unseen(
+        t, difference
+    )
+
+
+def _unseen(t: _Tested, difference: Estimate) -> str:
+    """What no sample can exclude: a rare outcome that costs more than all that was seen.
+
+    Where scores take two values, nothing worse than the lower one is to come.
+    """
+    d = t.by_unit
+    if intervals.step_of(d) is not None and not d.all():
+        return ""
+    return f"; outcomes on under {wording.percent(difference.unseen)} of seeds may be unseen"
+
+
+def _failures(sides: Sides, pairs: Pairs) -> str:
+    """``A failed in 10 of 20 episodes``; empty where nobody failed."""
+    first, second = pairs.failed
+    of = f"of {wording.count(pairs.shared, 'episode')}"
+    counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
+    stopped = f"{pairs.stopped:,} {of} stopped or lost" if pairs.stopped else ""
+    if sides.kind == "teams":
+        told = f"{first:,} {of} failed" if first else ""
+    elif first and second:
+        told = f"{sides.first_name} failed in {first:,} and {sides.second_name} in {second:,} {of}{counted}"
+    elif first or second:
+        name = sides.first_name if first else sides.second_name
+        told = f"{name} failed in {first or second:,} {of}{counted}"
+    else:
+        told = ""
+    return ", ".join(part for part in (told, stopped) if part)
+
+
+def _at_worst(sides: Sides, pairs: Pairs) -> str:
+    """What the difference could be with the missing episodes in it."""
+    b = pairs.bounds
+    if b is None or not pairs.left_out:
+        return ""
+    digits = wording.decimals(b.low, b.high)
+    low, high = wording.number(b.low, digits), wording.number(b.high, digits)
+    return f", {low} to {high} with the worst or best {sides.measure} seen for those missing"
+
+
+def _where(t: _Tested, difference: Estimate) -> str:
+    seeds = wording.count(difference.units, "seed")
+    episodes = wording.count(difference.n, "episode")
+    left = (
+        "" if not t.pairs.left_out else "that both completed" if t.sides.kind == "operators" else "completed"
+    )
+    if t.scope == "one seed":
+        return f"in {episodes} on seed {t.pairs.samples[0].seed} only"
+    if t.scope == "identical":
+        return f"in {episodes}"
+    if t.sides.kind == "teams":
+        return f"in {episodes}" if difference.units == difference.n else f"in {episodes} on {seeds}"
+    shared = f"{seeds} {left}" if left else wording.count(difference.units, "shared seed")
+    return f"on {shared}" if difference.units == difference.n else f"on {shared} ({difference.n} episodes)"
+
+
+def _nothing_shared(t: _Tested) -> str:
+    if t.sides.kind == "teams":
+        return "no episode was completed"
+    return "no seed that both completed" if t.pairs.shared else "they share no seed"
+
+
+def _hint(t: _Tested, difference: Estimate) -> str:
+    """What would settle it."""
+    if t.scope == "identical":
+        return "they are all the same, which is one observation"
+    if not t.pairs.finished:
+        return "the run is not finished"
+    if t.test is None and t.pairs.is_lopsided:
+        return ""
+    if difference.units < intervals.MIN_UNITS or t.scope == "one seed":
+        return f"at least {intervals.MIN_UNITS} seeds are needed"
+    if not any(t.pairs.differences):
+        return "they did the same on all of them"
+    needed = stats.units_to_decide(t.by_unit)
+    if needed is None or needed <= difference.units:
+        return ""
+    more = float(f"{needed - difference.units:.2g}")  # two digits: it is an estimate
+    return f"about {more:,.0f} more seeds would settle a difference of this size"
+
+
+def _negated(e: Estimate) -> Estimate:
+    def minus(x: float | None) -> float | None:
+        return None if x is None else -x
+
+    return replace(e, value=minus(e.value), low=minus(e.high), high=minus(e.low))
