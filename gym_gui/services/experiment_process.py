@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
 import gym_gui
 from gym_gui.core.errors import ExperimentError
 
+_log = logging.getLogger(__name__)
+
 _SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")
+_NETWORK: Final = Path(__file__).with_name("experiment_network.py")
 _KEPT_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 _EXIT_MARGIN_S: Final = 5.0
 
@@ -56,6 +61,8 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
         "memory_bytes": limits.memory_bytes,
         "reply_bytes": limits.reply_bytes,
     }
+    if not network_is_closed():
+        _log.warning("%s is run to be read, and this system cannot keep it off the network", name)
     reply = _ask(json.dumps(request).encode(), limits)
     if "error" in reply:
         raise _failure(reply, name, limits)
@@ -72,6 +79,13 @@ def missing_operators(name: str, defined: list[str]) -> ExperimentError:
         f"{name}: defines no 'operators'{shown}",
         fix="Add operators = [...], a list with one mapping per operator",
     )
+
+
+@cache
+def network_is_closed() -> bool:
+    """Whether experiment files that are programs can be cut off from the network on this system."""
+    command = [sys.executable, "-I", "-S", str(_NETWORK)]
+    return subprocess.run(command, env=_environment(), capture_output=True, check=False).returncode == 0
 
 
 def _ask(request: bytes, limits: Limits) -> dict[str, Any]:
@@ -148,6 +162,11 @@ def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentErro
             return ExperimentError(f"{where}: the process reading it {how}", fix=data_only)
         case "process":
             return ExperimentError(f"{where}: starts a process, which it may not", fix=data_only)
+        case "network":
+            return ExperimentError(
+                f"{where}: reaches for the network, which it may not",
+                fix="Fetch what it needs beforehand, and read it from a file",
+            )
         case "plain":
             return ExperimentError(
                 f"{where}: {message}", fix="Use text, numbers, true or false, lists and mappings"

@@ -6,8 +6,9 @@ everything that was started, whatever its process group; its child, the *reader*
 executes the file and hands plain data back over a pipe. Standard library only, so
 that it starts fast and its memory limit is the file's alone.
 
-This keeps mistakes harmless. It is no wall against a file that means harm: that is
-why people are asked before a file is run.
+The reader has no network (:mod:`gym_gui.services.experiment_network`) where the system can
+take it away. For the rest this keeps mistakes harmless and is no wall against a file that means
+harm, which can read and write the person's files: that is why people are asked before a file is run.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import os
 import resource
 import select
 import signal
+import socket
 import sys
 import time
 import types
@@ -26,6 +28,8 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
+
+from gym_gui.services.experiment_network import close_network
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -41,6 +45,10 @@ _PROCESS_EVENTS: Final = frozenset(
     }
 )
 
+_NETWORK_EVENTS: Final = frozenset(
+    {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname"}
+)
+
 
 class TimeUpError(BaseException):
     """Raised in the file when its time is over; not an Exception, so that few catch it."""
@@ -48,6 +56,10 @@ class TimeUpError(BaseException):
 
 class ProcessRefusedError(PermissionError):
     """The file tried to start a process."""
+
+
+class NetworkRefusedError(PermissionError):
+    """The file reached for the network."""
 
 
 class NotPlainError(TypeError):
@@ -161,6 +173,7 @@ def _read_and_exit(request: Mapping[str, Any], fd: int) -> NoReturn:
         os.closerange(3, fd)
         os.closerange(fd + 1, 256)
         _limit(request)
+        close_network()
         view = memoryview(_evaluate(request) + b"\n")
         while view:
             view = view[os.write(fd, view) :]
@@ -182,9 +195,12 @@ def _time_up(_signal: int, _frame: object) -> NoReturn:
     raise TimeUpError
 
 
-def _refuse_processes(event: str, _args: object) -> None:
+def _refuse(event: str, args: tuple[Any, ...]) -> None:
+    """Say what is refused; what holds, whatever a file does, is that the reader has no network."""
     if event in _PROCESS_EVENTS:
         raise ProcessRefusedError("an experiment file cannot start processes")
+    if event in _NETWORK_EVENTS or (event == "socket.__new__" and args[1] not in (-1, socket.AF_UNIX)):
+        raise NetworkRefusedError("an experiment file cannot use the network")
 
 
 def _evaluate(request: Mapping[str, Any]) -> bytes:
@@ -197,7 +213,7 @@ def _evaluate(request: Mapping[str, Any]) -> bytes:
     signal.signal(signal.SIGALRM, _time_up)
     signal.setitimer(signal.ITIMER_REAL, float(request["time_s"]))
     try:
-        sys.addaudithook(_refuse_processes)
+        sys.addaudithook(_refuse)
         code = compile(request["source"], path, "exec", dont_inherit=True)
         exec(code, vars(module))
         names = [name for name in vars(module) if not name.startswith("_")]
@@ -231,7 +247,13 @@ def report_error(error: BaseException, path: str) -> dict[str, Any]:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         return {"error": "memory", "line": line}
-    kinds = {TimeUpError: "time", SystemExit: "exit", ProcessRefusedError: "process", NotPlainError: "plain"}
+    kinds: dict[type[BaseException], str] = {
+        TimeUpError: "time",
+        SystemExit: "exit",
+        ProcessRefusedError: "process",
+        NotPlainError: "plain",
+        NetworkRefusedError: "network",
+    }
     kind = next((name for cls, name in kinds.items() if isinstance(error, cls)), "raised")
     report: dict[str, Any] = {"error": kind, "line": line, "type": type(error).__name__}
     try:

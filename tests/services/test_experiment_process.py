@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -18,6 +20,7 @@ import pytest
 from gym_gui.core.config import WorkerAssignment
 from gym_gui.core.errors import ExperimentError
 from gym_gui.services.experiment_file import Limits, load_experiment, needs_code
+from gym_gui.services.experiment_process import network_is_closed
 from gym_gui.services.experiment_sandbox import NotPlainError, plain_data, report_error
 
 RANDOM = '{"id": "r", "task": "CartPole-v1", "type": "random"}'
@@ -87,6 +90,33 @@ class TestPrograms:
         message = refusal(path)
         assert message.startswith("exp.py:2: KeyError: 'OPENAI_API_KEY'")
         assert "env:OPENAI_API_KEY" in message
+
+    @pytest.mark.parametrize(
+        "reach",
+        [
+            "import socket\nsocket.create_connection(('127.0.0.1', PORT))",
+            "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:PORT')",
+            "import socket\ntry:\n    socket.create_connection(('127.0.0.1', PORT))\nexcept Exception: pass",
+            # Past Python, which says what is refused, to the system, which refuses it.
+            "import ctypes\nlibc = ctypes.CDLL(None)\nhandle = libc.socket(2, 1, 0)\n"
+            "libc.connect(handle, b'\\2\\0' + (PORT).to_bytes(2, 'big') + b'\\x7f\\0\\0\\1' + bytes(8), 16)",
+        ],
+    )
+    @pytest.mark.skipif(not network_is_closed(), reason="this system cannot keep a program off the network")
+    def test_a_program_has_no_network(self, tmp_path: Path, reach: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            source = reach.replace("PORT", str(server.getsockname()[1]))
+            path = write(tmp_path, source + "\noperators = [{'id': 'a', 'task': 'T', 'type': 'random'}]")
+            with contextlib.suppress(ExperimentError):
+                load_experiment(path, allow_code=True)
+            server.setblocking(False)
+            with pytest.raises(BlockingIOError):  # nobody waits to be let in
+                server.accept()
+
+    @pytest.mark.skipif(not network_is_closed(), reason="this system cannot keep a program off the network")
+    def test_who_reaches_for_the_network_is_told(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "import socket\nsocket.create_connection(('127.0.0.1', 9))")
+        assert refusal(path).startswith("exp.py:2: reaches for the network, which it may not")
 
     @pytest.mark.parametrize(
         ("source", "expected"),

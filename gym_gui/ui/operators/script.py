@@ -19,6 +19,7 @@ from gym_gui.ui.operators.script_job import (
     is_program,
     plan_experiment,
     read_experiment,
+    what_it_reaches,
 )
 from gym_gui.ui.operators.script_rows import OperatorRow, count_words
 from gym_gui.ui.operators.script_start import RecentFiles, ScriptStart
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 FILTER = "Experiments (*.py *.yaml *.yml *.json);;All files (*)"
 CONSENT = (
     "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
-    "for at most ten seconds. It can read and write your files all the same: run only what you trust."
+    "for at most ten seconds. {network} It can read and write your files all the same: "
+    "run only what you trust."
 )
 
 _SOURCE_LETTERS = 1 << 16
@@ -178,11 +180,8 @@ class ScriptExperimentWidget(QWidget):
             if not allow_code and await is_program(path):
                 self.card.say("It has not been read yet. This is what it says:")
                 self.card.show_source(await asyncio.to_thread(_head_of, path))
-                self._say(
-                    InlineMessage(
-                        "warning", CONSENT.format(name=path.name), ("Run it to read it", self._on_agreed)
-                    )
-                )
+                asked = CONSENT.format(name=path.name, network=await what_it_reaches())
+                self._say(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
             experiment = await read_experiment(path, allow_code=allow_code)
             self.card.say("Looking at its environments…")

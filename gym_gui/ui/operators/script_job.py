@@ -90,6 +90,14 @@ async def read_experiment(path: Path, *, allow_code: bool) -> Experiment:
     return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code))
 
 
+async def what_it_reaches() -> str:
+    """Whether a file that is run has the network, as a sentence."""
+    from gym_gui.services.experiment_process import network_is_closed
+
+    closed = await asyncio.to_thread(network_is_closed)
+    return "It has no network." if closed else "This system cannot keep it off the network."
+
+
 async def is_program(path: Path) -> bool:
     """Whether reading the file means running it.
 
