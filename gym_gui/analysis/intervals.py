@@ -169,7 +169,8 @@ def paired_interval(
     z = float(special.ndtri((1 + CONFIDENCE) / 2))
     half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
     middle = ahead - behind
-    return Interval(size * max(-1.0, middle - half), size * min(1.0, middle + half), PAIRED_SHARES)
+    low, high = size * max(-1.0, middle - half), size * min(1.0, middle + half)
+    return Interval(float(low), float(high), PAIRED_SHARES)
 
 
 def _unit_means(values: Sequence[float] | Floats, units: Units) -> tuple[Floats, Floats]:

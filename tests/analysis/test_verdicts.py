@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_gui.analysis import Summary, open_run, render_html, summarize
+from gym_gui.analysis import Summary, open_run, render_html, summarize, write_summary
 from gym_gui.analysis.export import operator_rows
 from gym_gui.analysis.summary import Comparison
 
@@ -157,6 +158,18 @@ def test_a_run_that_is_not_finished_names_nobody_better(tmp_path: Path, runs: An
     summary = _summary(tmp_path, runs, episodes, status=status)
     assert _operators(summary).verdict == "undecided"
     assert "the run is not finished" in str(summary.verdicts[0])
+
+
+@pytest.mark.parametrize("lucky", [0, 3, 12])
+def test_whatever_is_compared_can_be_written_down(tmp_path: Path, runs: Any, lucky: int) -> None:
+    """Scores of two values have intervals of their own, of NumPy's numbers within."""
+    episodes = {
+        "a": [runs.single("a", i, float(i < lucky), success=i < lucky) for i in range(12)],
+        "b": [runs.single("b", i, 0.0, success=False) for i in range(12)],
+    }
+    path = runs.write_run(tmp_path, runs.Plan(episodes))
+    written = write_summary(summarize(open_run(path)), tmp_path)
+    assert json.loads(written.read_text())["comparisons"][0]["pairs"] == 12
 
 
 # -------------------------------------------------------------------- swapped seats
