@@ -340,6 +340,7 @@ def _check_player(
             f"{where}: {definition.type_id} is of type {kind!r}, not {assignment.worker_type!r}",
             fix=f"Write type {kind!r} for {agent}, or name another worker",
         )
+    definition.check_settings(assignment.settings, f"{where}, {agent}")
     status = check_installed(definition)
     if status.missing:
         raise MissingDependencyError(

@@ -18,7 +18,7 @@ from gym_gui.controllers.finding import Finding, Level, listed, worst
 from gym_gui.controllers.lineup import seatings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
@@ -207,8 +207,14 @@ class ConfigurationChecks:
         if row.worker_type != worker.kind.value:
             text = f"{agent}: {worker.type_id} is of type {worker.kind.value}, not {row.worker_type}"
             yield Finding(Level.ERROR, f"{text}; choose its policy again", agent)
-        for sentence in problems(worker.settings_schema, row.settings).values():
+        wrong = list(problems(worker.settings_schema, row.settings).values())
+        for sentence in wrong:
             yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
+        if not wrong:
+            try:
+                worker.check_settings(row.settings, agent)
+            except UsageError as error:
+                yield Finding(Level.ERROR, str(error), agent)
         for setting in worker.settings_schema:
             option = setting.option(row.settings.get(setting.name, setting.default))
             if option is not None and (reason := option.misfit(sheet.env_id, agent)):

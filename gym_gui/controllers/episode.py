@@ -35,6 +35,7 @@ class Episode:
         next_id: Gives decision ids.
         keep_observations: Write observations into the rows.
         views: What slots are shown beside their observations.
+        own_seeds: The setting ``seed`` of slots that have one.
     """
 
     def __init__(
@@ -47,10 +48,14 @@ class Episode:
         *,
         keep_observations: bool = False,
         views: Mapping[AgentID, View] | None = None,
+        own_seeds: Mapping[AgentID, int] | None = None,
     ) -> None:
         self.plan, self.index, self.environment = plan, plan.index, environment
         self.seats = seats = codecs.seats
-        self.seeds = {agent: policy_seed(plan.seed, plan.index, agent) for agent in seats}
+        own = own_seeds or {}
+        self.seeds = {
+            agent: policy_seed(plan.seed, plan.index, agent, own.get(slot)) for agent, slot in seats.items()
+        }
         self.asked: dict[AgentID, Decision] = {}
         self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
         self.wants_results: frozenset[AgentID] = frozenset()

@@ -301,6 +301,7 @@ class SessionController:
             self._ids.__next__,
             keep_observations=self._keep,
             views=self._lineup.views,
+            own_seeds=self._mapping.own_seeds,
         )
         episode.players = self._records
         self._live[plan.index] = episode

@@ -4,7 +4,8 @@ One integer starts it all. Episode ``i`` of a run plays environment seed ``seeds
 each agent's policy, the engine's substitute actions and tie-breaks draw from streams
 derived from (environment seed, episode index, agent) and nothing else: not the operator,
 not the process, not the order of asking. So two operators on one seed meet the same
-luck, and a run repeats for any concurrency.
+luck, and a run repeats for any concurrency. Where a slot is set to a ``seed`` of its own,
+that is mixed into its policy's stream, so that two players of one kind can be independent.
 
 The derivation is NumPy's ``SeedSequence`` (O'Neill's ``seed_seq`` design; its output is
 part of NumPy's compatibility promise, NEP 19) over fixed-width words. Agent names enter
@@ -23,8 +24,11 @@ from gym_gui.core.errors import UsageError
 MAX_SEED = 2**63 - 1
 """Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
 
+SEED = "seed"
+"""The setting by which a slot's player gets random numbers of its own, whoever it is."""
+
 # Words that keep the streams of one (seed, episode, agent) apart. Never renumber.
-_POLICY, _ACTION, _TIE_BREAK = 0, 1, 2
+_POLICY, _ACTION, _TIE_BREAK, _OWN = 0, 1, 2, 3
 _WORD = 0xFFFFFFFF
 
 
@@ -45,26 +49,27 @@ def episode_seeds(base: int, n: int) -> tuple[int, ...]:
     return tuple(range(base, base + n))
 
 
-def check_seed(seed: int) -> int:
+def check_seed(seed: object) -> int:
     """Return ``seed`` if the engine accepts it.
 
     Raises:
-        UsageError: It is negative or exceeds ``MAX_SEED``.
+        UsageError: It is no whole number, is negative or exceeds ``MAX_SEED``.
     """
-    if not 0 <= seed <= MAX_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed {seed} is out of range", fix="Use a whole number from 0 to 2**63 - 1")
     return seed
 
 
-def policy_seed(seed: int, episode_index: int, agent_id: str) -> int:
+def policy_seed(seed: int, episode_index: int, agent_id: str, own: int | None = None) -> int:
     """64-bit seed of an agent's policy in one episode.
 
     Args:
         seed: Environment seed of the episode, 0 … 2**64 - 1.
         episode_index: Index of the episode in its run, 0 … 2**32 - 1.
         agent_id: The agent's name in the environment.
+        own: The setting ``seed`` of its slot, 0 … 2**64 - 1; ``None`` where it has none.
     """
-    return _derive(seed, episode_index, _name_word(agent_id), _POLICY)
+    return _derive(seed, episode_index, _name_word(agent_id), _POLICY, own)
 
 
 def action_seed(seed: int, episode_index: int, agent_id: str) -> int:
@@ -85,8 +90,10 @@ def _name_word(agent_id: str) -> int:
     return zlib.crc32(agent_id.encode("utf-8"))
 
 
-def _derive(seed: int, episode_index: int, name: int, stream: int) -> int:
+def _derive(seed: int, episode_index: int, name: int, stream: int, own: int | None = None) -> int:
     # Always two words for the seed: SeedSequence drops high zero words of a longer
     # integer, and (1, 5) must not equal the single seed 5 * 2**32 + 1.
-    words = np.array((seed & _WORD, seed >> 32, episode_index, name, stream), np.uint32)
-    return int(SeedSequence(words).generate_state(1, np.uint64)[0])
+    words = [seed & _WORD, seed >> 32, episode_index, name, stream]
+    if own is not None:
+        words += [own & _WORD, own >> 32, _OWN]  # the last is not 0: zeros at the end change nothing
+    return int(SeedSequence(np.array(words, np.uint32)).generate_state(1, np.uint64)[0])

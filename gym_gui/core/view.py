@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from gym_gui.core.errors import UnknownNameError, UsageError
 
@@ -13,6 +13,9 @@ Frame = Literal["whole", "egocentric"]
 MODES: tuple[Mode, ...] = ("egocentric", "visible_teammates")
 FRAMES: tuple[Frame, ...] = ("whole", "egocentric")
 MAX_IMAGE = 2048
+
+VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid")
+"""Settings of a slot that :meth:`View.of` reads."""
 
 
 @dataclass(frozen=True)

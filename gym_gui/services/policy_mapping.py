@@ -12,6 +12,7 @@ from typing import Any, cast
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.protocols import PolicyController, as_actor
+from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorService
@@ -121,11 +122,14 @@ class PolicyMappingService:
 
         Raises:
             KeyError: ``policy_id`` is unknown.
+            UsageError: Its own ``seed`` is no seed.
         """
         known = list(self._actors.available_actor_ids())
         if policy_id not in known:
             raise UnknownNameError("policy", policy_id, known)
         binding = AgentPolicyBinding(agent_id, policy_id, worker_id, dict(config or {}))
+        if binding.config.get(SEED) is not None:
+            check_seed(binding.config[SEED])
         registration = self._actors.registration(policy_id)
         if registration.worker_id:
             # A process plays it: a session attaches that when it starts.
@@ -180,6 +184,12 @@ class PolicyMappingService:
     def get_all_bindings(self) -> dict[AgentID, AgentPolicyBinding]:
         """All bindings, by agent."""
         return dict(self._bindings)
+
+    @property
+    def own_seeds(self) -> dict[AgentID, int]:
+        """The setting ``seed`` of agents that have one; it is mixed into their policy seeds."""
+        seeds = {agent: binding.config.get(SEED) for agent, binding in self._bindings.items()}
+        return {agent: seed for agent, seed in seeds.items() if isinstance(seed, int)}
 
     def list_agents(self) -> list[AgentID]:
         """Agents that have a policy of their own."""

@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from gym_gui.core.enums import WorkerKind
+from gym_gui.core.errors import ExperimentError, UnknownNameError
+from gym_gui.core.seeding import check_seed
+from gym_gui.core.view import VIEW_SETTINGS
 from gym_gui.workers.capabilities import WorkerCapabilities
-from gym_gui.workers.settings_schema import Setting, settings_from_model, settings_from_values
+from gym_gui.workers.settings_schema import (
+    SEED_OF_SLOT,
+    Setting,
+    problems,
+    settings_from_model,
+    settings_from_values,
+)
+
+_ENGINES: Final = frozenset({"gpu", "address", "token", "tls_root"})
+"""Settings that the engine acts on, whichever worker plays."""
+_OLDER: Final = frozenset({"key_bindings"})
+"""Settings of people in older experiment files: here the keys are the player's own, set in the window."""
 
 Carrier = Literal["socket", "jsonl"]
 Need = Literal["no", "optional", "required"]
@@ -172,9 +186,40 @@ class WorkerTypeDefinition:
 
     @property
     def settings_schema(self) -> tuple[Setting, ...]:
-        """Its settings: as its manifest says, or its model, or as its default values show."""
+        """Its settings: as its manifest says, or its model, or as its default values show; and its seed."""
         if self.settings:
-            return self.settings
-        if self.config_schema is not None:
-            return settings_from_model(self.config_schema)
-        return settings_from_values(self.default_settings)
+            own = self.settings
+        elif self.config_schema is not None:
+            own = settings_from_model(self.config_schema)
+        else:
+            own = settings_from_values(self.default_settings)
+        if self.kind is WorkerKind.HUMAN or any(setting.name == SEED_OF_SLOT.name for setting in own):
+            return own
+        return (*own, SEED_OF_SLOT)
+
+    def check_settings(self, values: Mapping[str, Any], where: str) -> None:
+        """Refuse settings of a slot that the worker does not have or cannot take.
+
+        A worker that does not say which settings it has is given whatever stands there.
+
+        Args:
+            values: Those that are given; what is left out is the worker's own business.
+            where: In what they stand, for the message.
+
+        Raises:
+            UsageError: One is unknown (the nearest is named) or its value is none of its values.
+        """
+        schema = self.settings_schema
+        if self.settings or self.config_schema is not None:
+            known = {setting.name for setting in schema} | {SEED_OF_SLOT.name}
+            read = {*known, *_ENGINES, *(VIEW_SETTINGS if self.inputs.wanted else ())}
+            if self.kind is WorkerKind.HUMAN:
+                read |= _OLDER
+            for name in values:
+                if name not in read:
+                    raise UnknownNameError(f"setting of {self.type_id}", name, known, where=where)
+        for name, wrong in problems((*schema, SEED_OF_SLOT), values).items():
+            if values.get(name) is not None:
+                raise ExperimentError(f"{where}, {self.type_id}: {wrong}", fix="Change it, or leave it out")
+        if values.get(SEED_OF_SLOT.name) is not None:
+            check_seed(values[SEED_OF_SLOT.name])

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.seeding import SEED
 
 SettingType = Literal[
     "text",
@@ -184,6 +185,18 @@ def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[st
     """What is wrong with ``values``, by setting; settings that the schema does not know are left alone."""
     found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
     return {name: sentence for name, sentence in found.items() if sentence}
+
+
+SEED_OF_SLOT: Final = Setting(
+    SEED,
+    "whole",
+    title="Seed",
+    meaning="Mixed into its random numbers: players with different seeds are independent; without one, "
+    "they come from the episode alone",
+    minimum=0,
+    advanced=True,
+)
+"""The setting that the engine gives every worker that does not name it itself."""
 
 
 def read_settings(table: Mapping[str, Any]) -> tuple[Setting, ...]:

@@ -17,6 +17,9 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import LinkGroup, OperatorConfig
 from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
 from gym_gui.services.backends import SlotInfo
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.manifest import parse_manifest
+from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.engine import arena, lineup_of, play, play_task, player
 
 RANDOM = WorkerAssignment(worker_type="random")
@@ -84,7 +87,13 @@ def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
         policy_path=str(tmp_path),
         worker_type="baseline",
     )
-    casting = cast(operator("rps_v2", {"player_0": RANDOM}, link_groups=[linked]))
+    sole = WorkerAssignment("sole_worker", "baseline")
+    manifest = 'id = "sole_worker"\nkind = "baseline"\n[launch]\ncommand = ["true"]\n'
+    manifest += 'carrier = "jsonl"\n[capabilities]\nobservation_spaces = ["any"]\n'
+    with WorkerTypeRegistry.isolated() as registry:
+        discover(registry)
+        registry.register(parse_manifest(manifest, tmp_path / "worker.toml"))
+        casting = cast(operator("rps_v2", {"player_0": sole}, link_groups=[linked]))
     assert casting._groups() == [["player_0", "player_1"]]
     apart = cast(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
     assert apart._groups() == [["player_0"], ["player_1"]]

@@ -163,7 +163,7 @@ def test_a_worker_that_lacks_something_is_not_offered_and_says_how_to_get_it(car
 
 def test_a_key_that_is_not_there_is_a_warning(checks, cartpole, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("SOME_KEY_OF_OURS", raising=False)
-    row = replace(RANDOM, settings={"behavior": "random", "api_key": "env:SOME_KEY_OF_OURS"})
+    row = replace(RANDOM, settings={"behavior": "random", "token": "env:SOME_KEY_OF_OURS"})
     report = checks.check(one(cartpole, row), cartpole)
     assert report.level is Level.WARNING and "SOME_KEY_OF_OURS" in report.findings[0].text
     monkeypatch.setenv("SOME_KEY_OF_OURS", "x")

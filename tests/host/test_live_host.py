@@ -218,7 +218,7 @@ async def test_a_slot_changes_hands_and_a_refusal_changes_nothing():
     async with session(corridor()) as (host, watcher):
         host.pace(CALM)
         host.play(plans(1))
-        missing = WorkerAssignment("operators_worker", "baseline", {"api_key": "env:MOSAIC_NO_SUCH_KEY"})
+        missing = WorkerAssignment("operators_worker", "baseline", {"token": "env:MOSAIC_NO_SUCH_KEY"})
         with pytest.raises(UsageError, match="MOSAIC_NO_SUCH_KEY"):
             await host.rebind("agent_0", missing)
         dancing = WorkerAssignment("operators_worker", "baseline", {"behavior": "dancing"})

@@ -34,7 +34,9 @@ options = [
 
 
 def read(tables: str) -> tuple[Setting, ...]:
-    return parse_manifest(HEAD + tables, WHERE).settings_schema
+    *own, seed = parse_manifest(HEAD + tables, WHERE).settings_schema
+    assert (seed.name, seed.type, seed.advanced) == ("seed", "whole", True)  # every worker has it
+    return tuple(own)
 
 
 def test_settings_are_read_with_their_options():
@@ -115,14 +117,14 @@ def test_a_worker_from_code_is_described_by_its_model():
         loud: bool = False
         name: str
 
-    sides, loud, name = definition(config_schema=Settings).settings_schema
+    sides, loud, name, _ = definition(config_schema=Settings).settings_schema
     assert (sides.type, sides.default, sides.minimum, sides.maximum) == ("whole", 6, 2, 100)
     assert (sides.meaning, loud.type, name.type, name.required) == ("How many", "flag", "text", True)
 
 
 def test_without_a_description_default_values_show_the_types():
     shown = definition(default_settings={"a": True, "b": 2, "c": 0.5, "d": [1], "e": "x"}).settings_schema
-    assert [setting.type for setting in shown] == ["flag", "whole", "number", "list", "text"]
+    assert [setting.type for setting in shown] == ["flag", "whole", "number", "list", "text", "whole"]
 
 
 def test_bundled_workers_describe_what_they_accept():

@@ -82,7 +82,7 @@ class ChessWorker(AsyncWorker):
         tokens, reply = {"input": 0, "output": 0}, Completion("")
         for turn in range(settings.max_turns):
             place = replace(first, turn=turn)
-            ask = Ask(call_seed(settings, decision.seed, place), tools=TOOLS if settings.tools else ())
+            ask = Ask(call_seed(decision.seed, place), tools=TOOLS if settings.tools else ())
             try:
                 reply = await caller.call(place, list(dialogue.messages), ask)
             except (Unanswered, DryRun) as error:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cleanrl_worker.memories import Memories
 from cleanrl_worker.policy import Draws, Policy
 from mosaic_worker import rng
-from mosaic_worker.checkpoint_slot import check_fit, check_settings, stream_of, why_undecided
+from mosaic_worker.checkpoint_slot import check_fit, check_settings, why_undecided
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -31,14 +31,13 @@ class CleanRLWorker(Worker):
     """Evaluates checkpoints of ``cleanrl_worker.train``.
 
     The most likely action is played unless the slot asks for ``deterministic = False``; then
-    actions are drawn with numbers that depend on the policy seed, the step and the slot's
-    setting ``seed`` alone.
+    actions are drawn with numbers that depend on the policy seed, in which the slot's setting
+    ``seed`` is, and the step alone.
     """
 
     def __init__(self) -> None:
         self._by_file: dict[str, Policy] = {}
         self._by_slot: dict[int, Policy] = {}
-        self._streams: dict[int, int] = {}
         self._memories: dict[int, Memories] = {}
 
     def load(self, slot: Slot) -> str:
@@ -62,7 +61,6 @@ class CleanRLWorker(Worker):
         key = str(Path(checkpoint).expanduser().resolve())
         policy = self._by_file.get(key) or Policy.load(checkpoint)
         check_fit(slot, policy.description)
-        self._streams[slot.index] = stream_of(settings)
         self._by_file[key] = self._by_slot[slot.index] = policy
         self._memories[slot.index] = Memories(policy.memory)
         return f"{policy.description.algorithm}:{policy.description.env_id}"
@@ -78,7 +76,7 @@ class CleanRLWorker(Worker):
     def select_actions(self, batch: Batch) -> Actions:
         """Choose for all decisions of the batch, with the value of each state."""
         slot = batch.slot
-        draws = _draws(batch, self._streams[slot.index]) if slot.deterministic is False else None
+        draws = _draws(batch) if slot.deterministic is False else None
         memories = self._memories[slot.index]
         before = memories.before(batch.episodes, batch.steps)
         choices = self._by_slot[slot.index].choose(batch.observations, batch.action_masks, draws, before)
@@ -93,11 +91,11 @@ class CleanRLWorker(Worker):
         return Actions(actions, choices.values)
 
 
-def _draws(batch: Batch, stream: int) -> Draws:
-    """Numbers for the decisions of a batch: the first of each row is of the stream itself."""
+def _draws(batch: Batch) -> Draws:
+    """Numbers for the decisions of a batch."""
     steps = np.asarray(batch.steps)
 
     def draw(j: int) -> NDArray[np.float64]:
-        return rng.uniform(batch.seeds, steps, rng.bits_of(stream, j) if j else stream)
+        return rng.uniform(batch.seeds, steps, rng.bits_of(0, j) if j else 0)
 
     return draw

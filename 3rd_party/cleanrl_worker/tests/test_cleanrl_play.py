@@ -108,21 +108,6 @@ def test_sampling_follows_the_policy_and_argmax_its_mode(tmp_path: Path) -> None
         assert set(np.asarray(chosen).tolist()) == {10 + int(expected.argmax())}
 
 
-def test_the_setting_seed_changes_samples_alone(tmp_path: Path) -> None:
-    sees, does = box(2), discrete(4)
-    checkpoint = keep(tmp_path / "p", sees, does)
-    observations = np.random.default_rng(1).normal(size=(200, 2)).astype(np.float32)
-
-    def play(deterministic: bool | None, **settings: Any) -> list[int]:
-        worker = CleanRLWorker()
-        slot = slot_of(checkpoint, sees, does, deterministic=deterministic, **settings)
-        worker.load(slot)
-        return np.asarray(ask(worker, slot, np.arange(200), observations).actions).tolist()
-
-    assert play(False, seed=42) == play(False, seed=42) != play(False)
-    assert play(None, seed=42) == play(None)
-
-
 def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbour(tmp_path: Path) -> None:
     sees, does = box(2), discrete(3)
     slot = slot_of(keep(tmp_path / "p", sees, does), sees, does)
@@ -162,7 +147,6 @@ def test_a_link_group_reads_its_file_once(tmp_path: Path) -> None:
         (box(4), discrete(2), {"algorithm": "dqn"}, "trained with ppo, not dqn"),
         (box(4), discrete(2), {"checkpoint_agent": "green_0"}, "holds no agent 'green_0'"),
         (box(4), discrete(2), {"checkpoint": ""}, "needs the setting 'checkpoint'.*mosaic train"),
-        (box(4), discrete(2), {"seed": "x"}, "setting seed is 'x'"),
         (box(4), discrete(2), {"chekpoint": "x"}, "Did you mean 'checkpoint'"),
     ],
 )

@@ -146,7 +146,7 @@ class Player:
     async def _call(
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
     ) -> Completion:
-        seed = call_seed(self.settings, decision.seed, place)
+        seed = call_seed(decision.seed, place)
         reply = await self.caller.call(place, messages, Ask(seed, form, "answer"))
         memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
         return reply

@@ -60,9 +60,9 @@ class ServerSettings(BaseModel):
     seed: int | None = Field(
         None,
         ge=0,
-        lt=2**31,
+        lt=2**63,
         title="Seed",
-        description="Sent with every request; none: drawn from the seed of the episode and the step.",
+        description="Mixed into the seeds that requests are sent with, which come from episode and step.",
     )
     max_tokens: int = Field(
         512, ge=1, le=1_000_000, title="Longest reply", description="Tokens that one reply may have."
@@ -143,10 +143,8 @@ class ServerSettings(BaseModel):
         return not self.dry_run and self.cassette != "replay"
 
 
-def call_seed(settings: ServerSettings, decision_seed: int, place: Place) -> int:
-    """The seed of one request: the one that is set, or 31 bits from the decision's seed and the place."""
-    if settings.seed is not None:
-        return settings.seed
+def call_seed(decision_seed: int, place: Place) -> int:
+    """The seed of one request: 31 bits from the seed of the decision and its place."""
     step = (place.step << 20) | ((place.attempt & 0x3FF) << 10) | (place.turn & 0x3FF)
     return bits_of(decision_seed, step, _SEED_STREAM) >> 33
 

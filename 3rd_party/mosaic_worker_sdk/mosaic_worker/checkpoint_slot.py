@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, Iterable, List, Mapping, Sequence
+from typing import Any, Iterable, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,22 +57,6 @@ def check_fit(slot: Slot, described: PolicyDescription) -> None:
                 f"the checkpoint was trained in {described.env_id} for {what} of {ours}, but slot "
                 f"{slot.agent_id} of {slot.env_id} has {theirs}. Choose a checkpoint of {slot.env_id}"
             )
-
-
-def stream_of(settings: Mapping[str, Any], bits: int = 63) -> int:
-    """The stream of random numbers that a slot's setting ``seed`` names; 0 without it.
-
-    Args:
-        settings: Of the slot.
-        bits: The worker tells streams apart below 2 to the power of this.
-
-    Raises:
-        LoadError: It is none.
-    """
-    seed = settings.get("seed", 0)
-    if type(seed) is not int or not 0 <= seed < 2**bits:
-        raise LoadError(f"the setting seed is {seed!r}. Make it a whole number from 0 to 2^{bits} - 1")
-    return seed
 
 
 def why_undecided(batch: Batch, i: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker import rng
-from mosaic_worker.checkpoint_slot import check_fit, check_settings, stream_of, why_undecided
+from mosaic_worker.checkpoint_slot import check_fit, check_settings, why_undecided
 from mosaic_worker.worker import (
     Actions,
     Batch,
@@ -25,22 +25,18 @@ from sb3_worker.policy import Draws, Policy
 SETTINGS = ("algorithm", "checkpoint", "checkpoint_agent", "seed", "gpu")
 """Settings of a slot; ``gpu`` is the host's, which decides what the process sees."""
 
-_STREAMS = 4096  # independent numbers of one decision
-_STREAM_BITS = 51  # so that the streams of one decision stay apart in 63
-
 
 class SB3Worker(Worker):
     """Plays checkpoints of ``sb3_worker.train`` and ``sb3_worker.importing``.
 
     The most likely action is played unless the slot asks for ``deterministic = False``; then
-    actions are drawn with numbers that depend on the policy seed, the step and the slot's
-    setting ``seed`` alone.
+    actions are drawn with numbers that depend on the policy seed, in which the slot's setting
+    ``seed`` is, and the step alone.
     """
 
     def __init__(self) -> None:
         self._by_file: dict[str, Policy] = {}
         self._by_slot: dict[int, Policy] = {}
-        self._streams: dict[int, int] = {}
         self._memories: dict[tuple[int, int], _Memory] = {}
 
     def load(self, slot: Slot) -> str:
@@ -65,7 +61,6 @@ class SB3Worker(Worker):
         key = str(Path(checkpoint).expanduser().resolve())
         policy = self._by_file.get(key) or Policy.load(checkpoint)
         check_fit(slot, policy.description)
-        self._streams[slot.index] = stream_of(settings, _STREAM_BITS)
         self._by_file[key] = self._by_slot[slot.index] = policy
         return f"{policy.description.algorithm}:{policy.description.env_id}"
 
@@ -98,10 +93,10 @@ class SB3Worker(Worker):
     def _draws(self, batch: Batch) -> Draws | None:
         if batch.slot.deterministic is not False:
             return None
-        steps, stream = np.asarray(batch.steps), self._streams[batch.slot.index] * _STREAMS
+        steps = np.asarray(batch.steps)
 
         def draws(j: int) -> NDArray[np.float64]:
-            return rng.uniform(batch.seeds, steps, stream + j)
+            return rng.uniform(batch.seeds, steps, j)
 
         return draws
 

@@ -180,7 +180,9 @@ class Network:
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                policy = load(FAMILIES[self.family])(*spaces, lr_schedule=_no_schedule, **arguments)
+                policy = load(FAMILIES[self.family])(
+                    *spaces, lr_schedule=_no_schedule, optimizer_class=_no_optimizer, **arguments
+                )
             except (AssertionError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
                 raise ValueError(f"its network cannot be built ({' '.join(str(error).split())})") from error
         policy.set_training_mode(False)
@@ -247,6 +249,10 @@ def read_weights(policy: nn.Module, data: bytes) -> None:
 
 def _no_schedule(_: float) -> float:
     return 0.0
+
+
+def _no_optimizer(*_: Any, **__: Any) -> None:
+    """Who plays needs none, and the first one of a process imports torch's compiler: twice torch itself."""
 
 
 def _check_widths(given: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -192,20 +195,6 @@ def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbour(tmp_path: Path
     assert np.isfinite(answer.values).all()
 
 
-def test_the_setting_seed_changes_samples_alone(tmp_path: Path) -> None:
-    folder = keep(tmp_path / "p", "actor_critic", box(2), discrete(4))
-    observations = np.random.default_rng(1).normal(size=(200, 2)).astype(np.float32)
-
-    def play(deterministic: bool | None, **settings: Any) -> list[int]:
-        worker = SB3Worker()
-        slot = slot_of(folder, box(2), discrete(4), deterministic, **settings)
-        worker.load(slot)
-        return np.asarray(ask(worker, slot, np.arange(200), observations).actions).tolist()
-
-    assert play(False, seed=42) == play(False, seed=42) != play(False)
-    assert play(None, seed=42) == play(None)
-
-
 @pytest.mark.parametrize(
     ("sees", "does", "settings", "words"),
     [
@@ -217,7 +206,6 @@ def test_the_setting_seed_changes_samples_alone(tmp_path: Path) -> None:
         (box(4), discrete(2), {"algorithm": "dqn"}, "trained with ppo, not dqn"),
         (box(4), discrete(2), {"checkpoint_agent": "green_0"}, "holds no agent 'green_0'"),
         (box(4), discrete(2), {"checkpoint": ""}, "needs the setting 'checkpoint'.*mosaic train"),
-        (box(4), discrete(2), {"seed": "x"}, "setting seed is 'x'"),
         (box(4), discrete(2), {"chekpoint": "x"}, "Did you mean 'checkpoint'"),
         (box(4), discrete(2), {"checkpoint": "model.zip"}, "not opened|does not exist"),
     ],
@@ -257,3 +245,36 @@ def test_a_policy_of_another_worker_is_sent_there(tmp_path: Path) -> None:
     save_checkpoint(tmp_path, description, b"")
     with pytest.raises(LoadError, match="is for cleanrl_worker"):
         SB3Worker().load(slot_of(tmp_path, box(4), discrete(2)))
+
+
+_FAMILIES = {
+    "actor_critic": discrete(3),
+    "maskable_actor_critic": discrete(3),
+    "recurrent_actor_critic": discrete(3),
+    "dqn": discrete(3),
+    "qrdqn": discrete(3),
+    "sac": box(2, low=-1.0, high=1.0),
+    "td3": box(2, low=-1.0, high=1.0),
+    "tqc": box(2, low=-1.0, high=1.0),
+}
+
+
+def test_who_plays_does_not_wait_for_the_compiler_of_torch(tmp_path: Path) -> None:
+    """Importing it takes twice as long as torch itself, and only trainings need it."""
+    for family, does in _FAMILIES.items():
+        keep(tmp_path / family, family, box(4), does)
+    play_all = """if True:
+        import sys
+        import numpy as np
+        from pathlib import Path
+        from test_sb3_play import _FAMILIES, SB3Worker, ask, box, slot_of
+        for family, does in _FAMILIES.items():
+            worker, slot = SB3Worker(), slot_of(Path(sys.argv[1]) / family, box(4), does, deterministic=False)
+            worker.load(slot)
+            ask(worker, slot, [0], np.zeros((1, 4), np.float32))
+        print(*sorted({"torch._dynamo", "torch._inductor"} & sys.modules.keys()))
+    """
+    found_at = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    command = [sys.executable, "-c", play_all, str(tmp_path)]
+    ended = subprocess.run(command, env=found_at, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
