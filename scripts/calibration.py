@@ -280,11 +280,11 @@ SCENES: Mapping[str, Scene] = {
 }
 
 
-def verdicts(samples: int, names: Iterable[str] = SCENES) -> Iterator[Verdicts]:
-    """What reports say of runs that were made up."""
+def verdicts(samples: int, names: Iterable[str] = SCENES, sizes: Sequence[int] = ()) -> Iterator[Verdicts]:
+    """What reports say of runs that were made up, of the sizes given or of the scene's own."""
     for what in names:
         scene = SCENES[what]
-        for n in scene.sizes:
+        for n in sizes or scene.sizes:
             rng = _seeded(what, n)
             wrong = sentence = right = 0
             for _ in range(samples):

@@ -24,18 +24,30 @@ def calibration() -> ModuleType:
 
 
 def test_means_of_skewed_returns_and_of_scores_hold_the_truth(calibration: ModuleType) -> None:
-    lognormal, scores = calibration.coverage(100, ["lognormal", "0 or 1, 95 % ones"], [20])
+    lognormal, scores = calibration.coverage(60, ["lognormal", "0 or 1, 95 % ones"], [20])
     assert lognormal.mean >= 85 and scores.mean >= 93
 
 
 def test_shares_of_swapped_games_hold_the_truth(calibration: ModuleType) -> None:
-    assert all(c.mean >= 94 for c in calibration.shares(400))
+    assert all(c.mean >= 94 for c in calibration.shares(200))
 
 
 def test_what_was_not_seen_is_left_open(calibration: ModuleType) -> None:
-    few, more, many = calibration.verdicts(25, ["disaster on 3 % (67) against a sure 90"])
-    assert few.wrong > 20 and few.sentence == more.sentence == 0, "no data can tell, the sentence does"
-    assert many.wrong <= 16
+    (few,) = calibration.verdicts(15, ["disaster on 3 % (67) against a sure 90"], [12])
+    assert few.wrong > 20 and few.sentence == 0, "no data can tell, the sentence does"
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        "the same policy, one crashes on 30 % hard seeds",
+        "the same, half of the second games failed",
+        "equal teams, a seat worth 4, seats swapped",
+    ],
+)
+def test_equal_sides_are_not_told_apart(calibration: ModuleType, scene: str) -> None:
+    (said,) = calibration.verdicts(15, [scene], [12])
+    assert said.wrong < 20
 
 
 @pytest.mark.full
@@ -44,7 +56,7 @@ def test_intervals_and_verdicts_are_as_good_as_they_say(
     calibration: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     held = [*calibration.coverage(200), *calibration.shares(2000)]
-    said = list(calibration.verdicts(200))
+    said = list(calibration.verdicts(100))
     with capsys.disabled():
         calibration.show(held, said, Console(width=110))
     hard = ("lognormal", "disaster on 3 %", "two modes")
@@ -52,6 +64,6 @@ def test_intervals_and_verdicts_are_as_good_as_they_say(
         assert c.what in hard or c.mean >= 90, c
         assert c.iqm is None or c.iqm >= 90 or c.what == "two modes", c
     for v in said:
-        assert v.sentence <= 9, v
+        assert v.sentence <= 11, v
         if v.what.startswith("0 or 1, 95 % ones against"):
             assert v.right >= 25, v

@@ -382,6 +382,9 @@ def test_a_folder_in_which_one_runs_is_taken(start: Callable[..., TrainingProces
     for given in ({"resume": True}, {"overwrite": True}, {}):
         with pytest.raises(UsageError, match=r"a training is running in .*Wait for its end"):
             start(**given)
+    (process.folder / RUNNER).unlink()  # whatever its files say: its runner holds the folder
+    with pytest.raises(UsageError, match="a training is running in"):
+        start(resume=True)
     assert process.alive
     process.kill()
     assert ended(process).state == "stopped"
