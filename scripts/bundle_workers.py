@@ -39,6 +39,10 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
                 target = Path("gym_gui", "bundled", *file.relative_to(third_party).parts)
                 build_data["force_include"][str(file)] = target.as_posix()
 
+        # `mosaic envs install` holds versions to these, as the set-up of a checkout does.
+        for name in ("constraints.txt", "overrides.txt"):
+            build_data["force_include"][f"{self.root}/requirements/{name}"] = f"gym_gui/bundled/{name}"
+
         examples = Path(self.root) / "docs" / "examples"
         for name in _EXAMPLES:
             source = examples / name

@@ -200,7 +200,7 @@ def _parquet(rows: list[Row], columns: list[str], path: Path) -> None:
         arrow: Any = import_module("pyarrow")  # it has no types
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
-        raise MissingDependencyError("writing Parquet", 'pip install "mosaic-gym-gui[gui]"') from None
+        raise MissingDependencyError("writing Parquet", "mosaic install gui") from None
     parquet.write_table(arrow.table({key: [row.get(key) for row in rows] for key in columns}), str(path))
 
 

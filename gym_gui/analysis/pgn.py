@@ -74,7 +74,9 @@ def games(run: Run, operator: OperatorRun) -> Iterator[chess.pgn.Game]:
     try:
         import_module("chess.pgn")
     except ModuleNotFoundError as error:
-        raise MissingDependencyError("what writes games of chess (chess)", "pip install chess") from error
+        raise MissingDependencyError(
+            "what writes games of chess (chess)", "mosaic workers install chess_worker"
+        ) from error
     episodes = {episode.episode_index: episode for episode in operator.episodes()}
     for index, rows in groupby(operator.steps(episodes), key=lambda row: row.episode_index):
         yield _game(run, operator, episodes[index], rows)

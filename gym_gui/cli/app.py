@@ -273,6 +273,20 @@ def gui(
     raise typer.Exit(open_window([] if file is None else [str(file)]))
 
 
+@app.command()
+def install(
+    extra: Annotated[str, typer.Argument(metavar="EXTRA", help="gui or evdev.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Install what the window or several keyboards need."""
+    from gym_gui.cli.install_extras import install_extra
+
+    raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
+
+
 @workers_app.command("list")
 def workers_list(as_json: Json = False) -> None:
     """What can play a slot, and what each lacks."""
@@ -325,6 +339,23 @@ def envs_list(
     from gym_gui.cli.listing import list_environments
 
     list_environments(family, as_json=as_json)
+
+
+@envs_app.command("install")
+def envs_install(
+    family: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
+    ],
+    gpu: Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Install what a family of environments needs."""
+    from gym_gui.cli.install_extras import install_environments
+
+    raise typer.Exit(install_environments(family, gpu=gpu, dry_run=dry_run, as_json=as_json))
 
 
 @envs_app.command("check")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 import gym_gui
@@ -121,22 +124,46 @@ def cuda_packages(names: Sequence[str]) -> list[str]:
 
 
 def pinned(name: str) -> str | None:
-    """The version of a distribution that was tested with the others; ``None`` outside a checkout."""
-    file = _CHECKOUT / "requirements" / "constraints.txt"
-    if not file.is_file():
-        return None
-    found = re.search(rf"^{re.escape(name)}==(\S+)$", file.read_text("utf-8"), re.MULTILINE)
+    """The version of a distribution that was tested with the others."""
+    found = re.search(rf"^{re.escape(name)}==(\S+)$", _tested(), re.MULTILINE)
     return found[1] if found else None
 
 
+def _tested() -> str:
+    file = _limit("constraints.txt")
+    return file.read_text("utf-8") if file else ""
+
+
+def _limit(name: str) -> Path | None:
+    """A file of ``requirements`` in a checkout, or the wheel's copy."""
+    places = (_CHECKOUT / "requirements" / name, _CHECKOUT / "gym_gui" / "bundled" / name)
+    return next((file for file in places if file.is_file()), None)
+
+
 def _limits(uv: bool) -> tuple[str, ...]:
-    folder = _CHECKOUT / "requirements"
+    """What is not here yet comes in the tested version; what is here stays as it is."""
     limits: list[str] = []
-    if (folder / "constraints.txt").is_file():
-        limits += ["--constraint", str(folder / "constraints.txt")]
-    if uv and (folder / "overrides.txt").is_file():
-        limits += ["--override", str(folder / "overrides.txt")]
+    if _tested():
+        limits += ["--constraint", str(_for_what_is_absent())]
+    overrides = _limit("overrides.txt")
+    if uv and overrides is not None:
+        limits += ["--override", str(overrides)]
     return tuple(limits)
+
+
+def _for_what_is_absent() -> Path:
+    here = {_canonical(each.name) for each in metadata.distributions() if each.name}
+    names = (line.partition("==")[0] for line in _tested().splitlines())
+    kept = [
+        line
+        for line, name in zip(_tested().splitlines(), names, strict=True)
+        if "==" in line and _canonical(name) not in here
+    ]
+    folder = Path(tempfile.mkdtemp(prefix="mosaic-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = folder / "constraints.txt"
+    file.write_text("\n".join(kept) + "\n", "utf-8")
+    return file
 
 
 def _find_uv() -> Path | None:

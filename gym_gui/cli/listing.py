@@ -12,7 +12,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.registry import families, list_specs
-from gym_gui.envs.spec import DISTRIBUTION, EnvSpec
+from gym_gui.envs.spec import EnvSpec
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.status import WorkerStatus
@@ -42,14 +42,7 @@ def list_workers(*, as_json: bool = False) -> None:
         if status.state != "installed":
             write_line(f"\n{status.worker_id} is {status.state}: {status.reason}")
             if status.state == "missing":
-                write_line(f"  {install_line(status)}")
-
-
-def install_line(status: WorkerStatus) -> str:
-    """What to type to have what a worker lacks; packages of the system are not ours to install."""
-    if status.install.startswith("apt-get") or not status.install:
-        return status.install or "Install it, or put it on the path"
-    return f"mosaic workers install {status.worker_id}"
+                write_line(f"  {status.install or 'Install it, or put it on the path'}")
 
 
 def plays(definition: WorkerTypeDefinition) -> str:
@@ -138,7 +131,7 @@ def _family_row(family: Family) -> dict[str, Any]:
         "title": family.title,
         "installed": family.installed,
         "count": len(specs) if known else None,
-        "install": f"pip install '{DISTRIBUTION}[{family.extra}]'" if family.extra else "",
+        "install": family.install,
         "problem": problem,
         "also": sorted(family.hints),
     }

@@ -58,7 +58,7 @@ def package_trouble() -> str:
     are = "is" if len(missing) == 1 else "are"
     return (
         f"the window needs {' and '.join(missing)}, which {are} not installed. "
-        "Run: pip install 'mosaic-gym-gui[gui]'"
+        "Run: mosaic install gui"
     )
 
 

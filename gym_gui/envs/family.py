@@ -15,7 +15,7 @@ from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
 from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.keymaps import KeyScheme, Pace, by_space
-from gym_gui.envs.spec import DISTRIBUTION, EnvSpec, split_version
+from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
@@ -86,7 +86,12 @@ class Family:
         """Raise :class:`MissingDependencyError` where the package is missing."""
         for module in self.modules:
             if not is_installed(module):
-                raise MissingDependencyError(module, f"pip install '{DISTRIBUTION}[{self.extra}]'")
+                raise MissingDependencyError(module, self.install)
+
+    @property
+    def install(self) -> str:
+        """The line that installs its packages; empty where none is known."""
+        return f"mosaic envs install {self.name}" if self.extra else ""
 
     @property
     def installed(self) -> bool:

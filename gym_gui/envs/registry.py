@@ -174,7 +174,7 @@ def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
     present = [f for f in wanted if f.installed]
     if absent and not present:
         missing = next(m for m in absent[0].modules)
-        return MissingDependencyError(missing, f"pip install 'mosaic-gym-gui[{absent[0].extra}]'")
+        return MissingDependencyError(missing, absent[0].install)
     known: list[str] = []
     for family in present:
         try:

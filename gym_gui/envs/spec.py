@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shlex
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +30,7 @@ class EnvSpec:
         extra: Extra of this distribution that installs it.
         entry_point: ``"module:attribute"`` as its package registers it, or a callable.
         max_episode_steps: Limit that its package sets, or ``None``.
-        install: Line that installs it; by default from ``extra``.
+        requirements: What it needs beyond ``extra``, as pip writes it.
         traits: What else the family read about it.
     """
 
@@ -39,17 +42,19 @@ class EnvSpec:
     extra: str = ""
     entry_point: str | Callable[..., Any] = ""
     max_episode_steps: int | None = None
-    install: str = ""
+    requirements: tuple[str, ...] = ()
     traits: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         if self.api not in APIS or self.api not in self.apis:
             raise ValueError(f"{self.id}: api {self.api!r} is not one of {self.apis}")
-        if not self.install:
-            line = (
-                f"pip install '{DISTRIBUTION}[{self.extra}]'" if self.extra else f"pip install {self.package}"
-            )
-            object.__setattr__(self, "install", line)
+
+    @property
+    def install(self) -> str:
+        """The line that installs what it needs."""
+        if not self.extra and not self.requirements:
+            return f"{into_this_python()} {self.package}"
+        return f"mosaic envs install {self.id if self.requirements else self.family}"
 
     @property
     def paradigm(self) -> SteppingParadigm:
@@ -69,6 +74,13 @@ class EnvSpec:
     def module(self) -> str:
         """Module part of the entry point, empty for a callable."""
         return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
+
+
+def into_this_python() -> str:
+    """``pip install`` as it reaches this very Python; an environment made by uv has no pip of its own."""
+    if importlib.util.find_spec("pip") is not None:
+        return f"{shlex.quote(sys.executable)} -m pip install"
+    return f"uv pip install --python {shlex.quote(sys.executable)}"
 
 
 def split_version(env_id: str) -> tuple[str, int | None]:

@@ -46,7 +46,7 @@ def _from_keyring(name: str, place: str) -> str:
     try:
         keyring: Any = importlib.import_module("keyring")
     except ModuleNotFoundError:
-        raise MissingDependencyError("the keyring package", "pip install keyring") from None
+        raise MissingDependencyError("the keyring package", "mosaic install gui") from None
     try:
         value = keyring.get_password(KEYRING_SERVICE, name)
     except keyring.errors.KeyringError as error:

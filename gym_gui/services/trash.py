@@ -34,7 +34,7 @@ def throw_away(folder: Path) -> Path | None:
     try:
         import send2trash
     except ImportError:
-        raise MissingDependencyError("the trash", 'pip install "mosaic-gym-gui[gui]"') from None
+        raise MissingDependencyError("the trash", "mosaic install gui") from None
     try:
         if is_being_written(folder):
             raise UsageError(f"the run {folder.name} is being written", fix="Stop it first")

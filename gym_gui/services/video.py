@@ -45,7 +45,7 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
         import av
         from av.error import FFmpegError
     except ImportError:
-        raise MissingDependencyError("writing a video", 'pip install "mosaic-gym-gui[gui]"') from None
+        raise MissingDependencyError("writing a video", "mosaic install gui") from None
     temporary = path.with_name(f".{path.name}.part")
     try:
         with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:

@@ -60,7 +60,7 @@ class ApiKeys:
 
             backend = keyring.get_keyring()
         except ImportError:
-            return "The keyring package is not installed (pip install keyring)"
+            return "The keyring package is not installed. Run: mosaic install gui"
         except Exception as error:
             # A backend may raise anything (D-Bus, a locked wallet) while it is being chosen.
             return f"The system's keyring does not answer ({error})"

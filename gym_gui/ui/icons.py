@@ -142,7 +142,7 @@ def _charmap() -> dict[str, str]:
     folder = _font_folder()
     path = next(iter(sorted(folder.glob("phosphor-charmap-*.json"))), None) if folder else None
     if path is None:
-        _log.warning("no icons: the qtawesome package is not installed. Run: pip install qtawesome")
+        _log.warning("no icons: the qtawesome package is not installed. Run: mosaic install gui")
         return {}
     return json.loads(path.read_text(encoding="utf-8"))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 State = Literal["installed", "missing", "broken"]
 
+_INSTALL = "mosaic workers install {}"
 _PROBE_TIMEOUT_S = 30.0
 _SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
 """What ``mosaic_worker`` needs, which the engine puts on the path of a foreign interpreter."""
@@ -90,14 +91,14 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     python = definition.launch.python
     if python is not None and not os.access(python, os.X_OK):
         reason = f"its interpreter {python} does not exist"
-        return WorkerStatus(worker_id, "missing", reason, _environment_line(definition), (str(python),))
+        return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), (str(python),))
     try:
         pip, importable = _look_up(definition)
     except _ProbeError as error:
         return WorkerStatus(worker_id, "broken", str(error), "", ())
     if pip:
         reason = f"{_and(pip)} {'is' if len(pip) == 1 else 'are'} not installed"
-        return WorkerStatus(worker_id, "missing", reason, _pip_line(definition, pip), pip)
+        return WorkerStatus(worker_id, "missing", reason, _INSTALL.format(worker_id), pip)
     programs = tuple(text for text in definition.system_dependencies if not _on_path(text))
     if programs:
         names = [text.partition(":")[0] for text in programs]
@@ -211,24 +212,6 @@ def _command_exists(definition: WorkerTypeDefinition) -> bool:
     if "/" in program and definition.folder is not None:
         return os.access(definition.folder / program, os.X_OK)
     return shutil.which(program) is not None
-
-
-def _pip_line(definition: WorkerTypeDefinition, missing: Sequence[str]) -> str:
-    python = definition.launch.python
-    pip = "pip install" if python is None else f"{shlex.quote(str(python))} -m pip install"
-    if definition.extra and python is None:
-        return f"{pip} {shlex.quote(f'mosaic-gym-gui[{definition.extra}]')}"
-    if definition.requirements is not None:
-        return f"{pip} -r {shlex.quote(str(definition.requirements))}"
-    return f"{pip} {' '.join(map(shlex.quote, missing))}"
-
-
-def _environment_line(definition: WorkerTypeDefinition) -> str:
-    """Makes the worker's own environment, then fills it."""
-    python = definition.launch.python
-    assert python is not None
-    folder = shlex.quote(str(python.parent.parent))
-    return f"python3 -m venv {folder} && {_pip_line(definition, _requirements(definition))}"
 
 
 def _and(words: Sequence[str]) -> str:

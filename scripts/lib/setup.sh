@@ -41,10 +41,10 @@ _set_up() {
     ((gpu)) && : >"$STATE/gpu"
     _install_torch "$gpu" 9>&-
     say "Installing MOSAIC and what it needs (extras: $extras)"
-    # Compiled now, not at the first start of each process: a window and its hosts start twice as fast.
-    _uv_install --compile-bytecode -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
+    _uv_install -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
         "See above; when the cause is gone, start again: what is done is kept."
     _refuse_cuda "$gpu"
+    _compile 9>&-
     install_system_libraries "$profile" 9>&-
     _warm 9>&-
     [[ $extras == "$DEV_EXTRAS" ]] && : >"$STATE/has-dev" && _stamp dev "$gpu" >"$STATE/dev.stamp"
@@ -96,6 +96,10 @@ _uv_install() {
     rm -f -- "$STATE/installing"
     return "$rc"
 }
+
+# Compiled now, not at the first start of each process: a window and its hosts start twice as fast. uv's
+# own --compile-bytecode gives up, and the installation with it, where a core is slow or shared.
+_compile() { "$VENV_PYTHON" -m compileall -q -j 0 "$VENV/lib" >/dev/null 2>&1 || true; }
 
 # torch first and by itself: PyPI's build for x86 brings 5 GB of CUDA. The CPU build carries the local
 # version +cpu, so asking for exactly that can never fall back to the other one.

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -155,10 +156,34 @@ def test_programs_of_the_system_are_left_to_the_person(mosaic: Mosaic) -> None:
 
 def test_versions_are_held_to_those_that_were_tested(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = Installer.of(None)
-    assert any(limit.endswith("constraints.txt") for limit in ours.limits)
+    held = Path(ours.limits[ours.limits.index("--constraint") + 1]).read_text()
+    assert "\nnumpy==" not in f"\n{held}", "what is here stays as it is"
+    assert held.replace("==", "").isascii() and "box2d==2.3.10" in held
     assert Installer.of(Path("/elsewhere/python")).limits == ()
     assert installer.pinned("torch") is not None
     assert installer.pinned("no-such-package") is None
+
+
+@pytest.mark.parametrize("name", ["box2d", "LunarLander-v3"])
+def test_what_a_family_of_environments_needs(
+    mosaic: Mosaic, index: Path, offline: dict[str, str], name: str
+) -> None:
+    """The extra's requirements, not the extra: this distribution is in no index, and no pip is asked."""
+    if find_spec("Box2D"):
+        pytest.skip("Box2D is installed")
+    assert "mosaic envs install box2d" in mosaic.refused("envs", "check", "LunarLander-v3")
+    wheel(index, "box2d", "2.3.10")
+    asked = mosaic("envs", "install", name, "--dry-run", "--json", **offline)
+    assert asked.json() == {"family": "box2d", "state": "planned", "new": {"box2d": "2.3.10"}}
+    plan = mosaic("envs", "install", name, "--dry-run", **offline)
+    assert plan.out == "Would install 1 package: box2d 2.3.10\n"
+
+
+def test_a_family_that_is_there_is_left_alone(mosaic: Mosaic, offline: dict[str, str]) -> None:
+    done = mosaic("envs", "install", "babyai", **offline)
+    assert done.status == 0, done.err
+    assert done.out.startswith("minigrid: nothing is missing.\n  minigrid ")
+    assert mosaic("install", "gui", "--dry-run", **offline).out == "Nothing is missing.\n"
 
 
 @pytest.mark.full

@@ -29,7 +29,7 @@ def test_without_qt_it_says_how_to_get_it(
     assert window.open_window() == USAGE
     said = capsys.readouterr().err
     assert "PyQt6" in said
-    assert "pip install 'mosaic-gym-gui[gui]'" in said
+    assert "mosaic install gui" in said
     assert said.count("\n") == 1
 
 

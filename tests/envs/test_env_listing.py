@@ -51,7 +51,7 @@ def test_indexed_families_are_full(family: str, least: int) -> None:
     specs = list_specs(family)
     assert {spec.family for spec in specs} == {family}
     assert len(specs) >= least
-    assert all(spec.install == f"pip install 'mosaic-gym-gui[{family}]'" for spec in specs)
+    assert all(spec.install == f"mosaic envs install {family}" for spec in specs)
 
 
 def test_a_hint_may_name_a_part() -> None:

@@ -129,7 +129,7 @@ def test_what_is_known_to_be_missing_is_said_without_trying() -> None:
     known = {spec.id: trouble(spec) for spec in list_specs()}
     assert known["CartPole-v1"] == known["classic/chess_v6"] == ""
     jax = known["phys2d/CartPole-v1"]
-    assert jax in ("", "jax is not installed. Run: pip install 'gymnasium[jax]'")
+    assert jax in ("", "jax is not installed. Run: mosaic envs install phys2d/CartPole-v1")
 
 
 def test_cleaning_takes_out_what_does_not_belong_in_a_narrow_column() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -123,3 +124,19 @@ def test_an_experiment_runs_from_the_wheel(installed: Path, run: Callable[..., s
         episodes = [json.loads(line) for line in text.splitlines()]
         assert sorted(e["episode_index"] for e in episodes) == [0, 1, 2]
         assert {e["status"] for e in episodes} == {"completed"}
+
+
+def test_a_family_of_environments_is_brought_into_an_environment_without_pip(
+    installed: Path, run: Callable[..., str], uv: Path
+) -> None:
+    """In the versions that were tested, from what the wheel itself says; another Python is not touched."""
+    (installed.parent / "uv").symlink_to(uv)
+    mosaic = installed.parent / "mosaic"
+    assert run(mosaic, "envs", "install", "toy-text").startswith("gymnasium is installed: ")
+    pinned = re.search(r"^pygame-ce==(\S+)$", (ROOT / "requirements/constraints.txt").read_text(), re.M)
+    assert pinned is not None
+    assert (
+        run(installed, "-c", "from importlib.metadata import version; print(version('pygame-ce'))").strip()
+        == (pinned[1])
+    )
+    assert run(mosaic, "envs", "install", "toy-text").startswith("gymnasium: nothing is missing.")

@@ -31,7 +31,7 @@ class TestSecretLookup:
 
     def test_keyring_that_is_not_installed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "keyring", None)
-        with pytest.raises(MissingDependencyError, match="pip install keyring"):
+        with pytest.raises(MissingDependencyError, match="mosaic install gui"):
             resolve_secrets(WorkerAssignment("", "llm", {"api_key": "keyring:openai"}))
 
     def test_from_the_keyring(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_worker_that_lacks_something_comes_with_the_line(catalog: WorkerCatalog,
     drop(tmp_path, "dice_worker", '[requires]\npip = ["no-such-thing"]\n')
     drop(tmp_path, "lost_worker", '[requires]\npip = ["== nonsense"]\n')
     catalog.refresh()
-    with pytest.raises(MissingDependencyError, match="Run: pip install no-such-thing"):
+    with pytest.raises(MissingDependencyError, match="Run: mosaic workers install dice_worker"):
         catalog.require_installed("dice_worker")
     with pytest.raises(UsageError, match="lost_worker cannot start"):
         catalog.require_installed("lost_worker")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
+from gym_gui.envs import mujoco_gl
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
@@ -144,7 +145,7 @@ class GymnasiumFamily(Family):
             entry,
             package=self.modules[0] if self.modules else (module.partition(".")[0] or "gymnasium"),
             max_episode_steps=limit,
-            install="pip install 'gymnasium[jax]'" if jax else "",
+            requirements=("gymnasium[jax]",) if jax else (),
         )
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
@@ -244,6 +245,16 @@ class MuJoCoFamily(GymnasiumFamily):
     modules: ClassVar[tuple[str, ...]] = ("mujoco",)
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     areas: ClassVar[tuple[str, ...]] = ("mujoco",)
+
+    def specs(self) -> Sequence[EnvSpec]:
+        # Only supported on mujoco<3: https://github.com/Farama-Foundation/Gymnasium/issues/950
+        return [spec for spec in super().specs() if spec.id != "Pusher-v4"]
+
+    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
+        """Drawn in a way that works here, also without a display."""
+        if render_mode is not None:
+            mujoco_gl.choose()
+        return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})

@@ -106,7 +106,7 @@ class PettingZooFamily(Family):
             underscored(raw_id),
             (aec or parallel).entry_point,
             apis=tuple(apis),
-            install=f"pip install 'pettingzoo[{area}]'" if area in _OWN_EXTRA else "",
+            requirements=(f"pettingzoo[{area}]",) if area in _OWN_EXTRA else (),
             traits={"registered_as": raw_id},
         )
 

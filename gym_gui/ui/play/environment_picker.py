@@ -45,7 +45,6 @@ class EnvironmentPicker(PickerButton):
 def catalogue() -> Sequence[PickerItem]:
     """All environments by family; of a family that is not installed, the line that installs it."""
     from gym_gui import envs
-    from gym_gui.envs.spec import DISTRIBUTION
 
     items: list[PickerItem] = []
     absent: list[PickerItem] = []
@@ -62,7 +61,7 @@ def catalogue() -> Sequence[PickerItem]:
                 trouble = envs.trouble(spec)
                 items.append(PickerItem(spec.id, label, _turns(spec.api), family.title, trouble, spec.id))
         elif family.extra:
-            line = f"pip install '{DISTRIBUTION}[{family.extra}]'"
+            line = family.install
             words = " ".join(family.prefixes)
             absent.append(PickerItem(f"family:{name}", family.title, "", "Not installed", line, words))
     return [*items, *absent]

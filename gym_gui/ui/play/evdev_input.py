@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-INSTALL: Final = "pip install 'mosaic-gym-gui[evdev]'"
+INSTALL: Final = "mosaic install evdev"
 LET_IN: Final = "sudo usermod -aG input $USER"
 _DOWN, _UP = 1, 0
 

@@ -57,7 +57,7 @@ def read_film(path: Path) -> Film:
         import av
         from av.error import FFmpegError
     except ImportError:
-        raise MissingDependencyError("showing a video", 'pip install "mosaic-gym-gui[gui]"') from None
+        raise MissingDependencyError("showing a video", "mosaic install gui") from None
     frames: list[NDArray[np.uint8]] = []
     size = 0
     try:

@@ -93,7 +93,7 @@ class TensorBoard:
 
     async def _start(self, folder: Path) -> None:
         if importlib.util.find_spec("tensorboard") is None:
-            raise MissingDependencyError("TensorBoard", "pip install tensorboard")
+            raise MissingDependencyError("TensorBoard", "mosaic workers install cleanrl_worker")
         await self._end()
         self._tag = str(ULID())
         tie = [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid())]

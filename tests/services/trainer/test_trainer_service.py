@@ -159,7 +159,9 @@ def test_a_worker_that_does_not_train_or_is_not_installed(
     with pytest.raises(UsageError, match="does not train"):
         train(replace(worker, train=None), algo="search", env="CartPole-v1", out=tmp_path / "p")
     lacking = replace(worker, pip_dependencies=("no-such-thing",))
-    with pytest.raises(MissingDependencyError, match=r"\(no-such-thing\) is not installed. Run: pip install"):
+    with pytest.raises(
+        MissingDependencyError, match=r"\(no-such-thing\) is not installed. Run: mosaic workers install"
+    ):
         train(lacking, algo="search", env="CartPole-v1", out=tmp_path / "p")
     assert not (tmp_path / "p").exists()
 

@@ -92,6 +92,6 @@ def test_every_environment_is_in_the_list() -> None:
     offered = {item.value for item in items if not item.reason}
     assert {spec.id for spec in envs.list_specs() if not envs.trouble(spec)} == offered
     reasons = [item.reason for item in items if item.reason]
-    assert all("pip install" in reason for reason in reasons)
+    assert all("mosaic envs install" in reason for reason in reasons)
     groups = {item.group for item in items}
     assert "MiniGrid and BabyAI" in groups and "PettingZoo" in groups

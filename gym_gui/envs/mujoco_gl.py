@@ -1,0 +1,90 @@
+"""How MuJoCo draws on this machine: by a window's OpenGL, by EGL, or in software by OSMesa.
+
+MuJoCo takes the first library that can be imported, which without a display is one that cannot draw, and
+then fails in the middle of an episode. What works is found out by drawing, each way in a process of its
+own because a bad driver ends it; the answer is kept in the user's cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.paths import cache_dir
+
+VARIABLE: Final = "MUJOCO_GL"
+_TIMEOUT_S: Final = 60.0
+_TRY: Final = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+renderer = mujoco.Renderer(model, 16, 16)
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+renderer.update_scene(data)
+assert renderer.render().shape == (16, 16, 3)
+"""
+
+
+def choose() -> str:
+    """Set ``MUJOCO_GL`` to a way that draws, unless somebody has set it; returns the way.
+
+    Raises:
+        MissingDependencyError: None does.
+    """
+    if not os.environ.get(VARIABLE):
+        os.environ[VARIABLE] = _remembered() or _found()
+    return os.environ[VARIABLE]
+
+
+def _found() -> str:
+    for way in _ways():
+        if _draws(way):
+            _remember(way)
+            return way
+    raise MissingDependencyError("what MuJoCo draws with (OSMesa, or EGL)", "apt-get install libosmesa6")
+
+
+def _ways() -> Iterator[str]:
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        yield "glfw"
+    yield from ("egl", "osmesa")
+
+
+def _draws(way: str) -> bool:
+    """Whether a process of its own gets a picture that way."""
+    environment = {**os.environ, VARIABLE: way}
+    try:
+        command = [sys.executable, "-c", _TRY]
+        subprocess.run(command, env=environment, capture_output=True, timeout=_TIMEOUT_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def _kept() -> Path:
+    """Where the answer stands; a file for each version, Python and display."""
+    display = os.environ.get("DISPLAY", "") or os.environ.get("WAYLAND_DISPLAY", "")
+    facts = "\n".join([metadata.version("mujoco"), sys.executable, display])
+    return cache_dir() / "mujoco" / hashlib.sha256(facts.encode()).hexdigest()[:16]
+
+
+def _remembered() -> str:
+    try:
+        way = _kept().read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+    return way if way in _ways() else ""
+
+
+def _remember(way: str) -> None:
+    with contextlib.suppress(OSError):  # a read-only home: looked for again the next time
+        _kept().parent.mkdir(parents=True, exist_ok=True)
+        _kept().write_text(way, "utf-8")
