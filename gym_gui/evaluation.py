@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import operator
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -12,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -43,6 +41,7 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.records import EpisodeRecord
+from gym_gui.envs.spec import into_this_python
 from gym_gui.services.policy_files import PolicyFile, read_policy_file
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
@@ -125,7 +124,7 @@ class Results:
         try:
             pandas = import_module("pandas")
         except ImportError as error:
-            raise MissingDependencyError("pandas", _install_line("pandas")) from error
+            raise MissingDependencyError("pandas", f"{into_this_python()} pandas") from error
         return pandas.DataFrame(list(episode_rows(self.run)))
 
     def __str__(self) -> str:
@@ -395,13 +394,6 @@ def _name(policy: Policy) -> str:
     if isinstance(policy, (str, Path)):
         return Path(policy).stem
     return str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
-
-
-def _install_line(package: str) -> str:
-    """What to type to have a package where this program runs, which may be without pip."""
-    if find_spec("pip") is not None:
-        return f"{sys.executable} -m pip install {package}"
-    return f"uv pip install --python {sys.executable} {package}"
 
 
 def _run(job: Coroutine[Any, Any, _T]) -> _T:

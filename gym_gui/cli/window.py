@@ -56,10 +56,7 @@ def package_trouble() -> str:
     if not missing:
         return ""
     are = "is" if len(missing) == 1 else "are"
-    return (
-        f"the window needs {' and '.join(missing)}, which {are} not installed. "
-        "Run: mosaic install gui"
-    )
+    return f"the window needs {' and '.join(missing)}, which {are} not installed. Run: mosaic install gui"
 
 
 def display_trouble(environment: Mapping[str, str]) -> str:
