@@ -32,7 +32,10 @@ class PPOConfig(TrainingConfig):
     )
     learning_rate: float = rate(1e-3, "Adam's step size at the start.")
     anneal_lr: bool = Field(
-        True, title="Anneal the learning rate", description="Let the learning rate fall linearly to zero."
+        True,
+        title="Anneal the learning rate",
+        description="Let the learning rate fall linearly: whole for the first rollout, one step above zero "
+        "for the last (sb3_worker: by the steps played, to zero).",
     )
     gae_lambda: float = Field(
         0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
@@ -49,7 +52,9 @@ class PPOConfig(TrainingConfig):
         description="How far the probability ratio may move before its gradient is cut.",
     )
     clip_vloss: bool = Field(
-        True, title="Clip the value loss", description="Clip the value loss as the policy loss is."
+        True,
+        title="Clip the value loss",
+        description="Clip the value loss as the policy loss is (sb3_worker never does).",
     )
     norm_adv: bool = Field(
         True, title="Normalise advantages", description="Normalise advantages in each minibatch."
@@ -62,7 +67,13 @@ class PPOConfig(TrainingConfig):
         description="Weight of the entropy bonus.",
         json_schema_extra=MAIN,
     )
-    vf_coef: float = Field(0.5, ge=0, le=100, title="Value loss", description="Weight of the value loss.")
+    vf_coef: float = Field(
+        0.5,
+        ge=0,
+        le=100,
+        title="Value loss",
+        description="Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker.",
+    )
     max_grad_norm: float = Field(
         0.5, gt=0, title="Gradient norm", description="Global norm to which gradients are clipped."
     )
@@ -70,7 +81,8 @@ class PPOConfig(TrainingConfig):
         None,
         gt=0,
         title="Target KL",
-        description="Stop the epochs of an update once the approximate KL divergence exceeds this.",
+        description="End the epochs of an update after the one whose last minibatch has an approximate KL "
+        "divergence above this (sb3_worker: at once, above 1.5 times its own).",
     )
     normalize_observations: bool = Field(
         False,

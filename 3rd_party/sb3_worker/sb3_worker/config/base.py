@@ -33,7 +33,12 @@ class TrainingConfig(TrainingSettings):
     total_steps: int = steps(100_000)
     num_envs: int = copies(1)
     learning_rate: float = first_rate(3e-4)
-    anneal_lr: bool = Field(False, title="Anneal", description="Let the learning rate fall linearly to zero.")
+    anneal_lr: bool = Field(
+        False,
+        title="Anneal",
+        description="Let the learning rate fall linearly, by the steps played, to zero (cleanrl_worker: "
+        "whole for the first rollout, one step above zero for the last).",
+    )
     hidden: tuple[Width, ...] | None = Field(
         None,
         title="Hidden widths",

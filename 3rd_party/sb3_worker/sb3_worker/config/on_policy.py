@@ -39,7 +39,13 @@ class OnPolicyConfig(TrainingConfig):
         description="Weight of the entropy bonus.",
         json_schema_extra=MAIN,
     )
-    vf_coef: float = Field(0.5, ge=0, le=100, title="Value loss", description="Weight of the value loss.")
+    vf_coef: float = Field(
+        0.5,
+        ge=0,
+        le=100,
+        title="Value loss",
+        description="Weight of the value loss, the squared error: 0.5 is 1.0 in cleanrl_worker.",
+    )
     max_grad_norm: float = Field(
         0.5, gt=0, le=1000, title="Gradient norm", description="Norm to which gradients are clipped."
     )
@@ -76,7 +82,8 @@ class PPOConfig(OnPolicyConfig):
         gt=0,
         le=100,
         title="Target KL",
-        description="End the epochs of an update beyond this divergence.",
+        description="End the epochs of an update before a minibatch whose approximate KL divergence is "
+        "above 1.5 times this (cleanrl_worker: after the epoch, above its own).",
     )
     normalize_advantage: bool = Field(
         True, title="Normalise advantages", description="Normalise advantages in each minibatch."
@@ -124,7 +131,11 @@ class TRPOConfig(OnPolicyConfig):
     learning_rate: float = first_rate(1e-3)
     batch_size: int = minibatch(128)
     target_kl: float = Field(
-        0.01, gt=0, le=100, title="Target KL", description="Largest divergence of an update."
+        0.01,
+        gt=0,
+        le=100,
+        title="Target KL",
+        description="Largest KL divergence of an update; a step that exceeds it is not taken.",
     )
     cg_max_steps: int = Field(
         15, ge=1, le=1000, title="CG steps", description="Steps of the conjugate gradient."
