@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,24 @@ _config = os.environ.get(_SWITCH)
 
 _LONG_S = 1800
 """What a test that takes minutes may take on a machine with other work."""
+
+
+_TORCH = re.compile(r"torch|cleanrl|sb3|stable_baselines|quickstart")
+"""What a module of tests names that needs PyTorch, itself or through a worker."""
+
+
+class _NeedsTorch(pytest.Module):
+    """A module that is skipped, and named in the summary, where set-up found no PyTorch for this Python."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        pytest.skip("it needs torch, which is not installed", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Without PyTorch, go on without what needs it."""
+    if find_spec("torch") is None and _TORCH.search(f"{module_path}\n{module_path.read_text('utf-8')}"):
+        return _NeedsTorch.from_parent(parent, path=module_path)
+    return None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -39,11 +39,12 @@ _set_up() {
     mkdir -p -- "$STATE"
     rm -f -- "$STATE"/*.stamp
     ((gpu)) && : >"$STATE/gpu"
-    _install_torch "$gpu" 9>&-
+    _install_torch "$gpu" 9>&- && rm -f -- "$STATE/without-torch" || : >"$STATE/without-torch"
     say "Installing MOSAIC and what it needs (extras: $extras)"
     _uv_install -e "${ROOT}[$extras]" 9>&- || die "the packages could not be installed" \
         "See above; when the cause is gone, start again: what is done is kept."
     _refuse_cuda "$gpu"
+    _spell_paths
     _compile 9>&-
     install_system_libraries "$profile" 9>&-
     _warm 9>&-
@@ -91,10 +92,24 @@ _make_venv() {
 _uv_install() {
     local rc=0
     : >"$STATE/installing"
+    local overrides=(--overrides requirements/overrides.txt)
+    [[ -e $STATE/without-torch ]] && overrides+=(--overrides requirements/without_torch.txt)
     (cd -- "$ROOT" && quietly "uv pip install" "$UV" pip install --python "$VENV_PYTHON" \
-        --constraints requirements/constraints.txt --overrides requirements/overrides.txt "$@") || rc=$?
+        --constraints requirements/constraints.txt "${overrides[@]}" "$@") || rc=$?
     rm -f -- "$STATE/installing"
     return "$rc"
+}
+
+# Under the locale C, Python reads the paths in an environment's .pth file as ASCII, and does not start at
+# all where the checkout lies in a folder with an umlaut: such a path is written with escapes.
+_spell_paths() {
+    "$VENV_PYTHON" -I -S -c '
+import pathlib, sys
+for file in pathlib.Path(sys.argv[1]).glob("lib/*/site-packages/_mosaic_gym_gui.pth"):
+    paths = file.read_text("utf-8").splitlines()
+    if not all(map(str.isascii, paths)):
+        file.write_text(f"import sys; sys.path += {ascii(paths)}\n", "utf-8")
+' "$VENV"
 }
 
 # Compiled now, not at the first start of each process: a window and its hosts start twice as fast. uv's
@@ -103,8 +118,10 @@ _compile() { "$VENV_PYTHON" -m compileall -q -j 0 "$VENV/lib" >/dev/null 2>&1 ||
 
 # torch first and by itself: PyPI's build for x86 brings 5 GB of CUDA. The CPU build carries the local
 # version +cpu, so asking for exactly that can never fall back to the other one.
+# Where there is no CPU build for this Python, set-up goes on without it.
 _install_torch() {
     local gpu=$1 version spec
+    rm -f -- "$STATE/without-torch"
     version=$(sed -n 's/^torch==//p' "$ROOT/requirements/constraints.txt")
     if ((gpu)); then
         say "Installing torch $version with CUDA"
@@ -117,9 +134,12 @@ _install_torch() {
     [[ $(uname -m) == x86_64 ]] && spec+="+cpu"
     _uv_install "$spec" 2>/dev/null && return
     # Wheels of +cpu are not on PyPI: they come from pip's find-links or, last, from PyTorch's own index.
-    _uv_install --index https://download.pytorch.org/whl/cpu --index-strategy unsafe-best-match "$spec" ||
-        die "no CPU build of torch $version for $("$VENV_PYTHON" -V)" \
-            "Point pip at one (PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL), choose another PYTHON=, or start with --gpu."
+    UV_HTTP_RETRIES=1 _uv_install --index https://download.pytorch.org/whl/cpu \
+        --index-strategy unsafe-best-match "$spec" 2>/dev/null && return
+    say "No CPU build of torch $version for $("$VENV_PYTHON" -V) was found, so cleanrl_worker and sb3_worker, which" \
+        "train and play PyTorch policies, are left out; everything else works. To have them: point pip at one" \
+        "(PIP_FIND_LINKS, PIP_EXTRA_INDEX_URL), then mosaic workers install cleanrl_worker; or start with --gpu."
+    return 1
 }
 
 _refuse_cuda() {

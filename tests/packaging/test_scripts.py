@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -108,3 +109,41 @@ def test_an_unfit_interpreter_is_one_clear_line(tmp_path: Path) -> None:
     done = _bash("need_python", PYTHON="/bin/false")
     assert done.returncode == 2
     assert done.stderr.startswith("error: PYTHON=/bin/false is not a Python from 3.11 to 3.13")
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_python_starts_in_a_folder_with_an_umlaut_under_any_locale(tmp_path: Path, locale: str) -> None:
+    """As an editable install leaves it: the folder's name in a .pth file, in UTF-8."""
+    root = tmp_path / "größe"
+    venv.create(root / ".venv", symlinks=True)
+    (site,) = root.glob(".venv/lib/*/site-packages")
+    (root / "here.py").write_text("", encoding="utf-8")
+    (site / "_mosaic_gym_gui.pth").write_text(f"{root}\n", encoding="utf-8")
+    loaded = f'ROOT="{ROOT}"; . "{ROOT}/scripts/lib/setup.sh"; '
+    loaded += f'VENV="{root}/.venv"; VENV_PYTHON="$VENV/bin/python"; '
+    done = subprocess.run(
+        ["bash", "-c", loaded + '_spell_paths && "$VENV_PYTHON" -c "import here"'],
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": locale},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_where_torch_is_not_to_be_had_setup_goes_on_and_says_so(finished: Path) -> None:
+    """And what is of no use without it is left out, by name."""
+    asks = finished / "asked"
+    shim = finished / "uv"
+    # An installer for which there is no torch; what it is asked for is written down.
+    shim.write_text(f'#!/bin/sh\necho "$*" >> "{asks}"\ncase "$*" in *torch==*) exit 1;; esac\n')
+    shim.chmod(0o755)
+    code = 'UV="$ROOT/uv"; _install_torch 0 && exit 9; : >"$STATE/without-torch"; _uv_install -e thing'
+    done = _bash(f"set +e; {code}", finished)
+    assert done.returncode == 0, done.stderr
+    assert "cleanrl_worker and sb3_worker" in done.stderr and "mosaic workers install" in done.stderr
+    assert "Traceback" not in done.stderr and "failed" not in done.stderr
+    last = asks.read_text().splitlines()[-1]
+    assert "--overrides requirements/without_torch.txt" in last and last.endswith("-e thing")
+    left_out = (ROOT / "requirements" / "without_torch.txt").read_text()
+    assert "\ntorch ;" in left_out and "\nstable-baselines3 ;" in left_out
