@@ -6,11 +6,14 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from gym_gui.core.visible import show_only
+
 
 def main() -> int:
     """Run the program; returns its exit status."""
     # From here on a polite kill is what Ctrl-C is: whatever has been started is cleaned up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    show_only()
     try:
         return _run()
     except KeyboardInterrupt:

@@ -20,6 +20,7 @@ from gym_gui.analysis.transcript import Transcript
 from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
+from gym_gui.core.visible import visible_json
 
 
 def report(
@@ -58,7 +59,7 @@ def report(
     page = None if folder is None else write_report(summary, folder, runs)
     if as_json:
         data = summary.to_json() | {"report": None if page is None else str(page)}
-        console.file.write(_dump(data).decode() + "\n")
+        console.file.write(visible_json(_dump(data).decode()) + "\n")
     elif page is not None:
         console.print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
     return summary

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.summary import Estimate, Failure, OperatorSummary, Summary
-from gym_gui.core.terminal import plain_width
+from gym_gui.core.terminal import console as terminal_console
+from gym_gui.core.visible import visible
 
 KIND_WORDS = {
     "rl": "RL",
@@ -28,7 +29,7 @@ SHOWN_FAILURES = 10
 
 def clean(text: str) -> str:
     """Text from run data without what a terminal would obey or a line would break on."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return visible(text).replace("\n", "\N{REPLACEMENT CHARACTER}").replace("\t", "\N{REPLACEMENT CHARACTER}")
 
 
 def kinds_in_words(kinds: Iterable[str]) -> str:
@@ -122,13 +123,7 @@ def text_of(summary: Summary, width: int | None = None) -> str:
         width: Columns; by default those of ``COLUMNS``, else 100.
     """
     buffer = io.StringIO()
-    # In a notebook rich would show it there and then, whatever the file.
-    render_text(
-        summary,
-        Console(
-            file=buffer, width=width or plain_width(), highlight=False, color_system=None, force_jupyter=False
-        ),
-    )
+    render_text(summary, terminal_console(file=buffer, width=width))
     return buffer.getvalue()
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+from gym_gui.core.visible import visible_streams
 
 _HELP: dict[str, Any] = {
     "no_args_is_help": True,
@@ -484,6 +485,11 @@ def run(arguments: Sequence[str]) -> int:
     Returns:
         0 done; 1 the work failed; 2 something the person can fix; 130 interrupted.
     """
+    with visible_streams():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     # A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone.
     logging.getLogger("gym_gui.workers.discovery").setLevel(logging.ERROR)
     # A person's own `module:factory` lies where they are; last, so that it hides nothing of ours.

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.visible import visible_json
 
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -24,7 +25,7 @@ def tell_error(error: MosaicError, *, as_json: bool) -> None:
     """Say what went wrong; to a program as ``{"event": "error", "message": …, "fix": …}``."""
     if as_json:
         row = {"event": "error", "message": error.message, "fix": error.fix}
-        sys.stderr.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stderr.write(visible_json(json.dumps(row, ensure_ascii=False)) + "\n")
     else:
         tell(str(error))
 

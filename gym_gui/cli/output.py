@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gym_gui.core.terminal import console
+from gym_gui.core.visible import visible, visible_json
 
 __all__ = ["cell", "console", "entries", "table", "write_json", "write_line"]
 
@@ -34,7 +35,7 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 def cell(*lines: str, style: str = "") -> Text:
     """Several lines of a cell, as they are: names from files are no markup."""
-    return Text("\n".join(line for line in lines if line), style=style)
+    return Text(visible("\n".join(line for line in lines if line)), style=style)
 
 
 def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequence[str]]]) -> None:
@@ -58,7 +59,8 @@ def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequen
 
 def write_json(value: Any) -> None:
     """One JSON value on stdout, readable by people too."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def write_line(text: str = "") -> None:

@@ -27,6 +27,8 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from gym_gui.core import terminal
+
 if TYPE_CHECKING:
     from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
     from gym_gui.services.trainer import TrainProgress
@@ -41,7 +43,7 @@ OnTrainProgress = Callable[["TrainProgress"], None]
 @contextmanager
 def run_progress(*, as_json: bool) -> Generator[OnProgress]:
     """A display of operators' progress."""
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     if as_json:
         yield _json_lines()
     elif console.is_terminal:
@@ -65,7 +67,7 @@ def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
         title: What is trained.
         as_json: JSON lines instead.
     """
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     if as_json:
         yield _train_json
     elif console.is_terminal:
