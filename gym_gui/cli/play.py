@@ -73,6 +73,11 @@ def play(
     with run_progress(as_json=as_json) as show:
         # Inside, so that a warning goes above the bars and not through them.
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+        for casting in castings:
+            for note in casting.notes:
+                logging.getLogger(__name__).warning(
+                    "Note: %s (operator %s).", note, casting.config.operator_id
+                )
         manager = OperatorScriptExecutionManager(
             experiment,
             castings,
@@ -140,6 +145,9 @@ def _say_plan(
         sys.stdout.write(json.dumps(plan) + "\n")
         return
     sys.stdout.write(describe(experiment) + "\n")
+    for casting in castings:
+        for note in casting.notes:
+            sys.stdout.write(f"Note: {note} (operator {casting.config.operator_id}).\n")
     if slots:
         say_models(slots)
         sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")

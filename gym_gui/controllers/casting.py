@@ -9,7 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from gym_gui import envs
-from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player, Seating, read_slots, seatings
+from gym_gui.controllers.lineup import (
+    IN_PROCESS,
+    Lineup,
+    Player,
+    Seating,
+    nothing_to_do,
+    read_slots,
+    seatings,
+)
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
@@ -20,7 +28,7 @@ from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, policy_path
-from gym_gui.services.policy_library import at_path
+from gym_gui.services.policy_library import at_path, known_name
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
@@ -104,6 +112,15 @@ class Casting:
             for agent, slot in self.slots.items()
             if slot.action_meanings and not getattr(slot.action_space, "start", 0)
         }
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before it starts, one sentence each."""
+        return [
+            sentence
+            for agent, assignment in self.assignments.items()
+            if (sentence := nothing_to_do(self.slots[agent], assignment, self.env_id))
+        ]
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""
@@ -356,9 +373,12 @@ def _check_player(
         View.of(definition.inputs.wanted, settings_of(assignment, definition))
     path = policy_path(assignment, definition)
     if path is not None and not path.exists() and "address" not in assignment.settings:
+        known = known_name(path)
         raise ExperimentError(
             f"{where}: checkpoint {path} of {agent} does not exist",
-            fix="Train one with `mosaic train`, or bring one with `mosaic policies add`",
+            fix=f"The library has one of that name: write {known}"
+            if known
+            else "Train one with `mosaic train`, or bring one with `mosaic policies add`",
         )
     file = read_policy_file(path) if path is not None else None
     if file is not None and (other := other_worker(file, definition)):

@@ -15,7 +15,7 @@ from typing import Any
 from gym_gui.controllers.configuration_draft import Draft, Link
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level, listed, worst
-from gym_gui.controllers.lineup import seatings
+from gym_gui.controllers.lineup import nothing_to_do, seatings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
@@ -222,6 +222,8 @@ class ConfigurationChecks:
                 yield Finding(Level.ERROR, f"{agent}: {option.label} is {why}", agent)
             if setting.type == "policy":
                 yield from _checkpoint(agent, row, setting.name, sheet, slot, worker)
+        if note := nothing_to_do(slot, row, sheet.env_id):
+            yield Finding(Level.NOTE, note, agent)
         yield from _secrets(agent, row)
         if row.worker_type == "human" and "script" not in row.settings:
             limit = row.deadline_s

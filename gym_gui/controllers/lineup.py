@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.core import aliases
+from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import to_space, zero_action
@@ -161,3 +162,19 @@ def noop_of(slot: SlotInfo, mask: Any) -> Any:
         legal = [i for i, ok in enumerate(mask) if ok]
         return legal[0] + space.start if legal and space.kind == "Discrete" else action
     return action
+
+
+def nothing_to_do(slot: SlotInfo, assignment: WorkerAssignment, env_id: str) -> str:
+    """Who is to do nothing where no action does, and what is played instead; empty where all is well."""
+    passive = assignment.settings.get("behavior") == aliases.BEHAVIORS["passive"]
+    if slot.noop_action is not None or not (passive or assignment.on_invalid.then == "noop"):
+        return ""
+    try:
+        action = noop_of(slot, None)
+    except SpaceError as error:
+        return str(error)
+    place = action - slot.does.space.start if isinstance(action, int) else -1
+    words = slot.action_meanings
+    shown = f"{action} ({words[place]})" if 0 <= place < len(words) else str(action)
+    who = "which is to do nothing," if passive else "where its answer cannot be played (on_invalid: noop),"
+    return f"{env_id} has no action that does nothing: {slot.agent_id}, {who} plays {shown}"

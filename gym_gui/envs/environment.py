@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 from gym_gui.core.enums import Outcome
@@ -81,13 +82,17 @@ class Environment:
         """A word for each discrete action of ``agent``, or empty."""
         if manages := self._managed_by(agent):
             return tuple(option.name for option in manages.options)
-        return self.family.action_meanings(self, agent)
+        # A task may leave its family fewer actions than others have.
+        count = getattr(self.adapter.action_space(agent), "n", None)
+        words = self.family.action_meanings(self, agent)
+        return words[: int(count)] if isinstance(count, Integral) else words
 
     def noop_action(self, agent: str) -> Any | None:
         """The action with which ``agent`` does nothing, or ``None``."""
         if self._managed_by(agent):
             return None
-        return self.family.noop_action(self, agent)
+        action = self.family.noop_action(self, agent)
+        return action if action is None or self.adapter.action_space(agent).contains(action) else None
 
     def board(self) -> Board | None:
         """The position with its legal moves, in board games; else ``None``."""

@@ -262,6 +262,13 @@ def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) 
     return replace(assignment, settings={**assignment.settings, **found})
 
 
+def known_name(path: Path, library: PolicyLibrary | None = None) -> str:
+    """``library:NAME`` of the policy that a path ends like; empty where there is none."""
+    ends = {"/".join(path.parts[i:]) for i in range(len(path.parts))}
+    known = [entry.name for entry in (library or PolicyLibrary()).entries() if entry.name in ends]
+    return f"{PREFIX}{max(known, key=len)}" if known else ""
+
+
 def _names(root: Path, path: Path) -> Iterator[str]:
     """Names for a policy, the shortest first; the last is its own for certain."""
     inner = path.relative_to(root).parts

@@ -245,3 +245,28 @@ async def test_who_plays_is_recorded() -> None:
             "policy": shown,
             "slot": "agent_0",
         }
+
+
+@pytest.mark.parametrize(
+    ("task", "does", "words"),
+    [
+        ("MiniGrid-Dynamic-Obstacles-5x5-v0", None, "agent_0, which is to do nothing, plays 0 (left)"),
+        ("CartPole-v1", None, "agent_0, which is to do nothing, plays 0 (left)"),
+        ("MiniGrid-Empty-5x5-v0", 6, ""),
+    ],
+)
+def test_where_no_action_does_nothing_that_is_said_before_the_start(task: str, does: Any, words: str) -> None:
+    casting = cast(operator(task, {"agent": WorkerAssignment(worker_type="passive")}))
+    slot = casting.slots["agent_0"]
+    assert slot.noop_action == does and len(slot.action_meanings) <= slot.action_space.n
+    assert "; ".join(casting.notes).endswith(words) and bool(casting.notes) == bool(words)
+    late = WorkerAssignment(worker_type="random", on_invalid="noop")
+    assert bool(cast(operator(task, {"agent": late})).notes) == bool(words)
+    assert not cast(operator(task)).notes
+
+
+def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp_path: Path) -> None:
+    for written in ("ppo_cartpole", str(tmp_path / "ppo_cartpole")):
+        slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": written})
+        with pytest.raises(ExperimentError, match=r"does not exist\. .* write library:ppo_cartpole"):
+            cast(operator("CartPole-v1", {"agent": slot}))
