@@ -12,6 +12,9 @@ from gym_gui.analysis.intervals import MIN_UNITS, Floats, Interval, mean_interva
 FAR = 6.0
 """Distance from the median, in median absolute deviations scaled to the normal's standard deviation."""
 
+LITTLE = 0.1
+"""Part of a mean that a seed may move without being named."""
+
 _SHOWN = 5
 
 
@@ -62,6 +65,8 @@ def outlier_note(
 def _is_small(mean: float, rest: Floats, interval: Interval | None) -> bool:
     """Whether the mean is about what it is without the outliers."""
     without = stats.mean(rest)
+    if abs(mean - without) < LITTLE * abs(without):
+        return True
     if interval is not None:
         return interval.low <= mean <= interval.high
     # All others are equal: with 0 and 1 that is nothing to be warned of, a change of sign is.

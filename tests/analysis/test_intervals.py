@@ -221,6 +221,7 @@ def test_a_seed_that_makes_the_mean_is_named() -> None:
 def test_zeros_and_ones_have_no_outliers_but_a_disaster_is_one() -> None:
     seeds = list(range(20))
     assert outlier_note([1.0] * 19 + [0.0], seeds, seeds, "mean return") == ""
+    assert outlier_note([500.0 + i % 3 for i in range(19)] + [400.0], seeds, seeds, "mean return") == ""
     assert "(19)" in outlier_note([10.0] * 19 + [-10_300.0], seeds, seeds, "difference in return")
 
 
