@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.collect import OperatorData
@@ -108,17 +109,19 @@ def summary_notes(
     for run in runs:
         yield from _of_run(run, sum(len(e.data.indices) for e in entries if e.run is run))
     yield from _of_versions(runs)
+    if len({o.task for o in operators}) > 1:  # a name may stand for one in each environment
+        operators = [replace(o, name=f"{o.name} in {o.task}") for o in operators]
+    names = {o.key: o.name for o in operators}
     for entry in entries:
         if not entry.data.indices:
-            yield f"{entry.label} has no finished episode."
+            yield f"{names[entry.key]} has no finished episode."
         if lost := sum(e.lost for e in entry.data.unfinished):
             left = wording.count(lost, "episode")
             yield (
-                f"{entry.label}: {left} could not be played, a process being lost; "
+                f"{names[entry.key]}: {left} could not be played, a process being lost; "
                 f"`mosaic run --resume {entry.run.run_id}` plays them."
             )
     by_key: Mapping[str, OperatorSummary] = {o.key: o for o in operators}
-    names = {o.key: o.name for o in operators}
     for c in comparisons:
         if c.outliers:
             yield f"{names.get(c.first, c.first)} against {names.get(c.second, c.second)}: {c.outliers}"

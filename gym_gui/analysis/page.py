@@ -16,7 +16,7 @@ from gym_gui.analysis.plots import (
     safe,
     shorten,
 )
-from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary
+from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary, Verdict
 from gym_gui.analysis.text import (
     KIND_WORDS,
     all_notes,
@@ -71,8 +71,16 @@ def _header(summary: Summary, calls: int) -> str:
 
 
 def _verdicts(summary: Summary) -> str:
-    lines = [f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in summary.verdicts]
+    lines = verdict_lines(summary)
     return f'<section class="verdict">{"".join(lines) or "<p>Nothing is recorded yet.</p>"}</section>'
+
+
+def verdict_lines(summary: Summary) -> Iterable[str]:
+    """Paragraphs of the verdicts; where there are several environments, each below its name."""
+    for task, verdicts in summary.verdicts_by_task.items():
+        if task:
+            yield f'<p class="muted">{safe(task)}</p>'
+        yield from (f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in verdicts)
 
 
 def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
@@ -236,8 +244,13 @@ def team_table(operator: OperatorSummary) -> str:
 
 
 def _comparisons(summary: Summary) -> str:
+    task = {operator.key: operator.task for operator in summary.operators}
+    several = len(set(task.values())) > 1
     told = {str(v) for v in summary.verdicts}
-    lines = [f"{c.claim}{c.detail}." for c in summary.comparisons]
+    lines = [
+        str(Verdict(c.claim, c.detail, False, task.get(c.operator or c.first, "") if several else ""))
+        for c in summary.comparisons
+    ]
     rest = [line for line in lines if line not in told]
     if not rest:
         return ""

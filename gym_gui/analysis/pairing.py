@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from gym_gui.analysis.summary import Bounds, Comparison, Refusal, Verdict
 from gym_gui.analysis.tasks import Task, differences_in_words
 from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import Pairs, Sides, compare_family
+from gym_gui.core.records import AgentRecord
 
 UNFINISHED = ("running", "stopped")
 """Statuses of runs that have not come to their end."""
@@ -27,7 +28,7 @@ class Entry:
 
     Attributes:
         key: Unique in the report.
-        label: What it is called there, unique too.
+        label: What it is called there, unique among those of its task.
         run: The run it is of.
         operator: Its part of the run folder.
         data: Its episodes.
@@ -49,6 +50,11 @@ class Entry:
     def is_trained(self) -> bool:
         """Whether it is the outcome of one training, which says nothing of how others would turn out."""
         return any(agent.worker_type == "rl" for agent in self.data.agents.values())
+
+    @property
+    def workers(self) -> str:
+        """Who plays its slots."""
+        return ", ".join(dict.fromkeys(agent.worker_id for agent in self.data.agents.values()))
 
 
 class Result(NamedTuple):
@@ -284,9 +290,18 @@ def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
 
 
 def members(data: OperatorData, team: str) -> tuple[str, ...]:
-    """What the slots of a team are played by."""
+    """What the slots of a team are played by; with the worker where two play under one name."""
     agents = (data.agents.get(slot) for slot in data.squads[team])
-    return tuple(agent.policy or agent.worker_id for agent in agents if agent is not None)
+    workers = defaultdict[str, set[str]](set)
+    for agent in data.agents.values():
+        workers[agent.policy or ""].add(agent.worker_id)
+
+    def named(agent: AgentRecord) -> str:
+        if not agent.policy:
+            return agent.worker_id
+        return f"{agent.policy} of {agent.worker_id}" if len(workers[agent.policy]) > 1 else agent.policy
+
+    return tuple(named(agent) for agent in agents if agent is not None)
 
 
 def _in_claims(data: OperatorData, team: str) -> list[str]:
@@ -302,17 +317,24 @@ def _in_claims(data: OperatorData, team: str) -> list[str]:
 
 
 def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
-    """The best operator of each task against the others, then the teams; a lone one by itself."""
+    """By task: the best operator against the others, then the teams; a lone one by itself."""
     best: dict[str, str] = {}
     title = {entry.key: entry.title for entry in entries}
     for c in comparisons:
         if c.kind == "operators":
             best.setdefault(title[c.first], c.first)
     told = [c for c in comparisons if c.kind == "teams" or best[title[c.first]] == c.first]
-    verdicts = [Verdict(c.claim, c.detail, c.verdict != "undecided") for c in told]
-    verdicts += [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
+    verdicts = [
+        Verdict(c.claim, c.detail, c.verdict != "undecided", title[c.operator or c.first]) for c in told
+    ]
     compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
-    return verdicts + [_alone(entry) for entry in entries if entry.key not in compared]
+    verdicts += [replace(_alone(e), task=e.title) for e in entries if e.key not in compared]
+    # What is refused is about two tasks, so it stands below none.
+    refused = [Verdict(r.claim, r.detail, False) for r in refusals(entries)]
+    tasks = list(dict.fromkeys(title.values()))
+    if len(tasks) < 2:
+        return refused + [replace(verdict, task="") for verdict in verdicts]
+    return refused + sorted(verdicts, key=lambda verdict: tasks.index(verdict.task))
 
 
 def _alone(entry: Entry) -> Verdict:

@@ -356,14 +356,21 @@ class Verdict:
         claim: "A is better than B", "A against B is not decided".
         detail: The numbers behind it; continues the sentence.
         decided: Whether the claim names a better one.
+        task: The environment it is about, where the report has several; else empty.
     """
 
     claim: str
     detail: str
     decided: bool
+    task: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Claim and numbers, below a heading that names the environment."""
+        return f"{self.claim}{self.detail}."
 
     def __str__(self) -> str:
-        return f"{self.claim}{self.detail}."
+        return f"{self.task}: {self.sentence}" if self.task else self.sentence
 
 
 @dataclass(frozen=True)
@@ -426,6 +433,12 @@ class Summary:
         from gym_gui.analysis.notebook import notebook_html  # so does it
 
         return notebook_html(self)
+
+    @property
+    def verdicts_by_task(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """Verdicts by environment; all under ``""`` where there is one."""
+        tasks = dict.fromkeys(verdict.task for verdict in self.verdicts)
+        return {task: tuple(v for v in self.verdicts if v.task == task) for task in tasks}
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, as ``summary.json`` holds it. Floats are finite or null."""

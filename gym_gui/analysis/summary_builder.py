@@ -70,7 +70,6 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> Summary:
 
 def _entries(runs: Sequence[Run]) -> list[Entry]:
     ids = Counter(operator_id for run in runs for operator_id in run.operators)
-    names = Counter(operator.name for run in runs for operator in run.operators.values())
     found = [
         (run, operator, collect_episodes(operator)) for run in runs for operator in run.operators.values()
     ]
@@ -81,10 +80,23 @@ def _entries(runs: Sequence[Run]) -> list[Entry]:
     for i, (run, operator, data) in enumerate(found):
         key = operator.operator_id
         key = key if ids[key] == 1 else f"{run.run_id}/{key}"
-        name = operator.name if names[operator.name] == 1 else f"{operator.name} ({key})"
         score = run.record.failure_score
-        entries.append(Entry(key, name, run, operator, data, tasks[i], title[i], score))
-    return entries
+        entries.append(Entry(key, operator.name, run, operator, data, tasks[i], title[i], score))
+    return _told_apart(entries)
+
+
+def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
+    """Operators of one name in one environment get their workers' beside it, or else their keys."""
+    names = Counter((e.title, e.label) for e in entries)
+    workers = Counter((e.title, e.label, e.workers) for e in entries)
+
+    def label(e: Entry) -> str:
+        if names[e.title, e.label] == 1:
+            return e.label
+        alone = workers[e.title, e.label, e.workers] == 1 and e.workers
+        return f"{e.label} ({e.workers if alone else e.key})"
+
+    return [replace(entry, label=label(entry)) for entry in entries]
 
 
 def _run_info(run: Run, entries: Iterable[Entry]) -> RunInfo:

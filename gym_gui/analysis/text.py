@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -92,9 +93,13 @@ def render_text(summary: Summary, console: Console) -> None:
         summary: What to say.
         console: Where; colours and width are its own.
     """
-    for verdict in summary.verdicts:
-        style = "bold green" if verdict.decided else "bold"
-        console.print(Text.assemble((clean(verdict.claim), style), clean(verdict.detail), "."))
+    for task, verdicts in summary.verdicts_by_task.items():
+        if task:
+            console.print(Text(f"{clean(task)}:"))
+        for verdict in verdicts:
+            style = "bold green" if verdict.decided else "bold"
+            said = Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
+            console.print(Padding(said, (0, 0, 0, 2)) if task else said)
     if summary.verdicts:
         console.print()
     for task, operators in by_task(summary).items():
@@ -234,10 +239,12 @@ def failure_in_words(failure: Failure) -> str:
 def all_notes(summary: Summary) -> Iterable[str]:
     """Notes of the summary and of its operators, which are named."""
     yield from summary.notes
+    several = len({operator.task for operator in summary.operators}) > 1
     for operator in summary.operators:
+        name = f"{operator.name} in {operator.task}" if several else operator.name
         for note in operator.notes:
-            yield f"{operator.name}: {note}"
+            yield f"{name}: {note}"
         if words := wording.fallbacks(operator.decisions):
-            yield f"{operator.name}: not the policy's own first choice: {words}."
+            yield f"{name}: not the policy's own first choice: {words}."
         if words := wording.calls(operator.calls):
-            yield f"{operator.name}: {words}."
+            yield f"{name}: {words}."

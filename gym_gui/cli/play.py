@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from gym_gui.controllers.rehearsal import BASIS, ModelSlot, asks_models, rehears
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.host.client import HostSession
 from gym_gui.services.experiment_file import describe, resolve_secrets
@@ -205,5 +207,6 @@ def _record(result: RunResult) -> dict[str, Any]:
         run = open_run(result.folder)
         summary = summarize([run])
         record["verdicts"] = [str(verdict) for verdict in summary.verdicts]
-        record["report"] = str(write_report(summary, run.path, [run]))
+        with suppress(UsageError):  # what was played is told, also where nothing more can be written
+            record["report"] = str(write_report(summary, run.path, [run]))
     return record

@@ -53,7 +53,8 @@ def test_the_table_fits_and_says_it_all(mixed: tuple[Path, Path], width: int) ->
     assert max(len(line) for line in text.splitlines()) <= width
     flat = " ".join(text.split())
     assert flat.startswith(
-        "PPO, 200k steps (this checkpoint) against Random is not decided: Random failed in 1 of"
+        "gymnasium/CartPole-v1: PPO, 200k steps (this checkpoint) against Random is not decided: "
+        "Random failed in 1 of"
     )
     if width < 80:
         return

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_gui.analysis import Summary, open_run, summarize
+from gym_gui.analysis import Run, Summary, open_run, render_html, summarize
 from gym_gui.analysis.collect import LatencySketch
 from gym_gui.analysis.summary import Comparison
 
@@ -248,9 +248,56 @@ def test_operators_of_other_tasks_are_not_compared(tmp_path: Path, runs: Any) ->
     summary = summarize([open_run(first), open_run(second)])
     assert summary.comparisons == ()
     assert [str(v) for v in summary.verdicts] == [
-        "a has a mean return of 1.00 (all 6 equal) over 6 episodes.",
-        "b has a mean return of 2.00 (all 6 equal) over 6 episodes.",
+        "gymnasium/CartPole-v1: a has a mean return of 1.00 (all 6 equal) over 6 episodes.",
+        "gymnasium/Acrobot-v1: b has a mean return of 2.00 (all 6 equal) over 6 episodes.",
     ]
+
+
+def test_one_name_stays_one_name_in_every_environment(tmp_path: Path, runs: Any) -> None:
+    opened: list[Run] = []
+    for run_id, task in (("A", "CartPole-v1"), ("B", "Acrobot-v1")):
+        rows = {
+            "ppo": [runs.single("ppo", i, 50.0 + i) for i in range(8)],
+            "rnd": [runs.single("rnd", i, 10.0 + i % 3, "random") for i in range(8)],
+        }
+        names = {"ppo": "PPO", "rnd": "Random"}
+        folder = runs.write_run(tmp_path, runs.Plan(rows, run_id=run_id, task=task, names=names))
+        opened.append(open_run(folder))
+    summary = summarize(opened)
+    assert [o.name for o in summary.operators] == ["PPO", "Random"] * 2
+    assert list(summary.verdicts_by_task) == ["gymnasium/CartPole-v1", "gymnasium/Acrobot-v1"]
+    for verdicts in summary.verdicts_by_task.values():
+        assert verdicts[0].sentence.startswith("PPO (this checkpoint) is better than Random by ")
+    lines = [line for line in str(summary).splitlines()[:6] if line]
+    assert lines[0] == "gymnasium/CartPole-v1:" and lines[1].startswith("  PPO (this checkpoint) is better")
+    assert "gymnasium/Acrobot-v1:" in lines
+    page = render_html(summary)
+    assert page.index("gymnasium/CartPole-v1</p>") < page.index("gymnasium/Acrobot-v1</p>")
+
+
+def test_policies_of_one_name_are_told_apart_by_their_workers(tmp_path: Path, runs: Any) -> None:
+    def of(worker: str, key: str) -> list[Any]:
+        who = runs.agent("random") | {"worker_id": worker}
+        return [runs.single(key, i, float(i), agents={"agent_0": who}) for i in range(6)]
+
+    names = dict.fromkeys(("a", "b", "c"), "random")
+    rows = {"a": of("operators_worker", "a"), "b": of("test_worker", "b")}
+    summary = summarize(open_run(runs.write_run(tmp_path / "two", runs.Plan(rows, names=names))))
+    assert [o.name for o in summary.operators] == ["random (operators_worker)", "random (test_worker)"]
+    rows["c"] = of("test_worker", "c")
+    summary = summarize(open_run(runs.write_run(tmp_path / "three", runs.Plan(rows, names=names))))
+    labels = ["random (operators_worker)", "random (b)", "random (c)"]
+    assert [o.name for o in summary.operators] == labels
+
+
+def test_team_mates_of_one_name_are_told_apart_by_their_workers(tmp_path: Path, runs: Any) -> None:
+    rows = [runs.match("soccer", i, {"green": 1, "blue": i % 2}) for i in range(6)]
+    for row in rows:
+        row["agents"]["blue_0"]["worker_id"] = "test_worker"
+    summary = summarize(open_run(runs.write_run(tmp_path, runs.Plan({"soccer": rows}))))
+    told = {team.name: team.members for team in summary.operators[0].teams}
+    assert told["blue"][0] == "random of test_worker"
+    assert told["green"][0] == "soccer_chaser" and told["green"][1].startswith("random of ")
 
 
 def test_the_same_operator_of_two_runs_is_told_apart(tmp_path: Path, runs: Any) -> None:

@@ -204,7 +204,11 @@ class ComparisonView(QWidget):
         assert summary is not None
         verdicts = list(summary.verdicts)
         shown = verdicts if self._told_all else verdicts[:MOST_VERDICTS]
-        lines = [_LINE.format(_verdict(v)) for v in shown]
+        lines = list[str]()
+        for i, verdict in enumerate(shown):
+            if verdict.task and (i == 0 or verdict.task != shown[i - 1].task):
+                lines.append(_LINE.format(escape(clean(verdict.task))))
+            lines.append(_LINE.format(_verdict(verdict)))
         if rest := len(verdicts) - len(shown):
             lines.append(_LINE.format(f'<a href="more">and {rest} more</a>'))
         self.verdict.setText("".join(lines))
