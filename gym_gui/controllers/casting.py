@@ -18,6 +18,7 @@ from gym_gui.controllers.lineup import (
     read_slots,
     seatings,
 )
+from gym_gui.core import aliases
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
@@ -317,6 +318,9 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
     environment = make_environment(config)
     try:
         slots = read_slots(environment)
+        config = _in_names_of(config, slots)
+        if config.teams is not None:
+            environment.teams = dict(config.teams)
         seats = seatings(environment.teams, slots, swap=config.seats == "swap")
         size = max(slot.sees.size_hint for slot in slots.values())
     finally:
@@ -345,6 +349,26 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
             size = max(size, SpaceCodec(pipeline.input_space).size_hint)
     spec = environment.spec
     return Casting(config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines)
+
+
+def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> OperatorConfig:
+    """The operator in the environment's names, where it is written in those of older scripts."""
+    new = aliases.numbered(config.resolved_slots(), list(slots))
+    if not new:
+        return config
+    links = [
+        replace(
+            link, primary_agent=new[link.primary_agent], linked_agents=[new[a] for a in link.linked_agents]
+        )
+        for link in config.link_groups
+    ]
+    teams = config.teams
+    return replace(
+        config,
+        workers={new[agent]: player for agent, player in config.workers.items()},
+        link_groups=links,
+        teams=None if teams is None else {t: [new.get(a, a) for a in who] for t, who in teams.items()},
+    )
 
 
 def _check_player(

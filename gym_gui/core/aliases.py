@@ -6,6 +6,7 @@ exists: the registry knows that.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from gym_gui.core.enums import WorkerKind
@@ -15,6 +16,7 @@ WORKER_IDS: Final = {
     "rllib": "ray_worker",
     "sb3": "sb3_worker",
     "llm_worker": "mosaic_llm_worker",
+    "barlog_worker": "balrog_worker",
     "operators": "operators_worker",
     "random_worker": "operators_worker",
     "passive_worker": "operators_worker",
@@ -51,6 +53,45 @@ WORKER_TYPES: Final = {
     "test_worker": WorkerKind.BASELINE.value,
 }
 """Worker -> its type, for slots that name the worker only."""
+
+_kinds: list[Callable[[str], str]] = []
+
+
+def kinds_by(find: Callable[[str], str]) -> None:
+    """Have ``find`` asked for the kind of workers that :data:`WORKER_TYPES` does not know.
+
+    Args:
+        find: From a worker's id or alias to its kind; empty where it knows none of that name.
+    """
+    _kinds[:] = [find]
+
+
+def kind_of(worker: str) -> str:
+    """The type of a worker for slots that name the worker only; empty where nobody knows it."""
+    return WORKER_TYPES.get(worker, "") or next((kind for find in _kinds if (kind := find(worker))), "")
+
+
+def numbered(agents: Iterable[str], slots: Sequence[str]) -> dict[str, str]:
+    """Slots by the names that older scripts have for them: ``agent_0``, ``agent_1``, … in their order.
+
+    Args:
+        agents: Names that an operator uses.
+        slots: The environment's own, in its order.
+
+    Returns:
+        Nothing where a name is the environment's own, or is no such number.
+    """
+    older = {f"agent_{i}": slot for i, slot in enumerate(slots)}
+    named = list(agents)
+    fits = named and all(agent in older for agent in named) and not set(named) & set(slots)
+    return {agent: older[agent] for agent in named} if fits else {}
+
+
+ELSEWHERE: Final = {
+    "MultiGrid-": "the package multigrid (INI), which MOSAIC has no family for; "
+    "its rooms for one agent are MiniGrid's: write MiniGrid-{rest}",
+}
+"""Head of ids of older scripts -> where they belong, and what is nearest here."""
 
 SETTINGS: Final = {"policy_path": "checkpoint", "model_path": "checkpoint"}
 

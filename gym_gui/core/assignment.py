@@ -249,7 +249,7 @@ def resolve_worker(
     named = text(worker_id, "worker_id", max_length=64, empty=True)
     typed = text(worker_type, "worker_type", empty=True)
     worker = aliases.WORKER_IDS.get(named, named)
-    kind = aliases.TYPES.get(typed, typed) or aliases.WORKER_TYPES.get(worker, "")
+    kind = aliases.TYPES.get(typed, typed) or aliases.kind_of(worker)
     if not kind:
         fix = f"Give a worker_type: {', '.join(WorkerKind)}"
         raise ConfigError(

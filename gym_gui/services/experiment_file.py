@@ -25,6 +25,9 @@ from gym_gui.services.experiment_process import Limits, evaluate_file, missing_o
 from gym_gui.services.experiment_yaml import parse_yaml
 from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
+
+# Imported for what it does: it tells the types of workers with a manifest.
+from gym_gui.workers import discovery as _discovery  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from mosaic_worker.plain_files import read_file
 
 __all__ = ["Limits", "describe", "load_experiment", "needs_code", "resolve_secrets"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from gym_gui.core import aliases
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import user_workers_dir
 from gym_gui.workers.bundled import MANIFEST, bundled_folders
@@ -20,6 +21,17 @@ from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import Source, WorkerTypeDefinition, WorkerTypeRegistry
 
 _log = logging.getLogger(__name__)
+
+
+def _kind_of(worker: str) -> str:
+    """The kind that the manifest of a worker says; empty where there is none."""
+    if not WorkerTypeRegistry.all():
+        discover()
+    definition = WorkerTypeRegistry.get(worker)
+    return "" if definition is None else definition.kind.value
+
+
+aliases.kinds_by(_kind_of)
 
 ENTRY_POINT_GROUP = "mosaic.workers"
 """Entry points of this group name an importable package with a ``worker.toml`` in it."""
