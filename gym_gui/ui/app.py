@@ -25,6 +25,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
 from gym_gui.ui.style_sheet import ASSETS
 
@@ -51,7 +52,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     app = running if isinstance(running, QApplication) else QApplication(arguments[:1] or ["mosaic"])
     app.setApplicationName("MOSAIC")
     app.setDesktopFileName("mosaic")
-    app.setStyle("Fusion")
+    app.setStyle(PlainStyle())
     app.setQuitOnLastWindowClosed(False)
     theme.use_fonts(app)
     open_loop(app)

@@ -5,6 +5,8 @@ It paints itself: labels that change with every call would have the whole card l
 
 from __future__ import annotations
 
+import textwrap
+
 from PyQt6.QtCore import QEvent, QRect, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
@@ -16,6 +18,7 @@ from gym_gui.ui.language.call_log import Spending
 _LINE = 18
 HEIGHT = 3 * _LINE + 8
 _TIP = 1500
+_TIP_COLUMNS = 80
 _LONGEST = 4000
 _SEEN = "<observation>"
 
@@ -87,9 +90,8 @@ class CallStrip(QWidget):
         if a0 is not None and a0.type() == QEvent.Type.ToolTip and self._tip is not None:
             words = self._tip.error or self._tip.reply
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
-            # A label takes what looks like HTML for HTML: said as text, it stays text.
-            escaped = cut.replace("&", "&amp;").replace("<", "&lt;")
-            self.setToolTip(f'<p style="white-space: pre-wrap">{escaped}</p><p>Click: the whole call</p>')
+            lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
+            self.setToolTip("\n".join((*lines, "", "Click: the whole call")))
         return super().event(a0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
