@@ -43,12 +43,12 @@ def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_
                 line = f"Would make {python.parent.parent}, then install into it: {_wishes(definition)}"
                 answer({"worker": definition.type_id}, "planned", new, [line], as_json=as_json)
                 return DONE
-            tell(f"Making {python.parent.parent}")
+            tell(f"Making {python.parent.parent}", as_json=as_json)
             Installer.of(python).make_environment(python.parent.parent)
             status = check_installed(definition)
         if status.state == "missing":
             _refuse_programs(definition, status)
-            new = _carry_out(definition, status, gpu=gpu, dry_run=dry_run)
+            new = _carry_out(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
             if dry_run:
                 answer(
                     {"worker": definition.type_id},
@@ -68,11 +68,11 @@ def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_
 
 
 def _carry_out(
-    definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool
+    definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool, as_json: bool
 ) -> Mapping[str, str]:
     file, python = definition.requirements, definition.launch.python
     specs = (*(("-r", str(file)) if file and python else ()), *status.missing)
-    return bring(definition.type_id, specs, python=python, gpu=gpu, dry_run=dry_run)
+    return bring(definition.type_id, specs, python=python, gpu=gpu, dry_run=dry_run, as_json=as_json)
 
 
 def _wishes(definition: WorkerTypeDefinition) -> str:

@@ -44,7 +44,7 @@ def install_environments(
     requirements = [*requirements_of(family.extra), *(spec.requirements if spec else ())]
     if not requirements:
         raise UsageError(f"{family.title} needs nothing that is known here")
-    new = bring(family.title, requirements, gpu=gpu, dry_run=dry_run)
+    new = bring(family.title, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     who = {"family": family.name}
     if dry_run:
         _plan_told(who, new, as_json=as_json)
@@ -60,7 +60,7 @@ def install_environments(
 def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False) -> int:
     """Install what an extra names (``gui``, ``evdev``); otherwise as :func:`install_environments`."""
     requirements = requirements_of(extra)
-    new = bring(extra, requirements, gpu=gpu, dry_run=dry_run)
+    new = bring(extra, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     if dry_run:
         _plan_told({"extra": extra}, new, as_json=as_json)
         return DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import platform
 import subprocess
 import sys
@@ -46,7 +47,13 @@ class _Plan:
 
 
 def bring(
-    what: str, specs: Sequence[str], *, python: Path | None = None, gpu: bool = False, dry_run: bool = False
+    what: str,
+    specs: Sequence[str],
+    *,
+    python: Path | None = None,
+    gpu: bool = False,
+    dry_run: bool = False,
+    as_json: bool = False,
 ) -> Mapping[str, str]:
     """Install what is missing, or only look it up.
 
@@ -56,6 +63,7 @@ def bring(
         python: Into which interpreter; ours by default, held to the tested versions.
         gpu: Allow torch's CUDA build.
         dry_run: Only look up.
+        as_json: Tell progress as JSON lines.
 
     Returns:
         Version by name of each new package.
@@ -64,10 +72,10 @@ def bring(
         UsageError: It would bring CUDA, or there is no CPU build of torch.
         InstallationError: The installer failed.
     """
-    tell(f"Looking up what {what} needs")
+    tell(f"Looking up what {what} needs", as_json=as_json)
     plan = _plan(what, specs, python, gpu=gpu)
     if plan.packages and not dry_run:
-        tell(f"Installing {counted(plan.packages)}")
+        tell(f"Installing {counted(plan.packages)}", as_json=as_json)
         if plan.torch:
             plan.installer.install([plan.torch])
         plan.installer.install([*([plan.torch] if plan.torch else []), *plan.specs])
@@ -106,9 +114,9 @@ def answer(
         write_line(line)
 
 
-def tell(text: str) -> None:
+def tell(text: str, *, as_json: bool = False) -> None:
     """Progress, on stderr."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{json.dumps({'progress': text}) if as_json else text}\n")
     sys.stderr.flush()
 
 

@@ -88,7 +88,9 @@ class OperatorConfigWidget(QWidget):
         self.name.editingFinished.connect(self._on_name)
         column.addWidget(self.name)
         rows = FormRows(parent=self)
-        self.environment = rows.add_row("Environment", EnvironmentPicker(name="operator-environment"))
+        self.environment = rows.add_row(
+            "Environment", EnvironmentPicker(self._context, name="operator-environment")
+        )
         self.environment.chosen.connect(self._on_environment)
         column.addWidget(rows)
         self._panel_place = QVBoxLayout()

@@ -44,7 +44,7 @@ class AgentsPage(Page):
         self._live: LiveOperator | None = None
         self._to_rebind: set[str] = set()
         self._listing: asyncio.Task[Any] | None = None
-        self.picker = EnvironmentPicker(parent=self)
+        self.picker = EnvironmentPicker(self.context, parent=self)
         self.picker.setMinimumWidth(230)
         self.picker.chosen.connect(self._on_environment_chosen)
         self.bar.add(self.picker)

@@ -67,7 +67,7 @@ class PlayPage(Page):
         self.opening = Opening(context)
         self._card: PlayCard | None = None
         self._job: asyncio.Task[Any] | None = None
-        self.picker = EnvironmentPicker()
+        self.picker = EnvironmentPicker(self.context)
         self.seed_box = SeedBox(7)
         self.game_actions = PlayActions(self.game)
         self.bar.add(self.picker)

@@ -1,0 +1,91 @@
+"""Brings a family of environments while the window goes on, by ``mosaic envs install`` in a process."""
+
+from __future__ import annotations
+
+import asyncio
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.apart import run_apart
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+
+
+class InstallDialog(QDialog):
+    """Says what is missing, installs it on request; closed meanwhile, it stops, and may be begun again.
+
+    Args:
+        context: Whose event loop does the work.
+        family: Name of the family.
+        title: What people call it.
+        parent: The window.
+    """
+
+    installed = pyqtSignal(str)
+    """The family, once its environments can be made."""
+
+    def __init__(self, context: AppContext, family: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context, self._family, self._title = context, family, title
+        self._work: asyncio.Task[None] | None = None
+        self.setObjectName("install-dialog")
+        self.setWindowTitle("Install environments")
+        self.setMinimumWidth(420)
+        self.state = muted_label(
+            f"Its packages are downloaded and installed where this window runs; nothing else changes.\n"
+            f"In a terminal: mosaic envs install {family}",
+            wrap=True,
+        )
+        self.state.setObjectName("install-state")
+        self.progress = QProgressBar(self)
+        self.progress.setRange(0, 0)
+        self.progress.hide()
+        self.start = PrimaryButton("Install", name="install-start", on_click=self._on_start)
+        self.cancel = QuietButton("Cancel", name="install-cancel", on_click=self.reject)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.start)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(title_label(f"{title} is not installed"))
+        column.addWidget(self.state)
+        column.addWidget(self.progress)
+        column.addLayout(buttons)
+
+    def done(self, a0: int) -> None:
+        """Closing stops what goes on; what is downloaded is kept."""
+        if self._work is not None:
+            self._work.cancel()
+        super().done(a0)
+
+    def _on_start(self) -> None:
+        self.start.setEnabled(False)
+        self.progress.show()
+        self._work = self._context.spawn(self._install(), f"Installing {self._title}")
+
+    async def _install(self) -> None:
+        command = ("envs", "install", self._family, "--json")
+        try:
+            finished = await run_apart("gym_gui", *command, on_progress=self._tell)
+            complaint = finished.complaint if finished.status else ""
+        except MosaicError as error:
+            complaint = str(error)
+        self._work = None
+        self.progress.hide()
+        if complaint:
+            self._tell(complaint)
+            self.start.set_text("Try again")
+            self.start.setEnabled(True)
+            return
+        self.installed.emit(self._family)
+        self._context.notify(f"{self._title} is installed")
+        self.accept()
+
+    def _tell(self, text: object) -> None:
+        self.state.setText(str(text))
