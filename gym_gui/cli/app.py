@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,12 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
+from gym_gui.cli import completion
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
 from gym_gui.core.visible import visible_streams
 
 _HELP: dict[str, Any] = {
     "no_args_is_help": True,
-    "add_completion": False,
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
     # Markup would import rich's Markdown and syntax highlighting, half a second on a slow machine.
     "rich_markup_mode": None,
@@ -27,6 +28,7 @@ app = typer.Typer(
     help="Compare agents of different kinds on the same seeds, in the same environment.",
     epilog="Begin with: mosaic envs list, mosaic workers list, then mosaic run FILE.",
     pretty_exceptions_enable=False,
+    add_completion=True,
     **_HELP,
 )
 workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
@@ -39,9 +41,22 @@ app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
-PolicyName = Annotated[str, typer.Argument(metavar="NAME", help="Name of a policy.")]
-WorkerId = Annotated[str, typer.Argument(metavar="ID", help="Worker id, or another name it goes by.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", autocompletion=completion.runs)]
+RunFolders = Annotated[
+    list[Path], typer.Argument(metavar="RUN", help="Run folders.", autocompletion=completion.runs)
+]
+PolicyName = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of a policy.", autocompletion=completion.policies)
+]
+WorkerId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="Worker id, or another name it goes by.", autocompletion=completion.workers
+    ),
+]
+
+_COMPLETE = "_MOSAIC_COMPLETE"
+"""Variable by which typer's completion scripts ask."""
 
 # typer carries its own copy of click from some version on: ask it for the class that it raises.
 _CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -82,7 +97,10 @@ def run_command(
         int | None,
         typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
     ] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run folder.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Go on with this run folder.", autocompletion=completion.runs),
+    ] = None,
     replay: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Play a run again with its recorded replies of language models."),
@@ -115,9 +133,7 @@ def run_command(
 
 
 @app.command()
-def verify(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")], as_json: Json = False
-) -> None:
+def verify(runs: RunFolders, as_json: Json = False) -> None:
     """Re-execute the actions of runs and compare every step."""
     from gym_gui.cli.verify import verify_runs
 
@@ -152,7 +168,7 @@ def replay(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")],
+    runs: RunFolders,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder for summary.json and report.html.")
     ] = None,
@@ -174,9 +190,17 @@ def report(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def train(
     context: typer.Context,
-    env: Annotated[str, typer.Option(metavar="ID", help="Environment to train in.")] = "",
+    env: Annotated[
+        str,
+        typer.Option(metavar="ID", help="Environment to train in.", autocompletion=completion.environments),
+    ] = "",
     worker: Annotated[
-        str, typer.Option(metavar="ID", help="Worker that trains.  [default: the best that fits]")
+        str,
+        typer.Option(
+            metavar="ID",
+            help="Worker that trains.  [default: the best that fits]",
+            autocompletion=completion.workers,
+        ),
     ] = "",
     algo: Annotated[str, typer.Option(metavar="NAME", help="One of its algorithms.  [default: ppo]")] = "",
     steps: Annotated[int | None, typer.Option(metavar="N", min=1, help="Environment steps in all.")] = None,
@@ -304,7 +328,12 @@ def workers_check(
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of its slot; repeatable."),
     ] = None,
     env: Annotated[
-        str | None, typer.Option(metavar="ID", help="Play a slot of this environment.  [default: made up]")
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Play a slot of this environment.  [default: made up]",
+            autocompletion=completion.environments,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -332,7 +361,10 @@ def workers_install(
 @envs_app.command("list")
 def envs_list(
     family: Annotated[
-        str | None, typer.Argument(metavar="FAMILY", help="List the ids of this family.")
+        str | None,
+        typer.Argument(
+            metavar="FAMILY", help="List the ids of this family.", autocompletion=completion.families
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -361,7 +393,12 @@ def envs_install(
 
 @envs_app.command("check")
 def envs_check(
-    env: Annotated[str, typer.Argument(metavar="ID", help="Environment id, or module:factory.")],
+    env: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
+        ),
+    ],
     api: Annotated[
         str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
     ] = None,
@@ -417,7 +454,12 @@ def policies_add(
         Path,
         typer.Argument(metavar="FILE", help="An export, a policy's folder, a file of another program."),
     ],
-    env: Annotated[str, typer.Option(metavar="ID", help="The environment it was trained in.")] = "",
+    env: Annotated[
+        str,
+        typer.Option(
+            metavar="ID", help="The environment it was trained in.", autocompletion=completion.environments
+        ),
+    ] = "",
     worker: Annotated[
         str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
     ] = "",
@@ -511,6 +553,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _invoked(command: Any, arguments: Sequence[str]) -> object:
     """Run a command; its ``main`` would end the program where the reader of the output is gone."""
+    if _COMPLETE in os.environ:  # a shell asks what may come next
+        return command.main([], prog_name="mosaic", complete_var=_COMPLETE, standalone_mode=False)
     try:
         with command.make_context("mosaic", list(arguments)) as context:
             return command.invoke(context)

@@ -1,0 +1,78 @@
+"""What a shell proposes where a command wants a name. Nothing heavy is imported for most of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.paths import cache_dir, runs_dir
+
+_FRESH_S = 24 * 3600.0
+"""So long the ids that were listed last are those that there are."""
+
+
+def runs(incomplete: str) -> list[str]:
+    """Runs here, newest first; paths, where one is begun."""
+    names = sorted((file.parent.name for file in runs_dir().glob("*/run.json")), reverse=True)
+    return _beginning(incomplete, names) or _folders(incomplete)
+
+
+def environments(incomplete: str) -> list[str]:
+    """Ids of environments."""
+    kept = cache_dir() / "environment-ids.txt"
+    try:
+        if time.time() - kept.stat().st_mtime < _FRESH_S:
+            return _beginning(incomplete, kept.read_text("utf-8").splitlines())
+    except OSError:
+        pass  # listed below
+    from gym_gui.envs import list_specs
+
+    ids = [spec.id for spec in list_specs()]
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text("\n".join(ids), "utf-8")
+    except OSError:
+        pass  # listed anew the next time
+    return _beginning(incomplete, ids)
+
+
+def families(incomplete: str) -> list[str]:
+    """Families of environments."""
+    from gym_gui.envs import families as known
+
+    return _beginning(incomplete, known())
+
+
+def policies(incomplete: str) -> list[str]:
+    """Policies of the library."""
+    from gym_gui.services.policy_library import PolicyLibrary
+
+    try:
+        return _beginning(incomplete, (entry.name for entry in PolicyLibrary().entries()))
+    except MosaicError:
+        return []
+
+
+def workers(incomplete: str) -> list[str]:
+    """Workers, installed or not."""
+    from gym_gui.workers.discovery import discover
+    from gym_gui.workers.registry import WorkerTypeRegistry
+
+    discover()
+    return _beginning(incomplete, (definition.type_id for definition in WorkerTypeRegistry.all()))
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _folders(incomplete: str) -> list[str]:
+    begun = Path(incomplete or ".")
+    parent = begun if incomplete.endswith("/") or not incomplete else begun.parent
+    try:
+        found = [f"{path}/" for path in parent.iterdir() if path.is_dir()]
+    except OSError:
+        return []
+    return sorted(_beginning(incomplete, found))
