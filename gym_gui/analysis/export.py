@@ -27,7 +27,7 @@ from gym_gui.analysis.plots import (
 )
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import Bounds, Comparison, Estimate, OperatorSummary, Share, Summary
-from gym_gui.analysis.text import by_task, clean
+from gym_gui.analysis.text import by_task, clean, iqm_title
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
 
@@ -266,7 +266,7 @@ def _add_operators(figure: _Figure, task: str, operators: Sequence[OperatorSumma
     alone = [o for o in operators if len(o.teams) <= 1]
     if alone:
         rows = [IntervalRow(o.name, _kind(o.kinds), o.iqm) for o in alone]
-        figure.plot(f"{task}: IQM return, 95 % interval", interval_plot(rows))
+        figure.plot(f"{task}: {iqm_title(alone)}", interval_plot(rows))
     for o in competing:
         figure.plot(f"{o.name}: outcomes", outcome_plot(o.teams))
 

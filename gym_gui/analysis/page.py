@@ -20,10 +20,12 @@ from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summa
 from gym_gui.analysis.text import (
     KIND_WORDS,
     all_notes,
+    bounds_in_words,
     by_task,
     episodes_in_words,
     estimate_in_words,
     incomplete_in_words,
+    iqm_title,
     success_in_words,
     unusable_in_words,
 )
@@ -91,11 +93,7 @@ def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> 
     competing = [o for o in operators if len(o.teams) > 1]
     for operator in competing:
         yield team_table(operator)
-    panels = (
-        [_panel("IQM return, 95 % interval", interval_plot(_operator_rows(operators)))]
-        if not competing
-        else []
-    )
+    panels = [_panel(iqm_title(operators), interval_plot(_operator_rows(operators)))] if not competing else []
     panels += [
         _panel(f"{o.name}: {_measure(o)}, 95 % interval", interval_plot(_team_rows(o))) for o in competing
     ]
@@ -192,7 +190,7 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
             f'{safe(o.name)}<span class="sub">{safe(policies)}</span>',
             _badges(o.kinds),
             f'<span class="{"bad" if o.completed < o.recorded else ""}">{episodes_in_words(o)}</span>',
-            "by team" if competing else safe(estimate_in_words(o.mean)),
+            "by team" if competing else _mean(o),
             "by team" if competing else safe(estimate_in_words(o.iqm)),
         ]
         if successes:
@@ -206,6 +204,11 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
         ]
 
     return _table(headings, (row(o) for o in operators), ("Operator", "Kind"))
+
+
+def _mean(o: OperatorSummary) -> str:
+    could = bounds_in_words(o)
+    return safe(estimate_in_words(o.mean)) + (f'<span class="sub">{safe(could)}</span>' if could else "")
 
 
 def _call_table(operators: Sequence[OperatorSummary]) -> str:

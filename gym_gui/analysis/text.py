@@ -62,6 +62,21 @@ def success_in_words(operator: OperatorSummary) -> str:
     return wording.percent(operator.success.value)
 
 
+def bounds_in_words(operator: OperatorSummary) -> str:
+    """``all 20: 75.8 to 92.3``: what the mean could be with the episodes that are missing; else empty."""
+    b = operator.bounds
+    if b is None:
+        return ""
+    digits = wording.decimals(b.low, b.high)
+    return f"all {operator.recorded:,}: {wording.number(b.low, digits)} to {wording.number(b.high, digits)}"
+
+
+def iqm_title(operators: Iterable[OperatorSummary]) -> str:
+    """What a plot of IQMs shows; that of completed episodes, where others are missing."""
+    missing = any(o.bounds is not None for o in operators)
+    return f"IQM return{' of completed episodes' if missing else ''}, 95 % interval"
+
+
 def incomplete_in_words(summary: Summary) -> str:
     """``10 episodes did not complete and are in no mean``; empty where all completed."""
     n = len(summary.failures)

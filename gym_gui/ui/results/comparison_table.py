@@ -12,7 +12,13 @@ from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.summary import Estimate, OperatorSummary, TeamSummary
-from gym_gui.analysis.text import clean, episodes_in_words, success_in_words, unusable_in_words
+from gym_gui.analysis.text import (
+    bounds_in_words,
+    clean,
+    episodes_in_words,
+    success_in_words,
+    unusable_in_words,
+)
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import KINDS_ROLE
 
@@ -228,7 +234,9 @@ def _tip(row: _Row, section: int) -> str | None:
         players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
         return clean(f"{row.operator.name} in {row.operator.task}") + "\n" + "\n".join(map(clean, players))
     if section in (2, 3) and (e := row.estimate) is not None:
-        return f"{wording.count(e.n, 'episode')}, {wording.count(e.units, 'independent seed')}. {e.method}"
+        could = bounds_in_words(row.operator) if row.team is None else ""
+        about = f"{wording.count(e.n, 'episode')}, {wording.count(e.units, 'independent seed')}. {e.method}"
+        return f"{about}\nMean of {could}, with what was seen for those missing" if could else about
     return None
 
 

@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Summary, Verdict
-from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
+from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words, iqm_title
 from gym_gui.ui import theme
 from gym_gui.ui.plots import Interval, IntervalPlot, OutcomePlot, PairedSeedsPlot, Side, TeamOutcome
 from gym_gui.ui.results.comparison_table import ComparisonTable
@@ -228,7 +228,7 @@ class ComparisonView(QWidget):
         competing = [o for o in operators if len(o.teams) > 1]
         rows, axis = _intervals(operators)
         self.intervals.set_intervals(rows, axis)
-        _retitle(self.interval_card, f"{axis}, 95 % interval")
+        _retitle(self.interval_card, f"{axis}, 95 % interval" if competing else iqm_title(operators))
         outcomes = [_outcome(o, len(competing) > 1) for o in competing]
         self.outcomes.set_teams([team for teams in outcomes for team in teams])
         self.outcome_card.setVisible(self.outcomes.has_values())
