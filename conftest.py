@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import settings
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile("mosaic", deadline=None)
 settings.load_profile("mosaic")
+
+# What the person at this machine has allowed is no part of a test.
+os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"
 

@@ -41,6 +41,8 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.records import EpisodeRecord
+from gym_gui.core.trust import TYPED, Origin, require
+from gym_gui.envs import needs_of, resolve
 from gym_gui.envs.spec import into_this_python
 from gym_gui.services.policy_files import PolicyFile, read_policy_file
 from gym_gui.services.policy_library import PolicyLibrary
@@ -157,6 +159,7 @@ def evaluate(
     observations: bool = False,
     failure_score: float | None = None,
     on_progress: OnProgress | None = None,
+    origin: Origin = TYPED,
 ) -> Results:
     """Play episodes and keep them as a run folder.
 
@@ -179,6 +182,8 @@ def evaluate(
         failure_score: Return that a failed episode counts as; left out, it counts as nothing, and a
             comparison that may rest on its absence is not decided.
         on_progress: Told how far it is, a few times a second.
+        origin: The file that names the environment, where one does: what you pass yourself is
+            allowed by that, what a file names has to be (``docs/security.md``).
 
     Returns:
         The results; episodes that failed are in them, with their errors.
@@ -209,6 +214,7 @@ def evaluate(
                 observations=observations,
                 failure_score=failure_score,
                 on_progress=on_progress,
+                origin=origin,
             )
         )
     except MosaicError as error:
@@ -232,6 +238,7 @@ async def aevaluate(
     observations: bool = False,
     failure_score: float | None = None,
     on_progress: OnProgress | None = None,
+    origin: Origin = TYPED,
 ) -> Results:
     """As :func:`evaluate`, to be awaited where an event loop runs (Jupyter, a server).
 
@@ -256,6 +263,7 @@ async def aevaluate(
             api=api,
             seats=seats,
             teams=teams,
+            origin=origin,
         )
         execution = ExecutionConfig(
             episodes,
@@ -353,6 +361,7 @@ def score_policy(
             out=out,
             max_steps=max_steps,
             on_progress=on_progress,
+            origin=_origin(policy),
         )
         episodes = results.episodes
     failed = next((e for e in episodes if e.status != EpisodeStatus.COMPLETED), None)
@@ -361,6 +370,21 @@ def score_policy(
     # In a completed episode every agent has a return; the order is that of the seeds.
     returns = [sum(r for r in episode.returns.values() if r is not None) for episode in episodes]
     return PolicyScore.now(returns, seeds)
+
+
+def see_allowed(policy: PolicyFile) -> None:
+    """Refuse a policy whose environment is code that the person has not allowed; imports nothing.
+
+    Raises:
+        NotAllowedError: It is.
+        UsageError: The environment is not there.
+    """
+    origin = _origin(policy)
+    require(needs_of(resolve(policy.description.env_id, origin=origin), {}), origin)
+
+
+def _origin(policy: PolicyFile) -> Origin:
+    return Origin(str(policy.path / "policy.json"))
 
 
 def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> Session:

@@ -7,7 +7,6 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ import typer
 
 from gym_gui.cli import completion
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+from gym_gui.core import trust
 from gym_gui.core.visible import visible_streams
 
 _HELP: dict[str, Any] = {
@@ -34,13 +34,18 @@ app = typer.Typer(
 workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
 envs_app = typer.Typer(help="What can be played: list, check.", **_HELP)
 runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
+trust_app = typer.Typer(help="What files may name besides what is installed: list, add, remove.", **_HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **_HELP)
 app.add_typer(workers_app, name="workers")
 app.add_typer(envs_app, name="envs")
 app.add_typer(runs_app, name="runs")
 app.add_typer(policies_app, name="policies")
+app.add_typer(trust_app, name="trust")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.", autocompletion=completion.runs)]
 RunFolders = Annotated[
     list[Path], typer.Argument(metavar="RUN", help="Run folders.", autocompletion=completion.runs)
@@ -108,6 +113,7 @@ def run_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, asked and paid, then end.")
     ] = False,
+    trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Run an experiment and print its comparison.
@@ -117,6 +123,7 @@ def run_command(
     """
     from gym_gui.cli.run import run_experiment
 
+    trust.allow_all(trusted)
     raise typer.Exit(
         run_experiment(
             file,
@@ -133,10 +140,11 @@ def run_command(
 
 
 @app.command()
-def verify(runs: RunFolders, as_json: Json = False) -> None:
+def verify(runs: RunFolders, trusted: Trust = False, as_json: Json = False) -> None:
     """Re-execute the actions of runs and compare every step."""
     from gym_gui.cli.verify import verify_runs
 
+    trust.allow_all(trusted)
     raise typer.Exit(verify_runs(runs, as_json=as_json))
 
 
@@ -153,6 +161,7 @@ def replay(
         Path | None, typer.Option(metavar="FILE.mp4", help="Write it as a video; no window opens.")
     ] = None,
     fps: Annotated[float, typer.Option(metavar="N", min=0.5, max=240, help="Steps per second.")] = 10.0,
+    trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Watch a recorded episode again, step by step.
@@ -161,6 +170,7 @@ def replay(
     """
     from gym_gui.cli.replay import replay_episode
 
+    trust.allow_all(trusted)
     raise typer.Exit(
         replay_episode(run, operator=operator, episode=episode, video=video, fps=fps, as_json=as_json)
     )
@@ -225,6 +235,7 @@ def train(
         bool, typer.Option("--background", help="Queue it and return: it needs no terminal.")
     ] = False,
     priority: Annotated[int, typer.Option(metavar="N", help="In the background: higher runs first.")] = 0,
+    trusted: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Train a policy.
@@ -233,6 +244,7 @@ def train(
     """
     from gym_gui.cli.train import train_policy
 
+    trust.allow_all(trusted)
     raise typer.Exit(
         train_policy(
             worker,
@@ -480,10 +492,11 @@ def policies_add(
 
 
 @policies_app.command("score")
-def policies_score(name: PolicyName, as_json: Json = False) -> None:
+def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = False) -> None:
     """Play a policy on the 20 standard seeds and keep its score."""
     from gym_gui.cli.policies import score
 
+    trust.allow_all(trusted)
     raise typer.Exit(score(name, as_json=as_json))
 
 
@@ -521,6 +534,45 @@ def policies_folders(
     raise typer.Exit(folders(add, remove, as_json=as_json))
 
 
+@trust_app.command("list")
+def trust_list(as_json: Json = False) -> None:
+    """What has been allowed for good."""
+    from gym_gui.cli.trust import list_trusted
+
+    list_trusted(as_json=as_json)
+
+
+@trust_app.command("add")
+def trust_add(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME",
+            help="An experiment file or run folder, a folder of code, a package, a program, an address.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Allow something for good; other content asks again.
+
+    Of an experiment file or a run, all that it names is allowed.
+    """
+    from gym_gui.cli.trust import add_trusted
+
+    add_trusted(names, as_json=as_json)
+
+
+@trust_app.command("remove")
+def trust_remove(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="As mosaic trust list shows it.")],
+    as_json: Json = False,
+) -> None:
+    """Take back what has been allowed."""
+    from gym_gui.cli.trust import remove_trusted
+
+    remove_trusted(names, as_json=as_json)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command line.
 
@@ -534,9 +586,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     # A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone.
     logging.getLogger("gym_gui.workers.discovery").setLevel(logging.ERROR)
-    # A person's own `module:factory` lies where they are; last, so that it hides nothing of ours.
-    with suppress(FileNotFoundError):
-        sys.path.append(str(Path.cwd()))
+    trust.begin()
     command = typer.main.get_command(app)
     try:
         with reported(as_json="--json" in arguments):

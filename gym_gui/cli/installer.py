@@ -74,7 +74,7 @@ class Installer:
             command = [str(self.uv), "venv", "-q", "--no-project", "--allow-existing"]
             command += ["--python", sys.executable, str(folder)]
         else:
-            command = [sys.executable, "-m", "venv", str(folder)]
+            command = [sys.executable, "-P", "-m", "venv", str(folder)]
         done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise InstallationError(f"{folder} could not be made: {_last_line(done.stderr)}")
@@ -114,7 +114,7 @@ class Installer:
         if self.uv is not None:
             command = [str(self.uv), "pip", "install", "--python", str(self.python)]
         else:
-            command = [sys.executable, "-m", "pip", "--python", str(self.python), "install"]
+            command = [sys.executable, "-P", "-m", "pip", "--python", str(self.python), "install"]
         return [*command, *flags, *self.limits, *self.extra]
 
 
@@ -180,7 +180,7 @@ def _find_uv() -> Path | None:
 
 
 def _has_pip() -> bool:
-    done = subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, check=False)
+    done = subprocess.run([sys.executable, "-P", "-m", "pip", "--version"], capture_output=True, check=False)
     return done.returncode == 0
 
 

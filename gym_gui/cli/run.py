@@ -9,7 +9,8 @@ from gym_gui.analysis.reader import open_run
 from gym_gui.cli.runs import find_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
-from gym_gui.services.experiment_file import load_experiment
+from gym_gui.core.trust import Origin, require
+from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
 from gym_gui.services.recorder import REPLAY
 
 
@@ -35,7 +36,7 @@ def run_experiment(
     """
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
-    experiment = _experiment(file, resume, replay, episodes, concurrency)
+    experiment = _experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
     if resume is not None:
         replay = _replayed_by(resume)
     # The engine takes a third of a second to import: who misspelled a key need not wait for it.
@@ -64,6 +65,8 @@ def _experiment(
     replay: Path | None,
     episodes: int | None,
     concurrency: int | None,
+    *,
+    looked_at: bool,
 ) -> Experiment:
     given = [source for source in (file, resume, replay) if source is not None]
     if len(given) != 1:
@@ -75,6 +78,9 @@ def _experiment(
         raise UsageError("--episodes does not go with --resume", fix="Leave it out")
     if file is None:
         open_run(given[0])  # says what to do where there is no run
+    # To run a program is to say so; to look at what it would do is not.
+    if looked_at and needs_code(given[0]):
+        require([need_of_program(given[0])], Origin(str(given[0])))
     experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)

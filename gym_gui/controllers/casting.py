@@ -23,6 +23,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
 from gym_gui.core.spaces import SpaceCodec
+from gym_gui.core.trust import Need, Subject, require
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
 from gym_gui.envs import Environment
@@ -32,6 +33,7 @@ from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, polic
 from gym_gui.services.policy_library import at_path, known_name
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
+from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.slots import check_slot
@@ -293,12 +295,45 @@ def make_environment(config: OperatorConfig, render_mode: str | None = None) -> 
         api=config.api,
         render_mode=render_mode,
         env_kwargs=dict(config.env_kwargs),
+        origin=config.origin,
     )
     if config.manager:
         environment = environment.with_manager(agents=list(config.manager))
     if config.teams is not None:
         environment.teams = dict(config.teams)
     return environment
+
+
+def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
+    """Everything of an operator that a person has to allow where a file names it.
+
+    Args:
+        config: The operator.
+        env_only: Of its environment alone: its actions are recorded, and no worker is started.
+
+    Raises:
+        UsageError: The environment or a worker is unknown, or nobody can allow it.
+    """
+    if not WorkerTypeRegistry.all():
+        discover()
+    spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
+    needs = envs.needs_of(spec, config.env_kwargs)
+    for assignment in () if env_only else config.resolved_slots().values():
+        definition = WorkerTypeRegistry.require(assignment.worker_id)
+        needs += needs_of_settings(definition, assignment.settings)
+    return list(dict.fromkeys(needs))
+
+
+def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
+    """What a process that acts for this one has to be handed, so that it may play an operator.
+
+    Raises:
+        NotAllowedError: A file names something that the person has not allowed.
+        UsageError: As :func:`needs_of`.
+    """
+    needs = needs_of(config, env_only)
+    require(needs, config.origin)
+    return [need.subject for need in needs]
 
 
 def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None) -> Casting:
@@ -315,6 +350,10 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
     if not WorkerTypeRegistry.all():
         discover()
     given = dict(objects or {})
+    for agent, assignment in config.resolved_slots().items():
+        if agent not in given:
+            definition = WorkerTypeRegistry.require(assignment.worker_id)
+            require(needs_of_settings(definition, assignment.settings), config.origin)
     environment = make_environment(config)
     try:
         slots = read_slots(environment)

@@ -15,6 +15,7 @@ from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.assignment import GROUP_COLORS, LinkGroup, WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.types import AgentID
 
 SHARED = ("checkpoint", "algorithm")
@@ -67,6 +68,7 @@ class Draft:
         teams: Agents of each team, or ``None`` for the family's own.
         rows: Who plays each slot; managers are the slots ``<agent>/goal``.
         links: Who shares a file with whom.
+        origin: The file that it was read from, which may name its environment no more than any file.
     """
 
     task: str = ""
@@ -80,6 +82,7 @@ class Draft:
     teams: Mapping[str, tuple[AgentID, ...]] | None = None
     rows: Mapping[AgentID, WorkerAssignment] = field(default_factory=_no_rows)
     links: tuple[Link, ...] = ()
+    origin: Origin = TYPED
 
     @classmethod
     def of(cls, config: OperatorConfig) -> Draft:
@@ -100,6 +103,7 @@ class Draft:
             None if config.teams is None else dict(config.teams),
             config.resolved_slots(),
             links,
+            config.origin,
         )
 
     def config(self) -> OperatorConfig:
@@ -123,6 +127,7 @@ class Draft:
             manager={slot.removesuffix(GOAL_SUFFIX): row for slot, row in managers.items()},
             api=self.api,
             seats=self.seats,
+            origin=self.origin,
         )
         config.check_complete()
         return config
@@ -148,7 +153,7 @@ class Draft:
     def request(self) -> EnvironmentRequest:
         """Its environment, for the probe."""
         return EnvironmentRequest(
-            self.task, self.env_name, self.api, self.env_kwargs, self.managed, self.teams
+            self.task, self.env_name, self.api, self.env_kwargs, self.managed, self.teams, self.origin
         )
 
     # -- edits -----------------------------------------------------------------------

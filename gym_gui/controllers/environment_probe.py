@@ -7,9 +7,9 @@ import json
 import logging
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
+from gym_gui.core.trust import TYPED, Origin, Subject, require
 from gym_gui.workers.spawn import Child, spawn
 from gym_gui.workers.tree import kill_tree, tagged
 
@@ -46,6 +47,7 @@ class EnvironmentRequest:
         env_kwargs: Passed to its factory.
         managed: Agents that have a manager.
         teams: Agents of each team, or ``None`` for the family's own.
+        origin: Who names it.
     """
 
     task: str
@@ -54,6 +56,7 @@ class EnvironmentRequest:
     env_kwargs: Mapping[str, Any] = field(default_factory=_nothing)
     managed: tuple[str, ...] = ()
     teams: Mapping[str, tuple[str, ...]] | None = None
+    origin: Origin = TYPED
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -64,7 +67,27 @@ class EnvironmentRequest:
             "env_kwargs": dict(self.env_kwargs),
             "managed": list(self.managed),
             "teams": teams,
+            "origin": asdict(self.origin),
         }
+
+    def vouch(self) -> list[Subject]:
+        """What the child has to be handed, so that it may make it.
+
+        Raises:
+            NotAllowedError: A file names code that the person has not allowed.
+            UsageError: It is unknown or not installed.
+        """
+        from gym_gui import envs  # NumPy and Gymnasium: not before somebody asks
+
+        try:
+            spec = envs.resolve(self.task, env_name=self.env_name or None, api=self.api, origin=self.origin)
+        except UsageError:
+            if self.origin.file:
+                raise
+            return [Subject("name", self.task)]  # the child says what is wrong, or finds it
+        needs = envs.needs_of(spec, self.env_kwargs)
+        require(needs, self.origin)
+        return [need.subject for need in needs]
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,7 @@ class EnvironmentProbe:
         Raises:
             UsageError: It is unknown, not installed, or cannot be made so.
         """
-        header, _ = await self._ask({"do": "describe", **request.to_json()})
+        header, _ = await self._ask({"do": "describe", **request.to_json()}, request.vouch)
         return EnvironmentSheet.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
@@ -121,7 +144,7 @@ class EnvironmentProbe:
         Raises:
             UsageError: As :meth:`describe`, or it cannot be drawn.
         """
-        header, body = await self._ask({"do": "picture", "seed": seed, **request.to_json()})
+        header, body = await self._ask({"do": "picture", "seed": seed, **request.to_json()}, request.vouch)
         if "shape" not in header:
             return Preview(text=header.get("text", ""))
         return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
@@ -135,7 +158,15 @@ class EnvironmentProbe:
         Raises:
             UsageError: The engine's own sentence.
         """
-        header, _ = await self._ask({"do": "cast", "operator": config.to_record()})
+
+        def vouch() -> list[Subject]:
+            from gym_gui.controllers.casting import vouch
+
+            return vouch(config)
+
+        header, _ = await self._ask(
+            {"do": "cast", "operator": config.to_record(), "origin": asdict(config.origin)}, vouch
+        )
         return int(header["seatings"])
 
     def cancel(self) -> None:
@@ -155,7 +186,11 @@ class EnvironmentProbe:
         async with self._turn:
             await self._ready_child()
 
-    async def _ask(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    async def _ask(
+        self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
+    ) -> tuple[dict[str, Any], bytes]:
+        allowed = await asyncio.to_thread(vouch)
+        request = {**request, "allowed": [asdict(subject) for subject in allowed]}
         async with self._turn:
             if self._idle is not None:
                 self._idle.cancel()
@@ -205,6 +240,7 @@ class EnvironmentProbe:
         try:
             child = await spawn(
                 sys.executable,
+                "-P",
                 "-m",
                 "gym_gui.controllers.environment_probe_child",
                 stdin=asyncio.subprocess.PIPE,

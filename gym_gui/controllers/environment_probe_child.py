@@ -20,6 +20,7 @@ import numpy as np
 from gym_gui import envs
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.trust import Origin, allow, enforce, subject_of
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 
@@ -34,6 +35,7 @@ class Bench:
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Header and body of the answer; what went wrong is in it as a sentence."""
+        allow(subject_of(row) for row in request["allowed"])
         doers = {"describe": self._describe, "picture": self._picture, "cast": self._cast}
         try:
             return doers[request["do"]](request)
@@ -54,7 +56,8 @@ class Bench:
         from gym_gui.controllers.casting import cast as cast_operator
         from gym_gui.core.experiment_data import experiment_from_data
 
-        experiment = experiment_from_data({"operators": [request["operator"]]})
+        origin = Origin(**request["origin"])
+        experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)
         casting = cast_operator(experiment.operators[0])
         return {"seatings": len(casting.seatings)}, b""
 
@@ -92,6 +95,7 @@ def _made(request: Mapping[str, Any], render_mode: str | None = None, *, drawn: 
         api=request["api"],
         render_mode=render_mode,
         env_kwargs=request["env_kwargs"],
+        origin=Origin(**request["origin"]),
     )
     managed = cast("list[str]", request.get("managed") or [])
     if managed and render_mode is None and not drawn:
@@ -117,6 +121,7 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 
 def main() -> None:
     """Answer until stdin ends; what environments print goes to stderr."""
+    enforce()
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     # SDL would open a window, where there is a display, for environments that only draw arrays.

@@ -267,5 +267,6 @@ def _render_mode(casting: Casting, live: LiveSettings) -> str | None:
     if live.render == "none":
         return None
     config = casting.config
-    offered = envs.render_modes(envs.resolve(config.task, env_name=config.env_name or None, api=config.api))
+    spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
+    offered = envs.render_modes(spec)
     return next((mode for mode in (live.render, "ansi") if mode in offered), None)

@@ -17,6 +17,7 @@ from gym_gui.core.checks import Plain
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.trust import Subject, allow
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 
@@ -79,6 +80,7 @@ def _from(file: Path | None) -> Change:
     def change(assignment: WorkerAssignment) -> WorkerAssignment:
         if not has_setting(assignment, CASSETTE):
             return assignment
+        allow([Subject("file", str(Path(str(file)).resolve()))])  # the person has named the run
         played: dict[str, Plain] = {CASSETTE: "replay", CASSETTE_FILE: str(file)}
         return replace(assignment, settings={**_without_keys(assignment), **played})
 

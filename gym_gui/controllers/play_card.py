@@ -16,14 +16,16 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 import gym_gui
+from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
+from gym_gui.core.trust import TYPED, Origin, Subject, enforce, handed_on
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.workers.spawn import spawn
 from gym_gui.workers.tree import tagged
@@ -93,6 +95,7 @@ def describe(
     env_name: str | None = None,
     api: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
+    origin: Origin = TYPED,
 ) -> PlayCard:
     """Make an instance and ask it; for the child process.
 
@@ -102,7 +105,7 @@ def describe(
     from gym_gui import envs
     from gym_gui.core.spaces import space_to_spec
 
-    environment = envs.make(task, env_name=env_name, api=api, env_kwargs=env_kwargs)
+    environment = envs.make(task, env_name=env_name, api=api, env_kwargs=env_kwargs, origin=origin)
     try:
         adapter, spec = environment.adapter, environment.spec
         page = envs.document(spec, env_kwargs=env_kwargs)
@@ -187,37 +190,43 @@ class PlayCards:
         env_name: str | None = None,
         api: str | None = None,
         env_kwargs: Mapping[str, Any] | None = None,
+        origin: Origin = TYPED,
     ) -> PlayCard:
         """The card of an environment.
 
         Raises:
+            NotAllowedError: A file names code that the person has not allowed.
             UsageError: It is unknown, not installed, or cannot be made; as a sentence.
             MosaicError: The child ended without an answer.
         """
-        asked = json.dumps([task, env_name, api, dict(env_kwargs or {})], sort_keys=True)
+        asked = json.dumps([task, env_name, api, dict(env_kwargs or {}), asdict(origin)], sort_keys=True)
         if asked not in self._known:
-            path = self._folder / f"{await asyncio.to_thread(_fingerprint, task, env_name, asked)}.json"
+            request = EnvironmentRequest(task, env_name or "", api, env_kwargs or {}, origin=origin)
+            allowed = await asyncio.to_thread(request.vouch)
+            known = await asyncio.to_thread(_fingerprint, request, asked, allowed)
+            path = self._folder / f"{known}.json"
             card = await asyncio.to_thread(_read, path)
             if card is None:
-                data = await _ask_child(asked)
+                data = await _ask_child(asked, allowed)
                 card = from_json(data)
                 await asyncio.to_thread(_write, path, data)
             self._known[asked] = card
         return self._known[asked]
 
 
-def _fingerprint(task: str, env_name: str | None, asked: str) -> str:
+def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
     """Changes with the environment's package and with what describes it here."""
     from gym_gui import envs
     from gym_gui.envs.distributions import distributions_of
     from gym_gui.envs.index import package_dir
 
-    spec = envs.resolve(task, env_name=env_name)
+    spec = envs.resolve(request.task, env_name=request.env_name or None, origin=request.origin)
     versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(spec.package))
     place = package_dir(spec.package) if spec.package else None
     changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
     ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))
-    facts = [_FORMAT, gym_gui.__version__, ours, asked, spec.id, versions, changed, sys.prefix]
+    code = [subject.sha256 for subject in allowed]
+    facts = [_FORMAT, gym_gui.__version__, ours, asked, spec.id, versions, changed, code, sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
 
 
@@ -239,10 +248,10 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
         _log.info("the description of an environment is not kept: %s", error)
 
 
-async def _ask_child(asked: str) -> dict[str, Any]:
-    environment = tagged(inherited(), "play-card")
+async def _ask_child(asked: str, allowed: Sequence[Subject]) -> dict[str, Any]:
+    environment = handed_on(tagged(inherited(), "play-card"), allowed)
     child = await spawn(
-        *(sys.executable, "-m", "gym_gui.controllers.play_card"),
+        *(sys.executable, "-P", "-m", "gym_gui.controllers.play_card"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -269,11 +278,12 @@ async def _ask_child(asked: str) -> dict[str, Any]:
 
 def main() -> None:
     """Answer on the real standard output; what packages print goes to standard error."""
+    enforce()
     answer = os.dup(1)
     os.dup2(2, 1)
-    task, env_name, api, env_kwargs = json.loads(sys.stdin.read())
+    task, env_name, api, env_kwargs, origin = json.loads(sys.stdin.read())
     try:
-        data = to_json(describe(task, env_name, api, env_kwargs))
+        data = to_json(describe(task, env_name, api, env_kwargs, Origin(**origin)))
     except UsageError as error:
         data = {"error": error.message, "fix": error.fix}
     with os.fdopen(answer, "w", encoding="utf-8") as out:

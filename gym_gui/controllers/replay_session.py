@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
@@ -22,11 +22,13 @@ from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.replay import ReplayBackend
 from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import EpisodeError, RunFormatError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
+from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import RecordedEpisode
@@ -49,6 +51,7 @@ class ReplayOrder:
         seats: Configured slot by seat.
         max_steps: Where the engine cut it off, or ``None``.
         lines: Its rows as JSON lines.
+        origin: The run's file that names the environment.
     """
 
     operator: Mapping[str, Any]
@@ -57,6 +60,7 @@ class ReplayOrder:
     seats: Mapping[AgentID, AgentID]
     max_steps: int | None
     lines: bytes
+    origin: Origin = TYPED
 
     @classmethod
     def of(cls, recorded: RecordedEpisode) -> ReplayOrder:
@@ -76,18 +80,25 @@ class ReplayOrder:
             recorded.seats,
             recorded.max_steps,
             recorded.lines,
+            Origin(str(recorded.run / "run.json"), str(recorded.run)),
         )
+
+    @property
+    def config(self) -> OperatorConfig:
+        """The operator, as the run's file names it."""
+        data = {"operators": [dict(self.operator)]}
+        return experiment_from_data(data, complete=False, origin=self.origin).operators[0]
 
     def to_json(self) -> str:
         """All but the rows, as JSON."""
-        data = (self.operator, self.index, self.seed, self.seats, self.max_steps)
+        data = (self.operator, self.index, self.seed, self.seats, self.max_steps, asdict(self.origin))
         return orjson.dumps(data).decode()
 
     @classmethod
     def from_json(cls, text: str, lines: bytes) -> ReplayOrder:
         """The order that :meth:`to_json` wrote."""
-        operator, index, seed, seats, max_steps = json.loads(text)
-        return cls(operator, index, seed, seats, max_steps, lines)
+        operator, index, seed, seats, max_steps, origin = json.loads(text)
+        return cls(operator, index, seed, seats, max_steps, lines, Origin(**origin))
 
 
 @dataclass(frozen=True)
@@ -140,9 +151,9 @@ class EpisodeReplay:
         Raises:
             UsageError: It is unknown, not installed, or cannot be made so.
         """
-        data = {"operators": [dict(self.order.operator)]}
-        config = experiment_from_data(data, complete=False).operators[0]
-        self._environment = make_environment(config, render_mode="rgb_array" if self.render else None)
+        self._environment = make_environment(
+            self.order.config, render_mode="rgb_array" if self.render else None
+        )
         slots = read_slots(self._environment)
         seats = {agent: self.order.seats.get(agent, agent) for agent in slots}
         rows = [orjson.loads(line) for line in self.order.lines.splitlines()]

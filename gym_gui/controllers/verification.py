@@ -17,7 +17,7 @@ import orjson
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
-from gym_gui.controllers.casting import Casting, cast, make_environment
+from gym_gui.controllers.casting import Casting, cast, make_environment, vouch
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
 from gym_gui.controllers.session import SessionController
@@ -26,6 +26,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import mapping
+from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, read_header
 from gym_gui.services.versions import versions_of
@@ -122,7 +123,7 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
     Raises:
         UsageError: The environment is not there, or the run cannot be read.
     """
-    experiment = experiment_from_data(dict(run.record.experiment), complete=False)
+    experiment = _experiment(run)
     castings = [_cast(operator) for operator in experiment.operators]
     result = Verification()
     progress = [OperatorProgress(o.operator_id, o.display_name, 0, 0, 0, 0, 0) for o in experiment.operators]
@@ -156,6 +157,22 @@ def _check_seal(run: Run, result: Verification) -> None:
     for name in sorted(then.keys() | now.keys()):
         if then.get(name) != now.get(name) and name not in told:
             result.deviations.append(Deviation(None, None, f"{name} is not as it was when the run ended"))
+
+
+def see_allowed(run: Run) -> None:
+    """Refuse a run that names code which the person has not allowed; nothing of it is imported.
+
+    Raises:
+        NotAllowedError: It does.
+        UsageError: Its environment is not there.
+    """
+    for operator in _experiment(run).operators:
+        vouch(operator, env_only=True)
+
+
+def _experiment(run: Run) -> Experiment:
+    origin = Origin(str(run.path / "run.json"), str(run.path))
+    return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
 
 def _cast(operator: OperatorConfig) -> Casting:

@@ -135,6 +135,7 @@ OPERATOR_KEYS: Final = {
     "manager": "manager",
     "api": "api",
     "seats": "seats",
+    "folder": "folder",
 }
 
 LINK_GROUP_KEYS: Final = {

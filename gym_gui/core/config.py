@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, cast
 
 from gym_gui.core.assignment import (
@@ -44,6 +44,7 @@ from gym_gui.core.execution import (
 )
 from gym_gui.core.link_resolution import link_slots
 from gym_gui.core.secret_refs import refuse_literals
+from gym_gui.core.trust import TYPED, Origin
 
 __all__ = [
     "EnvironmentMode",
@@ -84,6 +85,7 @@ class OperatorConfig:
         manager: Agent -> who sets its goals (hierarchical stepping).
         api: PettingZoo interface to ask for, or ``None`` for the family's choice.
         seats: ``swap`` plays every seed once per rotation of the teams.
+        origin: The file that says all this, and where its own modules are looked for.
     """
 
     operator_id: str
@@ -98,6 +100,7 @@ class OperatorConfig:
     manager: Mapping[str, WorkerAssignment]
     api: Api | None
     seats: Seats
+    origin: Origin = field(compare=False)
 
     def __init__(
         self,
@@ -114,6 +117,7 @@ class OperatorConfig:
         manager: Mapping[str, WorkerAssignment] | None = None,
         api: str | None = None,
         seats: str = "fixed",
+        origin: Origin = TYPED,
     ) -> None:
         """Check and normalise.
 
@@ -141,6 +145,7 @@ class OperatorConfig:
             manager={rename.get(agent, agent): player for agent, player in managers.items()},
             api=None if api is None else choice(api, "api", ("aec", "parallel")),
             seats=choice(seats, "seats", ("fixed", "swap")),
+            origin=origin,
         )
         slots = link_slots(players, self.link_groups)
         for agent in self.manager:
@@ -265,6 +270,8 @@ class OperatorConfig:
             "teams": None if teams is None else {team: list(agents) for team, agents in teams.items()},
             "manager": {agent: player.to_record() for agent, player in self.manager.items()} or None,
             "api": self.api,
+            # Needed to play it again from the run folder, which lies elsewhere.
+            "folder": (self.origin.folder or None) if ":" in self.task else None,
         }
         return record | {key: value for key, value in optional.items() if value is not None}
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar, cast
 
 from gym_gui.core import aliases
-from gym_gui.core.checks import ConfigError, join, key_place, keys, mapping, sequence, under
+from gym_gui.core.checks import ConfigError, join, key_place, keys, mapping, sequence, text, under
 from gym_gui.core.config import (
     ExecutionConfig,
     Experiment,
@@ -16,6 +18,7 @@ from gym_gui.core.config import (
     RecordConfig,
     WorkerAssignment,
 )
+from gym_gui.core.trust import TYPED, Origin
 
 _T = TypeVar("_T")
 
@@ -23,7 +26,9 @@ _OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | aliases.SLOT_KEYS
 """The older form has no ``workers``: its one slot is written into the operator."""
 
 
-def experiment_from_data(data: object, *, episodes: int | None = None, complete: bool = True) -> Experiment:
+def experiment_from_data(
+    data: object, *, episodes: int | None = None, complete: bool = True, origin: Origin = TYPED
+) -> Experiment:
     """Read ``{"operators": [...], "execution": {...}}``.
 
     Args:
@@ -32,6 +37,7 @@ def experiment_from_data(data: object, *, episodes: int | None = None, complete:
         episodes: Takes the place of ``num_episodes``.
         complete: Whether every slot that is named must have a player. Records of runs with
             in-process policies have slots without one.
+        origin: The file that the data are from, and where modules that it names are looked for.
 
     Raises:
         ConfigError: With the place of what is wrong.
@@ -46,7 +52,7 @@ def experiment_from_data(data: object, *, episodes: int | None = None, complete:
             "names no operators", fix="Define 'operators', a list with one mapping per operator"
         )
     operators = [
-        item if isinstance(item, OperatorConfig) else _operator(item, f"operators[{i}]")
+        item if isinstance(item, OperatorConfig) else _operator(item, f"operators[{i}]", origin)
         for i, item in enumerate(sequence(given["operators"], "operators"))
     ]
     if complete:
@@ -61,7 +67,7 @@ def experiment_from_data(data: object, *, episodes: int | None = None, complete:
     return Experiment(operators, run)
 
 
-def _operator(data: object, where: str) -> OperatorConfig:
+def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     """One operator, in either form."""
     written = mapping(data, where)
     is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
@@ -90,6 +96,11 @@ def _operator(data: object, where: str) -> OperatorConfig:
     if manager is not None:
         at = join(where, "manager")
         given["manager"] = _slots(mapping(manager, at), at, where)
+    folder = given.pop("folder", None)
+    if folder is not None:  # a run folder says where the modules of its experiment were
+        folder = text(folder, join(where, "folder"), max_length=4096)
+        origin = replace(origin, folder=str(Path(origin.folder, folder)))
+    given["origin"] = origin
     names = {"id": "operator_id", "name": "display_name"}
     return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
 

@@ -2,7 +2,8 @@
 
 Every place can be moved with an environment variable, read at each call:
 ``MOSAIC_DATA_DIR`` (workers, policies), ``MOSAIC_RUNS_DIR`` (run folders),
-``MOSAIC_CACHE_DIR`` (may be deleted at any time) and ``MOSAIC_RUNTIME_DIR`` (sockets).
+``MOSAIC_CONFIG_DIR`` (what was allowed), ``MOSAIC_CACHE_DIR`` (may be deleted at any time) and
+``MOSAIC_RUNTIME_DIR`` (sockets).
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ APP = "mosaic"
 def data_dir() -> Path:
     """The user's own workers, policies and presets."""
     return _from_env("MOSAIC_DATA_DIR") or Path(platformdirs.user_data_dir(APP, appauthor=False))
+
+
+def config_dir() -> Path:
+    """What a person has decided for good."""
+    return _from_env("MOSAIC_CONFIG_DIR") or Path(platformdirs.user_config_dir(APP, appauthor=False))
 
 
 def runs_dir() -> Path:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
+from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,
     count,
@@ -388,6 +389,20 @@ def _seeds(f: Fields, experiment: Mapping[str, Any]) -> tuple[int, ...]:
     return listed if listed is not None else integers(execution.get("seeds")) or ()
 
 
+RUN_FORMAT = 1
+"""Form of ``run.json`` and the files beside it."""
+
+
+def check_run_format(row: object, where: str) -> None:
+    """Refuse a ``run.json`` of a later version: what its rows mean is not known here.
+
+    Raises:
+        NewerFormatError: It is of one.
+    """
+    number = cast("dict[str, object]", row).get("format") if isinstance(row, dict) else None
+    check_format(where, number, RUN_FORMAT)
+
+
 def parse_run(row: object, where: str) -> RunRecord:
     """Read ``run.json``.
 
@@ -397,8 +412,10 @@ def parse_run(row: object, where: str) -> RunRecord:
 
     Raises:
         RunFormatError: Something needed is missing or of the wrong type.
+        NewerFormatError: A later version has written it.
     """
     f = Fields(row, where)
+    check_run_format(row, where)
     experiment = f.optional("experiment", mapping, "an object") or {}
     return RunRecord(
         run_id=f.need("run_id", text, "text"),

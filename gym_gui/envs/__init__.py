@@ -7,7 +7,7 @@ from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.envs.page import EnvironmentPage, document, keys, render_modes
-from gym_gui.envs.registry import families, list_specs, make, register, resolve, trouble
+from gym_gui.envs.registry import families, list_specs, make, needs_of, register, resolve, trouble
 from gym_gui.envs.spec import EnvSpec
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "keys",
     "list_specs",
     "make",
+    "needs_of",
     "register",
     "render_modes",
     "resolve",

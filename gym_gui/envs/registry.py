@@ -19,7 +19,9 @@ from gym_gui.core.errors import (
     UsageError,
 )
 from gym_gui.core.paradigms.select import APIS
+from gym_gui.core.trust import TYPED, Need, Origin, require
 from gym_gui.envs.environment import Environment
+from gym_gui.envs.factories import Factory, path_needs
 from gym_gui.envs.families import BUILT_IN
 from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.family import Family
@@ -105,13 +107,16 @@ def register(
     return spec
 
 
-def resolve(task: str, *, env_name: str | None = None, api: str | None = None) -> EnvSpec:
+def resolve(
+    task: str, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
+) -> EnvSpec:
     """Find out which environment a person means; imports nothing of it.
 
     Args:
         task: An id, an alias, or ``"module:factory"``.
         env_name: Family hint; must not contradict.
         api: Interface to make it with; the environment's native one by default.
+        origin: Who names it; ``module:factory`` is looked for in that folder first.
 
     Raises:
         UnknownNameError: Nothing is called that; the nearest is named.
@@ -119,6 +124,9 @@ def resolve(task: str, *, env_name: str | None = None, api: str | None = None) -
         ExperimentError: ``env_name`` or ``api`` contradicts.
     """
     spec = _find(task, env_name)
+    family = families()[spec.family]
+    if isinstance(family, CustomFamily):
+        spec = family.named_by(spec, origin)
     if api is None:
         return spec
     if api not in spec.apis:
@@ -205,6 +213,7 @@ def make(
     api: str | None = None,
     render_mode: str | None = None,
     env_kwargs: Mapping[str, Any] | None = None,
+    origin: Origin = TYPED,
 ) -> Environment:
     """Make an environment.
 
@@ -214,14 +223,17 @@ def make(
         api: Interface, with a name.
         render_mode: For example ``"rgb_array"``; ``None`` renders nothing.
         env_kwargs: Keyword arguments for the environment.
+        origin: Who asks for it: what a file names has to be allowed, see :mod:`gym_gui.core.trust`.
 
     Raises:
         MissingDependencyError: A package it needs is not installed.
+        NotAllowedError: A file names code or paths that the person has not allowed.
         UsageError: It could not be made, for example because of a wrong keyword.
     """
     spec = spec_or_task
     if isinstance(spec, str):
-        spec = resolve(spec, env_name=env_name, api=api)
+        spec = resolve(spec, env_name=env_name, api=api, origin=origin)
+    require(needs_of(spec, env_kwargs or {}), origin)
     family = family_of(spec)
     try:
         env = family.build(spec, render_mode=render_mode, env_kwargs=dict(env_kwargs or {}))
@@ -237,6 +249,16 @@ def make(
         api = next(a for a in APIS if replace(spec, api=a, apis=APIS).paradigm is adapter.paradigm)
         spec = replace(spec, api=api, apis=(api,))
     return Environment(spec, adapter, family)
+
+
+def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
+    """What a person has to allow before a file may have this environment made.
+
+    Raises:
+        UsageError: Nobody can allow it.
+    """
+    factory: Factory | None = spec.traits.get("factory")
+    return [*(factory.needs() if factory is not None else ()), *path_needs(env_kwargs)]
 
 
 def family_of(spec: EnvSpec) -> Family:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
-from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.casting import Casting, vouch
 from gym_gui.controllers.sessions import (
     SessionListener,
     SessionReady,
@@ -91,7 +91,7 @@ class HostSession:
             memory = make_memory() if self._share else None
             if memory is not None:
                 self._frames = FrameReader(memory)
-            await self._host.start(order, memory)
+            await self._host.start(order, memory, vouch(self._casting.config))
             ready = await self._ready
             self._started = True
             return ready

@@ -13,7 +13,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from ulid import ULID
 
 from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
+from gym_gui.core.trust import Subject, handed_on
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
@@ -115,17 +116,20 @@ class HostProcess:
 
     # -- its start -------------------------------------------------------------------------
 
-    async def start(self, order: pb.Command, frames: int | None = None) -> None:
+    async def start(
+        self, order: pb.Command, frames: int | None = None, allowed: Sequence[Subject] = ()
+    ) -> None:
         """Start it and give it its first command; whatever comes of this, :meth:`close` it later.
 
         Args:
             order: What it is to do.
             frames: Memory that it is to share, as a file descriptor.
+            allowed: What it may use of all that is not registered or installed.
 
         Raises:
             WorkerLaunchError: It did not come up.
         """
-        environment = tagged(engine_environment(), self._tag)
+        environment = handed_on(tagged(engine_environment(), self._tag), allowed)
         guard(environment)
         folder = self._folder = self._store.runtime_dir() / f"h{random_secrets.token_hex(6)}"
         remove_after(folder)
@@ -147,7 +151,16 @@ class HostProcess:
         self._listeners.append(create_task(self._listen(process)))
 
     async def _spawn(self, path: Path, environment: dict[str, str], token: str, frames: int | None) -> Child:
-        command = [sys.executable, "-m", "gym_gui.host", "--socket", str(path), "--parent", str(os.getpid())]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "gym_gui.host",
+            "--socket",
+            str(path),
+            "--parent",
+            str(os.getpid()),
+        ]
         if frames is not None:
             command += ["--frames", str(frames)]
         process = await spawn(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
+from gym_gui.controllers.casting import vouch
 from gym_gui.controllers.replay_reel import Look, PackedPicture, Reel
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.core.errors import MosaicError, UsageError
@@ -65,7 +66,9 @@ class ReplaySession:
         replay = pb.Replay(order=self._order.to_json(), lines=self._order.lines)
         self._played = asyncio.get_running_loop().create_future()
         try:
-            await self._host.start(pb.Command(replay=replay))
+            await self._host.start(
+                pb.Command(replay=replay), allowed=vouch(self._order.config, env_only=True)
+            )
             await self._played
         finally:
             self._played = None  # it holds its exception, whose traceback holds this session

@@ -29,6 +29,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.inherited import set_aside
+from gym_gui.core.trust import enforce
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
@@ -256,6 +257,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--operator", default="", help="for the reader of ps")
     parser.add_argument("--frames", type=int, help="inherited memory for pictures")
     args = parser.parse_args(argv)
+    enforce()
     die_with_parent(args.parent)
     adopt_orphans()
     set_aside()

@@ -18,6 +18,7 @@ from ulid import ULID
 
 from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.trust import handed_on
 from gym_gui.workers.environment import engine_environment
 from gym_gui.workers.spawn import Child, end, read_line, spawn
 from gym_gui.workers.tree import tagged
@@ -72,10 +73,10 @@ async def run_apart(module: str, *arguments: str, on_progress: OnProgress | None
         ApartError: It was killed, or ended with another status than 0, 1 or 2.
     """
     tag = str(ULID())
-    environment = tagged(engine_environment(), tag) | {"COLUMNS": "1000", "NO_COLOR": "1"}
+    environment = handed_on(tagged(engine_environment(), tag)) | {"COLUMNS": "1000", "NO_COLOR": "1"}
     child = await spawn(
         sys.executable,
-        *("-m", module, *arguments),
+        *("-P", "-m", module, *arguments),
         stdin=DEVNULL,
         stdout=PIPE,
         stderr=PIPE,

@@ -20,6 +20,9 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
+from gym_gui.core.own_code import hash_of
+from gym_gui.core.records import check_run_format
+from gym_gui.core.trust import Need, Origin, Subject
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml
@@ -30,7 +33,7 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers import discovery as _discovery  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from mosaic_worker.plain_files import read_file
 
-__all__ = ["Limits", "describe", "load_experiment", "needs_code", "resolve_secrets"]
+__all__ = ["Limits", "describe", "load_experiment", "need_of_program", "needs_code", "resolve_secrets"]
 
 MAX_FILE_BYTES: Final = {".py": 2**20, ".yaml": 2**20, ".yml": 2**20, ".json": 64 * 2**20}
 """By suffix; a ``run.json`` may list a million seeds."""
@@ -50,6 +53,12 @@ def needs_code(path: str | Path) -> bool:
     except NotLiteralError:
         return True
     return False
+
+
+def need_of_program(path: str | Path) -> Need:
+    """What has to be allowed before an experiment that is a program is run to be looked at."""
+    file = _locate(Path(path)).resolve()
+    return Need(Subject("program", str(file), hash_of(file)), str(path), "is a program:")
 
 
 def load_experiment(
@@ -76,10 +85,12 @@ def load_experiment(
         data = _python_data(file, source, allow_code, limits or Limits())
     elif file.suffix == ".json":
         data = _parse_json(source, _label(file))
+        check_run_format(data, str(file))
     else:
         data = parse_yaml(source, _label(file))
     try:
-        experiment = experiment_from_data(data, episodes=episodes)
+        origin = Origin(str(file), str(file.absolute().parent))
+        experiment = experiment_from_data(data, episodes=episodes, origin=origin)
     except ConfigError as error:
         raise ExperimentError(f"{_label(file)}: {error.message}", fix=error.fix) from None
     return _anchored(experiment, file.absolute().parent)

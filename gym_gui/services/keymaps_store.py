@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.formats import NewerFormatError, check_format
 from gym_gui.services.store import Store
 from mosaic_worker.plain_files import read_file
 
@@ -58,6 +59,7 @@ class KeymapsStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._maps: dict[KeymapName, dict[str, Any]] | None = None
+        self._newer: NewerFormatError | None = None
 
     def apply(self, name: KeymapName, scheme: KeyScheme) -> KeyScheme:
         """The person's own keys in place of ``scheme``'s, where there are any that fit."""
@@ -102,10 +104,13 @@ class KeymapsStore:
     def _read(self) -> dict[KeymapName, dict[str, Any]]:
         try:
             data: Any = json.loads(read_file(self.path, links=True))
-            if data["format"] != _FORMAT:
-                raise ValueError(f"its format is {data['format']!r}, not {_FORMAT}")
+            check_format(str(self.path), data["format"], _FORMAT)
             return dict(map(_entry, data["maps"]))
         except FileNotFoundError:
+            return {}
+        except NewerFormatError as error:
+            _log.warning("%s; keys are as by default", error)
+            self._newer = error
             return {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             _log.warning("%s cannot be read and is left aside: %s; keys are as by default", self.path, error)
@@ -115,6 +120,8 @@ class KeymapsStore:
             return {}
 
     def _write(self) -> None:
+        if self._newer is not None:
+            raise self._newer
         maps = [
             {"family": name.family, "actions": list(name.actions), "player": name.player, **saved}
             for name, saved in self._load().items()

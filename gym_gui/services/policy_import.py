@@ -89,7 +89,8 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
         )
     name = request.name or path.stem
     with incoming(library, name) as folder:
-        _run(definition, _arguments(path, folder, request), timeout_s)
+        arguments = _arguments(path, folder, request)
+        _run(definition, arguments, timeout_s, own_environment=":" in request.env_id)
         return admit(library, folder, name, request.licence)
 
 
@@ -151,16 +152,20 @@ def _arguments(path: Path, folder: Path, request: ImportRequest) -> list[str]:
     ]
 
 
-def _run(definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float) -> None:
+def _run(
+    definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, own_environment: bool
+) -> None:
     """Run the worker's importer; nothing it started is left."""
     assert definition.imports is not None
     tag = f"import-{ULID()}"
     python = str(definition.launch.python or sys.executable)
     environment = worker_environment(definition, tag)
     guard(environment)
+    if own_environment:
+        environment["PYTHONPATH"] = _with_here(environment.get("PYTHONPATH", ""))
     process = subprocess.Popen(
         [python, "-m", definition.imports.entry, *arguments],
-        env={**environment, "PYTHONPATH": _with_here(environment.get("PYTHONPATH", ""))},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

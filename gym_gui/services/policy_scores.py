@@ -17,6 +17,7 @@ from typing import Any, Final, cast
 
 from gym_gui import __version__
 from gym_gui.core.errors import UsageError
+from gym_gui.core.formats import check_format
 from gym_gui.services.policy_files import PolicyFile
 from mosaic_worker.plain_files import read_file
 
@@ -77,8 +78,7 @@ class PolicyScore:
             ValueError: It is none.
         """
         try:
-            if data["format"] != FORMAT:
-                raise ValueError(f"a score of format {data['format']!r}")
+            check_format("the score", data["format"], FORMAT)
             returns = tuple(float(r) for r in data["returns"])
             seeds = tuple(int(s) for s in data["seeds"])
             score = cls(returns, seeds, str(data["scored_at"]), str(data["version"]))
@@ -104,16 +104,17 @@ class ScoreStore:
         try:
             data: Any = json.loads(read_file(self._path(policy), links=True))
             return PolicyScore.from_json(cast("Mapping[str, Any]", data))
-        except (OSError, ValueError):
+        except (OSError, ValueError, UsageError):
             return None
 
     def keep(self, policy: PolicyFile, score: PolicyScore) -> None:
         """Keep a score in place of an earlier one.
 
         Raises:
-            UsageError: The folder cannot be written.
+            UsageError: The folder cannot be written, or a later version has kept a score there.
         """
         path = self._path(policy)
+        self._spare_newer(path)
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -122,6 +123,14 @@ class ScoreStore:
         except OSError as error:
             problem = f"the score cannot be kept in {self.folder}: {error.strerror or error}"
             raise UsageError(problem, fix="Set MOSAIC_DATA_DIR to a folder that can be written") from error
+
+    def _spare_newer(self, path: Path) -> None:
+        try:
+            data: Any = json.loads(path.read_text("utf-8"))
+            number = data.get("format")
+        except (OSError, ValueError, AttributeError):
+            return
+        check_format(str(path), number, FORMAT)
 
     def _path(self, policy: PolicyFile) -> Path:
         about = policy.description

@@ -17,6 +17,7 @@ from gym_gui.core.checks import ConfigError, Plain, folder_name
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.trust import Origin
 from mosaic_worker.plain_files import read_file
 
 SUFFIX: Final = ".preset.json"
@@ -159,7 +160,9 @@ def read_preset(path: Path) -> tuple[str, OperatorConfig]:
     content = _content(path)
     try:
         # A configuration on the way to being complete is kept as well.
-        experiment = experiment_from_data({"operators": [content.get("operator")]}, complete=False)
+        data = {"operators": [content.get("operator")]}
+        origin = Origin(str(path), str(path.absolute().parent))
+        experiment = experiment_from_data(data, complete=False, origin=origin)
     except ConfigError as error:
         place = error.where.removeprefix("operators[0].")
         raise PresetError(f"{path.name}: {place}: {error.problem}", fix=error.fix) from None

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from ulid import ULID
@@ -26,7 +26,7 @@ from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_digest import KEY
-from gym_gui.core.records import is_open
+from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
 from mosaic_worker.plain_files import lines, make_folder, open_file, read_file, replace_file
 from mosaic_worker.training_files import cut_half_line
 
@@ -138,7 +138,7 @@ class Recorder:
         run_id = str(ULID())
         folder = out / run_id
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        full = {"format": 1, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
+        full = {"format": RUN_FORMAT, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
         recorder = cls(folder, full)
         try:
             folder.mkdir(parents=True)
@@ -377,7 +377,9 @@ def read_header(folder: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {exc}") from exc
     if not isinstance(header, dict) or "experiment" not in header:
         raise UsageError(f"{path} is no run description")
-    return header  # pyright: ignore[reportUnknownVariableType]  # JSON
+    content = cast("dict[str, Any]", header)
+    check_run_format(content, str(path))
+    return content
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Any]]:

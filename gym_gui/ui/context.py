@@ -9,12 +9,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from PyQt6.QtCore import QObject, QSettings, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.trust import NotAllowedError
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import CommandRegistry
 from gym_gui.ui.settings import SettingsStore
@@ -141,6 +143,9 @@ class AppContext(QObject):
         error = task.exception()
         if error is None:
             return
+        action = None
+        if isinstance(error, NotAllowedError):
+            action = ("Look and allow…", partial(self.ask_trust, error))
         if isinstance(error, MosaicError):
             _log.info("%s failed: %s", what, error)
             message = str(error)
@@ -148,7 +153,19 @@ class AppContext(QObject):
             _log.error("%s failed: %s", what, error, exc_info=error)
             message = f"{what} failed: {error or type(error).__name__}. The log has the details"
         if not self._closing:
-            self.noticed.emit(Notice(message[:1].upper() + message[1:], "error"))
+            self.noticed.emit(Notice(message[:1].upper() + message[1:], "error", action))
+
+    def ask_trust(self, error: NotAllowedError, then: Callable[[], object] | None = None) -> None:
+        """Ask whether what a file names may be used.
+
+        Args:
+            error: What was refused.
+            then: Called where the person allows it; by default they are told to try again.
+        """
+        from gym_gui.ui.trust_dialog import ask
+
+        again = partial(self.notify, "It is allowed now. Start it again", "ok")
+        ask(error, then or again, self.place.window() if self.place is not None else None)
 
     # ------------------------------------------------------------------ what there is
 

@@ -38,7 +38,7 @@ def guard(environment: Mapping[str, str]) -> None:
         return
     inherited = {k: v for k, v in os.environ.items() if k in environment and k != TAG}
     _wardens[here] = subprocess.Popen(
-        [sys.executable, "-m", "gym_gui.workers.warden", program_tag(), str(here)],
+        [sys.executable, "-P", "-m", "gym_gui.workers.warden", program_tag(), str(here)],
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

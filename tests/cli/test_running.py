@@ -32,7 +32,7 @@ FAULTY: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_failed_episode_has_its_reason_and_the_others_go_on(mosaic: Mosaic) -> None:
     bad = [{"id": name, **faulty} for name, (faulty, _) in FAULTY.items()]
     path = experiment(mosaic.home, *bad, {"id": "good"})
-    done = mosaic("run", path, "--json", PYTHONPATH=str(ROOT))
+    done = mosaic("run", path, "--trust", "--json", PYTHONPATH=str(ROOT))
     assert done.status == 1, done.err
     result = done.json()
     assert (result["status"], result["episodes"], result["failed"]) == ("failed", 8, 6)
@@ -101,7 +101,7 @@ def test_an_environment_of_ones_own_lies_in_the_working_directory(mosaic: Mosaic
     (mosaic.home / "my_arena.py").write_text(
         "import gymnasium\ndef make(**kwargs):\n    return gymnasium.make('CartPole-v1', **kwargs)\n"
     )
-    done = mosaic("run", experiment(mosaic.home, {"task": "my_arena:make"}), "--json")
+    done = mosaic("run", experiment(mosaic.home, {"task": "my_arena:make"}), "--trust", "--json")
     assert done.json()["status"] == "completed"
     assert mosaic("envs", "check", "my_arena:make").status == 0
 

@@ -52,7 +52,8 @@ class Mosaic:
         kept = {
             k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TERM")
         }
-        self.env = {**kept, **started.variables, "MOSAIC_DATA_DIR": str(home / "data"), "TERM": "xterm"}
+        own = {"MOSAIC_DATA_DIR": str(home / "data"), "MOSAIC_CONFIG_DIR": str(home / "config")}
+        self.env = {**kept, **started.variables, **own, "TERM": "xterm"}
 
     def __call__(self, *arguments: str | Path, **env: str) -> Done:
         """Run a command in this process; no traceback, and no control codes, whatever it is."""

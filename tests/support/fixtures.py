@@ -29,6 +29,7 @@ def offspring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offsp
         runtime = Path(short)
         monkeypatch.setenv("MOSAIC_RUNTIME_DIR", str(runtime))
         monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
+        monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path / "config"))
         before = strangers(_SHARED_MEMORY)
         yield family
         family.assert_none()

@@ -177,7 +177,11 @@ def make_folder(path: AnyPath, *, inside: AnyPath) -> None:
 
 
 def replace_file(
-    path: AnyPath, data: Union[bytes, Iterable[bytes]], *, inside: Optional[AnyPath] = None
+    path: AnyPath,
+    data: Union[bytes, Iterable[bytes]],
+    *,
+    inside: Optional[AnyPath] = None,
+    mode: int = 0o666,
 ) -> None:
     """Write a file so that at every moment it is the old one or the new one, whole and on the disk.
 
@@ -185,6 +189,7 @@ def replace_file(
         path: The file; where it is a link, the link is replaced.
         data: Its content, or its parts in order.
         inside: As for :func:`open_file`.
+        mode: Who may read and write it, less what the umask takes away.
 
     Raises:
         UnsafeFileError: A link stands between ``inside`` and the file.
@@ -196,7 +201,7 @@ def replace_file(
             os.unlink(pending, dir_fd=folder)
         try:
             flags = _FLAGS["xb"] | _FILE | _NO_LINK
-            with os.fdopen(os.open(pending, flags, 0o666, dir_fd=folder), "wb") as file:
+            with os.fdopen(os.open(pending, flags, mode, dir_fd=folder), "wb") as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
                 file.flush()
                 os.fsync(file.fileno())

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome, SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter, adapt
 from gym_gui.core.paradigms.select import APIS
+from gym_gui.core.trust import TYPED, Origin
+from gym_gui.envs.factories import Factory
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
-from gym_gui.envs.index import is_installed
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
@@ -71,30 +72,40 @@ class CustomFamily(Family):
         return registered.all()
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        """A registered name, else ``module:factory`` taken at its word.
-
-        Raises:
-            UsageError: There is no such module.
-        """
+        """A registered name, else ``module:factory`` taken at its word."""
         known = {spec.id: spec for spec in registered.all()}
         for name in names:
             if name in known:
                 return known[name]
             if _POINT.match(name):
                 package = name.partition(":")[0].partition(".")[0]
-                if not is_installed(package):
-                    raise UsageError(f"there is no module {package!r}, needed for {name!r}")
                 return self.spec(name, name, package=package, traits={"api_unknown": True})
         return None
 
+    def named_by(self, spec: EnvSpec, origin: Origin) -> EnvSpec:
+        """The environment as ``origin`` names it: what is not registered is looked for from there.
+
+        Raises:
+            UsageError: There is no such module.
+        """
+        if callable(spec.entry_point) or spec.id != spec.entry_point:
+            return spec
+        factory = Factory(spec.entry_point, origin)
+        factory.locate()
+        return replace(spec, traits={**spec.traits, "factory": factory})
+
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        factory = spec.entry_point if callable(spec.entry_point) else _load(spec.entry_point)
+        factory = spec.entry_point if callable(spec.entry_point) else self._factory(spec).load()
         kwargs = dict(env_kwargs)
         if render_mode is not None and _accepts(factory, "render_mode"):
             kwargs.setdefault("render_mode", render_mode)
         if len(spec.apis) > 1 and _accepts(factory, "api", by_name=True):
             kwargs.setdefault("api", spec.api)
         return factory(**kwargs)
+
+    def _factory(self, spec: EnvSpec) -> Factory:
+        """What was found when it was named; one that was registered by its name was so from Python."""
+        return spec.traits.get("factory") or Factory(str(spec.entry_point), TYPED)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
@@ -122,23 +133,6 @@ class CustomFamily(Family):
     def success(self, environment: Environment) -> bool | None:
         alone = environment.adapter.possible_agents == ("agent_0",)
         return success_in_info(environment) if alone else None
-
-
-def _load(point: str) -> Callable[..., Any]:
-    module_name, _, path = point.partition(":")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and module_name.startswith(error.name):
-            raise UsageError(f"there is no module {error.name!r}, needed for {point!r}") from error
-        raise
-    for part in path.split("."):
-        if not hasattr(found, part):
-            raise UsageError(f"{module_name} has no {path!r}")
-        found = getattr(found, part)
-    if not callable(found):
-        raise UsageError(f"{point!r} is no function or class")
-    return found
 
 
 def _accepts(factory: Callable[..., Any], name: str, *, by_name: bool = False) -> bool:

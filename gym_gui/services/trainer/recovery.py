@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
+from gym_gui.core.formats import check_format
 from gym_gui.services.trainer.folder import EVENTS, REQUEST, Follower, RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, RunRecord
 from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.request import REQUEST_FORMAT
 from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, place_of, was_cancelled
 
 _log = logging.getLogger(__name__)
@@ -42,6 +44,7 @@ def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[Ru
 
 def _found(path: Path, asked: Mapping[str, Any], why: str) -> tuple[RunRecord, RunPlan]:
     folder = RunFolder(path)
+    check_format(str(path / REQUEST), asked.get("format_version"), REQUEST_FORMAT)
     place = place_of(folder) or Place((path / REQUEST).stat().st_mtime)
     plan = RunPlan(resume=place.resume)
     limits, problem = _limits(asked)

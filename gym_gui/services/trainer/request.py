@@ -14,7 +14,9 @@ from ulid import ULID
 
 import gym_gui
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.envs import resolve
+from gym_gui.core.formats import check_format
+from gym_gui.core.trust import TYPED, Origin, require
+from gym_gui.envs import needs_of, resolve
 from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
@@ -22,6 +24,9 @@ from gym_gui.services.trainer.settings_text import flags_of, texts_of_flags
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
+
+REQUEST_FORMAT = 1
+"""Form of ``train.json``."""
 
 _OWN_FLAGS = {
     "algo": "Give the algorithm once, as --algo",
@@ -88,6 +93,7 @@ class TrainRequest:
         run_id: str = "",
         action: str = "",
         observation: str = "",
+        origin: Origin = TYPED,
     ) -> TrainRequest:
         """Check a training.
 
@@ -106,6 +112,7 @@ class TrainRequest:
             run_id: Its id; a new one by default.
             action: Kind of the environment's actions (``discrete``, ``continuous``, …), if known.
             observation: Kind of its observations (``vector``, ``image``), if known.
+            origin: The file that names the environment, where a person does not.
 
         Raises:
             UnknownNameError: No such algorithm, environment or setting; names the nearest.
@@ -117,7 +124,8 @@ class TrainRequest:
                 f"worker {definition.type_id} does not train", fix="`mosaic workers list` shows which do"
             )
         name = _algorithm(definition, definition.train, algo)
-        spec = resolve(env)
+        spec = resolve(env, origin=origin)
+        require(needs_of(spec, {}), origin)
         schema = read_schemas(definition).get(name)
         wrong = definition.capabilities.mismatches(paradigm=spec.paradigm, env_type=spec.env_type)
         if schema is not None and (misfit := schema.misfit(action, observation)):
@@ -175,7 +183,7 @@ class TrainRequest:
     def row(self, limits: RunLimits | None = None) -> dict[str, Any]:
         """The content of ``train.json``."""
         return {
-            "format_version": 1,
+            "format_version": REQUEST_FORMAT,
             "run_id": self.run_id,
             "title": self.title,
             "worker": self.definition.type_id,
@@ -230,6 +238,8 @@ class KeptRequest:
             UsageError: There is neither, or what there is is damaged.
         """
         row = RunFolder(folder).read(REQUEST)
+        if row is not None:
+            check_format(str(folder / REQUEST), row.get("format_version"), REQUEST_FORMAT)
         if row is None and holds_checkpoint(folder):
             return cls._of_policy(folder)
         if row is None:

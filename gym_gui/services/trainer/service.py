@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.trust import Origin
 from gym_gui.services.trainer.folder import REQUEST, Follower, RunFolder
 from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import STOP_GRACE_S, TrainingFailedError, TrainingProcess
@@ -136,6 +137,7 @@ def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerType
         resume=True,
         title=kept.title,
         run_id=kept.run_id,
+        origin=Origin(str(folder / REQUEST)),
     )
 
 

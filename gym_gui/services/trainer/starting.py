@@ -80,7 +80,7 @@ def stop_daemon(store: Store, within: float = STOP_S) -> Address | None:
 def _start(store: Store, options: tuple[str, ...]) -> Address:
     log = log_file(store)
     ready, told = os.pipe()
-    command = [sys.executable, "-m", "gym_gui", "daemon", *options]
+    command = [sys.executable, "-P", "-m", "gym_gui", "daemon", *options]
     try:
         _make_room(log)
         with open_file(log, "ab", permissions=0o600) as said:

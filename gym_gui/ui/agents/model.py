@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -19,6 +20,7 @@ from gym_gui.controllers.finding import Finding, Level
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.operators.knowledge import Knowledge
 
 if TYPE_CHECKING:
@@ -271,6 +273,9 @@ class ConfigurationModel(QObject):
             self.checks = await self._knowledge.checks()
             sheet = await self._probe.describe(draft.request())
         except MosaicError as error:
+            if isinstance(error, NotAllowedError):
+                ask = partial(self._context.ask_trust, error)
+                self._context.notify(str(error), "warning", ("Look and allow…", ask))
             if self._look is me:
                 self._look, self.trouble = None, str(error)
                 self.looking_changed.emit(False)

@@ -318,6 +318,7 @@ def control_for(setting: Setting, parent: QWidget | None = None) -> SettingContr
         "number": NumberControl,
         "policy": PathControl,
         "file": PathControl,
+        "program": PathControl,
         "list": ListControl,
         "secret": SecretControl,
         "server": ServerControl,

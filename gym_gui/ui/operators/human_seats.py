@@ -90,7 +90,8 @@ class OperatorHumans(QObject):
 
         cards = PlayCards(self._context.store.cache_dir(CARDS_FOLDER))
         try:
-            card = await cards.card(config.task, config.env_name or None, config.api, dict(config.env_kwargs))
+            kwargs = dict(config.env_kwargs)
+            card = await cards.card(config.task, config.env_name or None, config.api, kwargs, config.origin)
         except MosaicError as error:
             # The operator itself cannot start either, and says so on its card.
             _log.info("the keys of %s are not known: %s", config.task, error)

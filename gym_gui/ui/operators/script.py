@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui import theme
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
@@ -186,11 +188,19 @@ class ScriptExperimentWidget(QWidget):
             experiment = await read_experiment(path, allow_code=allow_code)
             self.card.say("Looking at its environments…")
             plan = await plan_experiment(experiment, self._knowledge)
+        except NotAllowedError as error:
+            self.card.say("It names code or programs that have not been allowed.")
+            self._say(InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask, error))))
+            self._ask(error)
+            return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
             self._say(InlineMessage("error", str(error), ("Read it again", self._on_again)))
             return
         self._take(plan)
+
+    def _ask(self, error: NotAllowedError) -> None:
+        self._context.ask_trust(error, self._on_again)
 
     def _on_agreed(self) -> None:
         if self._path is not None and not self.busy:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.trust import Need, require
 
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
@@ -110,10 +112,25 @@ async def is_program(path: Path) -> bool:
 
 
 async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> ScriptPlan:
-    """Find out what an experiment will do, and whether it can."""
+    """Find out what an experiment will do, and whether it can.
+
+    Raises:
+        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+    """
     await knowledge.checks()  # by then the workers have been found
+    await asyncio.to_thread(_see_allowed, experiment)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or _cores())
+
+
+def _see_allowed(experiment: Experiment) -> None:
+    from gym_gui.controllers.casting import needs_of
+
+    needs: list[Need] = []
+    for operator in experiment.operators:
+        with suppress(MosaicError):  # told with the operator's row
+            needs += needs_of(operator)
+    require(list(dict.fromkeys(needs)), experiment.operators[0].origin)
 
 
 async def _plan_operator(

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from gym_gui.core.trust import TYPED, Origin
+
 if TYPE_CHECKING:
     from gym_gui.controllers.candidates import Candidate
     from gym_gui.controllers.play_card import PlayCard, PlayCards
@@ -77,7 +79,8 @@ async def open_environment(page: PlayPage, task: str, config: OperatorConfig | N
     opening = page.opening
     cards = await opening.prepare()
     env_name = (config.env_name if config is not None else "") or None
-    facts = await asyncio.to_thread(_facts, task, env_name)
+    origin = config.origin if config is not None else TYPED
+    facts = await asyncio.to_thread(_facts, task, env_name, origin)
     clock = _clock(facts)
     started = config is not None or facts.single
     if started:
@@ -85,7 +88,8 @@ async def open_environment(page: PlayPage, task: str, config: OperatorConfig | N
         page.start_game(config or _alone(facts.env_id, clock), clock, "rgb_array")
         await page.first_look(_HEAD_START_S)
     api = config.api if config is not None else None
-    card = await cards.card(task, env_name, api, dict(config.env_kwargs) if config is not None else None)
+    kwargs = dict(config.env_kwargs) if config is not None else None
+    card = await cards.card(task, env_name, api, kwargs, origin)
     opening.candidates = await asyncio.to_thread(_candidates, card, opening.context.store)
     render = _render(card)
     if not started:
@@ -101,10 +105,10 @@ def _import_engine() -> None:
     import gym_gui.host.client  # noqa: F401
 
 
-def _facts(task: str, env_name: str | None) -> _Facts:
+def _facts(task: str, env_name: str | None, origin: Origin) -> _Facts:
     from gym_gui import envs
 
-    spec = envs.resolve(task, env_name=env_name)
+    spec = envs.resolve(task, env_name=env_name, origin=origin)
     pace = envs.families()[spec.family].pace(spec)
     return _Facts(spec.id, spec.api == "gymnasium", pace.realtime, pace.rate)
 

@@ -243,6 +243,7 @@ class PoliciesView(QWidget):
 
         self.facts.set_measuring(True)
         try:
+            await asyncio.to_thread(_see_allowed, policy)
             done = await run_apart("gym_gui", "policies", "score", policy.name, "--json")
         finally:
             self.facts.set_measuring(False)
@@ -334,3 +335,10 @@ def _dropped(event: QDropEvent) -> Path | None:
     data = event.mimeData()
     urls = data.urls() if data is not None else []
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
+
+
+def _see_allowed(policy: PolicyEntry) -> None:
+    """Have the window ask, which can; the process that plays it could only refuse."""
+    from gym_gui.evaluation import see_allowed
+
+    see_allowed(policy.file)

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from gym_gui.core.checks import ConfigError, folder_name
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.formats import check_format
 from mosaic_worker.plain_files import read_file
 
 SUFFIX: Final = ".training.json"
@@ -118,7 +119,9 @@ class TrainingPresets:
             raise TrainingPresetError(f"{path} cannot be read: {error.strerror or error}") from None
         except (ValueError, RecursionError):
             data = None
-        if not isinstance(data, dict) or cast("dict[str, Any]", data).get(_KEY) != FORMAT:
+        if isinstance(data, dict):
+            check_format(str(path), cast("dict[str, Any]", data).get(_KEY), FORMAT)
+        if not isinstance(data, dict) or _KEY not in data:
             raise TrainingPresetError(
                 f"{path.name} is no preset of a training", fix="Delete it, or save it anew"
             )

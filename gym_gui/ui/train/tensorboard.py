@@ -97,7 +97,7 @@ class TensorBoard:
         await self._end()
         self._tag = str(ULID())
         tie = [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid())]
-        serve = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder)]
+        serve = [sys.executable, "-P", "-m", "tensorboard.main", "--logdir", str(folder)]
         where = ["--host", "127.0.0.1", "--port", "0", "--reload_interval", "5"]
         try:
             self._child = await spawn(

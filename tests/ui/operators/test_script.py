@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
 
 from gym_gui.analysis import open_run
+from gym_gui.core import trust
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.script import ScriptExperimentWidget
@@ -155,3 +157,46 @@ def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tm
 def test_words_for_times_and_counts():
     assert [time_words(s) for s in (0.2, 45, 200, 7500)] == ["1 s", "45 s", "3 min", "2 h 05 min"]
     assert count_words(1, "episode") == "1 episode" and count_words(1200, "step") == "1,200 steps"
+
+
+MAZE = """
+from pathlib import Path
+import gymnasium
+(Path(__file__).parent / "ran").touch()
+def make(**kwargs):
+    return gymnasium.make("CartPole-v1", **kwargs)
+"""
+
+
+@pytest.fixture
+def asked(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, monkeypatch: Any) -> Any:
+    """The dialog that opens with an experiment which names code beside it."""
+    monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path / "config"))
+    (tmp_path / "maze.py").write_text(MAZE)
+    script.open(experiment(tmp_path, task="maze:make"))
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    (dialog,) = (w for w in QApplication.topLevelWidgets() if w.objectName() == "trust-dialog")
+    assert not (tmp_path / "ran").exists()
+    yield dialog
+    trust.begin()  # what a test has allowed once
+
+
+def test_code_that_a_file_names_is_asked_for_by_name(
+    asked: Any, script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    told = " ".join(label.text() for label in asked.findChildren(QLabel))
+    for words in (str(tmp_path / "experiment.json"), "maze:make", f"code in {tmp_path}"):
+        assert words in told
+    asked.findChild(QPushButton, "trust-refuse").click()
+    assert script.plan is None and "not been allowed" in script.message.text
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(("button", "kept"), [("trust-once", False), ("trust-always", True)])
+def test_code_that_was_allowed_plays(
+    asked: Any, script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, button: str, kept: bool
+):
+    asked.findChild(QPushButton, button).click()
+    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    assert script.plan.playable
+    assert (tmp_path / "config" / "trust.json").exists() is kept

@@ -1,0 +1,208 @@
+"""Environments named ``module:factory``: found, allowed, imported."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from gym_gui.core import own_code
+from gym_gui.core.errors import UsageError
+from gym_gui.core.own_code import OwnModule
+from gym_gui.core.trust import (
+    Need,
+    Origin,
+    RefusedError,
+    Subject,
+    allow,
+    granted,
+    is_allowed,
+    is_asked,
+    is_enforced,
+    require,
+)
+from gym_gui.envs.index import is_installed
+
+
+@dataclass(frozen=True)
+class Factory:
+    """What makes an environment, by its name.
+
+    Attributes:
+        point: ``module:factory``.
+        origin: Who names it.
+    """
+
+    point: str
+    origin: Origin
+
+    @property
+    def module(self) -> str:
+        """The module's name, with dots."""
+        return self.point.partition(":")[0]
+
+    @cached_property
+    def _typed(self) -> Subject:
+        return Subject("name", self.point)
+
+    @cached_property
+    def _is_own_word(self) -> bool:
+        """Whether the person has named it, here or in the process that this one acts for."""
+        if not is_asked(self.origin):
+            return True
+        own = self.origin.folder and own_code.in_folder(self.module, Path(self.origin.folder))
+        return not own and is_allowed(self._typed)
+
+    def locate(self) -> None:
+        """See that there is such a module; imports nothing.
+
+        Raises:
+            UsageError: There is none, with where it was looked for.
+        """
+        if self._is_own_word:
+            _look_here_last()
+            if not is_installed(self.module.partition(".")[0]):
+                raise self._missing(["what is installed"])
+        elif self._found is None:
+            raise self._missing([str(folder) for folder in self._folders])
+
+    @cached_property
+    def _found(self) -> OwnModule | None:
+        within = (own_code.in_folder(self.module, folder) for folder in self._folders)
+        return next((found for found in within if found), None) or own_code.installed(self.module)
+
+    @property
+    def _folders(self) -> Iterator[Path]:
+        """The experiment's folder, then the working directory."""
+        here = [Path(self.origin.folder)] if self.origin.folder else []
+        with suppress(FileNotFoundError):
+            here.append(Path.cwd())
+        yield from dict.fromkeys(folder.resolve() for folder in here)
+
+    def _missing(self, places: list[str], module: str = "") -> UsageError:
+        package = module or self.module.partition(".")[0]
+        with suppress(FileNotFoundError):
+            places = list(dict.fromkeys([*places, str(Path.cwd())]))
+        where = " nor in ".join(dict.fromkeys([*places, "what is installed"]))
+        return UsageError(
+            f"there is no module {package!r}, needed for {self.point!r}: not in {where}",
+            fix="Put it beside the experiment file, or install its package",
+        )
+
+    def needs(self) -> list[Need]:
+        """What a person has to allow before it is imported.
+
+        Raises:
+            RefusedError: It is a part of Python itself, which is no environment.
+            UsageError: There is no such module.
+        """
+        if self._is_own_word:
+            subjects = [self._typed] if is_enforced() else [self._typed, *self._place()]
+            return [Need(subject, self.point, "imports") for subject in subjects]
+        found = self._found
+        if found is None:
+            self.locate()
+            raise AssertionError("it was found just now")
+        if found.installed and own_code.is_standard(self.module):
+            raise RefusedError(
+                f"{self.origin.file} names {self.point!r}, and {found.package} is a part of Python itself",
+                fix="Name a function or class of your own that makes one",
+            )
+        kind = "package" if found.installed else "folder"
+        return [Need(Subject(kind, str(found.root), found.sha256), self.point, "imports")]
+
+    def _place(self) -> Iterator[Subject]:
+        """Where this process's import path has it, for one that acts for it."""
+        spec = importlib.util.find_spec(self.module.partition(".")[0])
+        if spec is not None and spec.origin is not None and spec.has_location:
+            folder = Path(spec.origin).parent
+            place = folder.parent if spec.submodule_search_locations else folder
+            if str(place) in sys.path and "site-packages" not in place.parts:
+                yield Subject("path", str(place))
+
+    def load(self) -> Callable[..., Any]:
+        """Import it.
+
+        Raises:
+            NotAllowedError: A file names it, and nobody has allowed that.
+            UsageError: It is not there, or is nothing that can be called.
+        """
+        if self._is_own_word:
+            _look_here_last()
+            allow([self._typed, *self._place()])  # a file may name it too, while this process lives
+            return self._resolved(lambda: importlib.import_module(self.module), None)
+        require(self.needs(), self.origin)
+        found = self._found
+        assert found is not None
+        return self._resolved(found.load, found)
+
+    def _resolved(self, load: Callable[[], Any], own: OwnModule | None) -> Callable[..., Any]:
+        try:
+            module = load()
+        except ModuleNotFoundError as error:
+            if error.name and self.module.startswith(error.name):
+                raise self._missing([] if own is None else [str(own.root)], error.name) from error
+            raise
+        found: Any = module
+        path = self.point.partition(":")[2]
+        for part in path.split("."):
+            if not hasattr(found, part):
+                raise UsageError(f"{self.module} has no {path!r}")
+            found = getattr(found, part)
+            if own is not None and not own_code.belongs(found, own, module):
+                raise RefusedError(
+                    f"{self.origin.file} names {self.point!r}, which {self.module} imports from elsewhere",
+                    fix=f"Name what {self.module} itself defines",
+                )
+        if not callable(found):
+            raise UsageError(f"{self.point!r} is no function or class")
+        return found
+
+
+def _look_here_last() -> None:
+    """A person's own module lies where they are; last, so that it hides nothing.
+
+    In a process that acts for another one, what that one has on its own path comes before what is
+    installed, as it does there, and after what is Python's.
+    """
+    for subject in granted():
+        packages = next((n for n, place in enumerate(sys.path) if "site-packages" in place), len(sys.path))
+        if subject.kind == "path" and subject.name not in sys.path[:packages]:
+            sys.path.insert(packages, subject.name)
+    with suppress(FileNotFoundError):
+        here = str(Path.cwd())
+        if here not in sys.path:
+            sys.path.append(here)
+
+
+def path_needs(env_kwargs: Mapping[str, Any]) -> list[Need]:
+    """Paths among an environment's arguments: those that may lead out of where it looks."""
+    return [
+        Need(Subject("file", str(Path(text).expanduser().resolve())), text, "passes on")
+        for text in _texts(env_kwargs)
+        if _is_path(text)
+    ]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list, tuple)):
+        inner: Iterable[Any] = cast("Any", value.values() if isinstance(value, Mapping) else value)
+        for each in inner:
+            yield from _texts(each)
+
+
+def _is_path(text: str) -> bool:
+    if not text or "\n" in text or "\0" in text or len(text) > 4096:
+        return False
+    path = Path(text)
+    if path.is_absolute() or text.startswith(("~", "\\\\")) or ".." in path.parts:
+        return True
+    return len(path.parts) > 1 and path.exists()

@@ -1,0 +1,103 @@
+"""Asks whether what a file names may be imported or started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QDialog, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gym_gui.core import trust
+from gym_gui.core.errors import UsageError
+from gym_gui.core.trust import NotAllowedError
+from gym_gui.core.trust_file import TrustFile
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+
+_WHY = (
+    "Code that is imported, and programs that are started, can do whatever you can: read your files, "
+    "use the network, delete things. Allow it if you know where it comes from."
+)
+_ALWAYS = "“Allow always” holds until its content changes; mosaic trust list shows what is allowed."
+
+
+class TrustDialog(QDialog):
+    """Names exactly what would be used, and which file wants it.
+
+    Args:
+        error: What was refused.
+        parent: The window.
+    """
+
+    allowed = pyqtSignal()
+    """It may be used from now on."""
+
+    def __init__(self, error: NotAllowedError, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._error = error
+        self.setObjectName("trust-dialog")
+        self.setWindowTitle("Allow what a file names?")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(560)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.ROW)
+        column.addWidget(title_label("This file names code or programs of its own"))
+        column.addWidget(_plain(error.file, "trust-file"))
+        column.addSpacing(theme.STEP)
+        for number, need in enumerate(error.needs):
+            column.addWidget(_plain(f"It {need.words}", f"trust-need-{number}"))
+        column.addSpacing(theme.STEP)
+        column.addWidget(muted_label(_WHY, wrap=True))
+        column.addWidget(muted_label(_ALWAYS, wrap=True))
+        self.trouble = _plain("", "trust-trouble")
+        self.trouble.hide()
+        column.addWidget(self.trouble)
+        column.addSpacing(theme.STEP)
+        column.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        row.addStretch(1)
+        row.addWidget(QuietButton("Allow once", name="trust-once", on_click=self._on_once))
+        row.addWidget(QuietButton("Allow always", name="trust-always", on_click=self._on_always))
+        refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
+        refuse.setDefault(True)
+        row.addWidget(refuse)
+        return row
+
+    def _on_once(self) -> None:
+        trust.allow(need.subject for need in self._error.needs)
+        self._done()
+
+    def _on_always(self) -> None:
+        try:
+            TrustFile().add(need.subject for need in self._error.needs)
+        except UsageError as error:
+            self.trouble.setText(str(error))
+            self.trouble.show()
+            return
+        self._done()
+
+    def _done(self) -> None:
+        self.accept()
+        self.allowed.emit()
+
+
+def ask(error: NotAllowedError, then: Callable[[], object], parent: QWidget | None) -> TrustDialog:
+    """Open the dialog; ``then`` is called where the person allows it."""
+    dialog = TrustDialog(error, parent)
+    dialog.allowed.connect(then)
+    dialog.open()
+    return dialog
+
+
+def _plain(text: str, name: str) -> QLabel:
+    """Text from a file, shown as it is: no markup, whatever it says."""
+    label = QLabel(text)
+    label.setObjectName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

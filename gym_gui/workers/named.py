@@ -1,0 +1,68 @@
+"""What a worker's settings name that is not the worker's own: programs, files, servers."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gym_gui.core.own_code import hash_of
+from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.trust import Need, Subject
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+_PURPOSES = {"program": "starts", "file": "has its worker use", "prompts": "has its worker use"}
+
+
+def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[Need]:
+    """What a person has to allow before a worker gets settings from a file.
+
+    The manifest says which settings are a ``program``, a ``file``, a folder of ``prompts`` or a
+    ``server``. A server matters where a secret would be sent to it, unless it is on this machine.
+
+    Args:
+        definition: The worker.
+        settings: What the file gives; the manifest's own defaults need nothing.
+    """
+    return list(_needs(definition, settings))
+
+
+def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[Need]:
+    secret = any(parse_reference(value) for value in settings.values())
+    for setting in definition.settings_schema:
+        value = settings.get(setting.name)
+        own = (None, "", setting.default, definition.default_settings.get(setting.name))
+        if not isinstance(value, str) or value in own:
+            continue
+        if setting.type in _PURPOSES:
+            purpose = _PURPOSES[setting.type]
+            subject = _program(value) if setting.type == "program" else Subject("file", _absolute(value))
+            yield Need(subject, value, purpose)
+        elif setting.type == "server" and secret and not _is_local(value):
+            yield Need(Subject("server", value), value, "sends a secret to")
+    address = settings.get("address")  # of a worker on another machine, whoever it is
+    if isinstance(address, str) and not _is_local(f"tcp://{address}"):
+        yield Need(Subject("server", address), address, "plays by a worker at")
+
+
+def _program(value: str) -> Subject:
+    path = Path(_absolute(shutil.which(value) or value))
+    try:
+        return Subject("program", str(path), hash_of(path) if path.is_file() else "")
+    except OSError:
+        return Subject("program", str(path))
+
+
+def _absolute(value: str) -> str:
+    return str(Path(value).expanduser().resolve())
+
+
+def _is_local(address: str) -> bool:
+    try:
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
