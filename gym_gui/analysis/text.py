@@ -114,7 +114,7 @@ def render_text(summary: Summary, console: Console) -> None:
         for verdict in verdicts:
             style = "bold green" if verdict.decided else "bold"
             said = Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
-            console.print(Padding(said, (0, 0, 0, 2)) if task else said)
+            console.print(Padding(said, (0, 0, 0, 2), expand=False) if task else said)
     if summary.verdicts:
         console.print()
     for task, operators in by_task(summary).items():
