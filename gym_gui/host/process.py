@@ -8,7 +8,6 @@ import logging
 import math
 import os
 import secrets as random_secrets
-import shutil
 import sys
 import time
 from asyncio.subprocess import PIPE
@@ -25,6 +24,7 @@ from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
 from gym_gui.core.trust import Subject, handed_on
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
+from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
 from gym_gui.workers.spawn import Child, read_line, spawn
@@ -90,7 +90,7 @@ class HostProcess:
         self._name, self._operator, self._store = name, operator, store or Store()
         self._patience, self._farewell_s = patience_s, farewell_s
         self._tag = str(ULID())
-        self._folder: Path | None = None
+        self._folder: SocketFolder | None = None
         self._process: Child | None = None
         self._channel: grpc.aio.Channel | None = None
         self._call: Any = None
@@ -131,9 +131,9 @@ class HostProcess:
         """
         environment = handed_on(tagged(engine_environment(), self._tag), allowed)
         guard(environment)
-        folder = self._folder = self._store.runtime_dir() / f"h{random_secrets.token_hex(6)}"
+        self._folder = SocketFolder(self._store.runtime_dir())
+        folder = self._folder.path
         remove_after(folder)
-        folder.mkdir(mode=0o700)
         token = random_secrets.token_urlsafe(24)
         process = self._process = await self._spawn(folder / "h", environment, token, frames)
         create_task = asyncio.get_running_loop().create_task
@@ -192,7 +192,7 @@ class HostProcess:
 
     def _remove_folder(self) -> None:
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             self._folder = None
 
     # -- what is said ----------------------------------------------------------------------

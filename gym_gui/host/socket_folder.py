@@ -1,0 +1,69 @@
+"""A folder for one socket, which is removed even when everybody who should do so is killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_NAME = re.compile(r"h[0-9a-f]{12}")
+
+
+class SocketFolder:
+    """A new private folder, locked for as long as this process needs it.
+
+    The lock goes with the process, however that ends: whoever makes a folder next removes those
+    that nobody holds.
+
+    Args:
+        runtime: Where it is made; private to the user.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+
+    def __init__(self, runtime: Path) -> None:
+        with _locked(runtime):  # so that nobody sees the folder before it is held
+            _sweep(runtime)
+            self.path = runtime / f"h{secrets.token_hex(6)}"
+            self.path.mkdir(mode=0o700)
+            self._lock: int | None = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # a file system without locks, where nobody sweeps either
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        """Remove it, with all that is in it."""
+        if self._lock is not None:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = None
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _sweep(runtime: Path) -> None:
+    """Remove folders whose owners were killed."""
+    for entry in runtime.iterdir():
+        if _NAME.fullmatch(entry.name) is None:
+            continue
+        with suppress(OSError):
+            handle = os.open(entry, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(entry, ignore_errors=True)
+            finally:
+                os.close(handle)

@@ -1,0 +1,42 @@
+"""The fault campaign of ``scripts/faults.py``: a handful here, all of it with ``--full``."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gym_gui.workers.tree import TAG
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def campaign(*arguments: str, within: float) -> str:
+    """Carry faults out; each says how it went, and a table is printed at the end."""
+    inherited = {key: value for key, value in os.environ.items() if key != TAG}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts/faults.py"), *arguments],
+        env=inherited,
+        capture_output=True,
+        text=True,
+        timeout=within,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_handful_of_faults() -> None:
+    """A worker and a session that are killed, the program asked to end, a full disk, all guards killed."""
+    told = campaign("--only", "3,85,100,207,215", "--jobs", "2", within=300)
+    assert "5 of 5 faults" in told
+
+
+@pytest.mark.full
+def test_all_faults() -> None:
+    told = campaign(within=2400)
+    print(told)  # the figures of docs/faults.md
+    assert "BAD" not in told
