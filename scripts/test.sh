@@ -83,6 +83,8 @@ check "pyright" pyright --project pyproject.toml
 check "import rule" lint-imports --no-logo
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests
+# Beside nothing else; it prints the figures of docs/faults.md.
+[[ $marks == full* ]] && check "fault campaign" python scripts/faults.py
 check "coverage" measured
 
 printf '\n=== summary (%d s)\n' "$SECONDS"
