@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
@@ -203,7 +204,10 @@ def _respell(task: str) -> str | None:
 
 
 def warm(progress: Callable[[str], None] | None = None) -> float:
-    """Fill MultiGrid's compile cache (numba); the first time takes about 10 s.
+    """Fill MultiGrid's compile cache (numba).
+
+    All its environments share one signature of one function and of what that calls; the first time takes
+    about 25 s of one core, beside other work accordingly longer.
 
     Args:
         progress: Told in a sentence what goes on.
@@ -217,15 +221,37 @@ def warm(progress: Callable[[str], None] | None = None) -> float:
         if progress is not None:
             progress(text)
 
-    say("Compiling MultiGrid (about 10 s the first time)")
+    say("Compiling MultiGrid (about 25 s of one core the first time)")
     started = time.perf_counter()
     environment = make(_WARM_TASK)
     try:
-        adapter = environment.adapter
-        adapter.reset(seed=0)
-        adapter.step(dict.fromkeys(adapter.get_current_agents(), 0))
+        with _told_of_each(say, started):
+            adapter = environment.adapter
+            adapter.reset(seed=0)
+            adapter.step(dict.fromkeys(adapter.get_current_agents(), 0))
     finally:
         environment.close()
     took = time.perf_counter() - started
     say(f"MultiGrid is ready ({took:.1f} s)")
     return took
+
+
+@contextlib.contextmanager
+def _told_of_each(say: Callable[[str], None], started: float) -> Generator[None, None, None]:
+    """Say of each function of MultiGrid's that it is compiled; nothing where the cache has them."""
+    events: Any = importlib.import_module("numba.core.event")
+
+    def compiled(event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        if event.is_end and function.__module__.startswith("mosaic_multigrid"):
+            say(f"Compiling MultiGrid: {function.__name__} is ready ({time.perf_counter() - started:.0f} s)")
+
+    class Listener(events.Listener):
+        def on_start(self, event: Any) -> None:
+            pass
+
+        def on_end(self, event: Any) -> None:
+            compiled(event)
+
+    with events.install_listener("numba:compile", Listener()):
+        yield
