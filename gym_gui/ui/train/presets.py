@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from gym_gui.core.checks import ConfigError, folder_name
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.formats import check_format
+from gym_gui.core.formats import NewerFormatError, check_format
 from mosaic_worker.plain_files import read_file
 
 SUFFIX: Final = ".training.json"
@@ -120,7 +120,10 @@ class TrainingPresets:
         except (ValueError, RecursionError):
             data = None
         if isinstance(data, dict):
-            check_format(str(path), cast("dict[str, Any]", data).get(_KEY), FORMAT)
+            try:
+                check_format(str(path), cast("dict[str, Any]", data).get(_KEY), FORMAT)
+            except NewerFormatError as error:
+                raise TrainingPresetError(error.message, fix=error.fix) from None
         if not isinstance(data, dict) or _KEY not in data:
             raise TrainingPresetError(
                 f"{path.name} is no preset of a training", fix="Delete it, or save it anew"

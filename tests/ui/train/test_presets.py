@@ -22,13 +22,17 @@ def test_a_preset_is_kept_and_read(tmp_path: Path) -> None:
     assert presets.load("Mine") == PRESET
 
 
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"mosaic_training_preset": 2}', '{"mosaic_training_preset": 1}']
-)
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"mosaic_training_preset": 1}'])
 def test_what_is_none_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / f"Bad{SUFFIX}").write_text(content)
     with pytest.raises(TrainingPresetError, match=r"no preset|damaged"):
         TrainingPresets(tmp_path).load("Bad")
+
+
+def test_one_of_a_later_version_is_not_to_be_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / f"New{SUFFIX}").write_text('{"mosaic_training_preset": 2}')
+    with pytest.raises(TrainingPresetError, match="update"):
+        TrainingPresets(tmp_path).load("New")
 
 
 def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
