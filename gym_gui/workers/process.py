@@ -17,7 +17,7 @@ from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.log_sieve import shortened
 from gym_gui.workers.spawn import Child, last_line, read_line, spawn
-from gym_gui.workers.tree import kill_tree, members, own_mb, resident_mb, signal_name
+from gym_gui.workers.tree import kill_strays, kill_tree, members, own_mb, resident_mb, signal_name
 
 __all__ = ["Launch", "ProcessOutcome", "WorkerEvents", "WorkerProcess"]
 
@@ -165,6 +165,7 @@ class WorkerProcess(WorkerConnection):
         if exited.done():
             self.left_behind = await asyncio.to_thread(lambda: list(members(self.launch.tag)))
         await asyncio.to_thread(kill_tree, self.launch.tag)
+        await asyncio.to_thread(kill_strays)
         await self._process.parted()
         killed = status is not None and status < 0
         self._finish(ProcessOutcome(self._describe(problem, status), self._stopping, killed))

@@ -105,6 +105,36 @@ def kill_tree(tag: str, *, rounds: int = 300) -> int:
     return len(left)
 
 
+def kill_strays() -> None:
+    """SIGKILL descendants of this process that threw their environment away and lost their parent.
+
+    They have become its children (:func:`adopt_orphans`). What this process starts itself bears the
+    tag of the tree that it belongs to; where it belongs to none, nothing is done.
+    """
+    tag = os.environ.get(TAG, "").encode()
+    if not tag or sys.platform != "linux":
+        return
+    while strays := [pid for pid in _children() if _is_stray(pid, tag)]:
+        for pid in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError, ChildProcessError):
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+
+def _children() -> list[int]:
+    threads = Path("/proc/self/task").iterdir()
+    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+
+
+def _is_stray(pid: int, tag: bytes) -> bool:
+    try:
+        place = Path(f"/proc/{pid}")
+        # Without arguments it is in the midst of ``exec``, or over.
+        return tag not in (place / "environ").read_bytes() and (place / "cmdline").read_bytes() != b""
+    except OSError:
+        return False
+
+
 def signal_name(number: int) -> str:
     """``signal 9, SIGKILL``; real-time signals have no name of their own."""
     try:
