@@ -119,7 +119,11 @@ def mean_interval(
 
 def _between(low: float, high: float, share: Interval) -> Interval:
     """The interval of the mean of two values, from that of the share of the higher one."""
-    return share._replace(low=low + (high - low) * share.low, high=low + (high - low) * share.high)
+    def at(part: float) -> float:
+        # Rounding may lead past the end.
+        return min(high, max(low, low + (high - low) * part))
+
+    return share._replace(low=at(share.low), high=at(share.high))
 
 
 @lru_cache(maxsize=64)
@@ -260,4 +264,5 @@ def _iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.int64]) -> Fl
     cut = total // 4
     kept = np.clip(reached, cut, total - cut)
     weights = np.diff(kept, axis=1, prepend=cut)
-    return (weights @ x) / weights.sum(axis=1)
+    # Rounding may lead past the values.
+    return np.clip((weights @ x) / weights.sum(axis=1), x[0], x[-1])

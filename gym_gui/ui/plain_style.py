@@ -18,8 +18,9 @@ class PlainStyle(QProxyStyle):
     def __init__(self) -> None:
         super().__init__("Fusion")
 
-    def polish(self, thing: Any) -> Any:
+    # Three methods of one name in Qt; widgets are what is looked at.
+    def polish(self, widget: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Called once for each widget, before it is first shown."""
-        if isinstance(thing, QLabel) and thing.textFormat() == Qt.TextFormat.AutoText:
-            thing.setTextFormat(Qt.TextFormat.PlainText)
-        return super().polish(thing)
+        if isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.AutoText:
+            widget.setTextFormat(Qt.TextFormat.PlainText)
+        return super().polish(widget)
