@@ -119,6 +119,7 @@ def mean_interval(
 
 def _between(low: float, high: float, share: Interval) -> Interval:
     """The interval of the mean of two values, from that of the share of the higher one."""
+
     def at(part: float) -> float:
         # Rounding may lead past the end.
         return min(high, max(low, low + (high - low) * part))

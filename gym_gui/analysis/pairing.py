@@ -52,6 +52,12 @@ class Entry:
         return any(agent.worker_type == "rl" for agent in self.data.agents.values())
 
     @property
+    def begun_again(self) -> int:
+        """How many of its episodes were begun again, a process being lost."""
+        again = (r for r in self.run.record.retries if r.operator_id == self.operator.operator_id)
+        return len({r.episode_index for r in again})
+
+    @property
     def workers(self) -> str:
         """Who plays its slots."""
         return ", ".join(dict.fromkeys(agent.worker_id for agent in self.data.agents.values()))
@@ -146,7 +152,8 @@ def _operator_pair(a: Entry, b: Entry) -> tuple[Sides, Pairs]:
     first, second = (_rounds(e, _results(e, team, measure, score)) for e in (a, b))
     finished = not any(e.run.record.status in UNFINISHED for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
-    return sides, _paired(first, second, score, finished)
+    pairs = _paired(first, second, score, finished)
+    return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again))
 
 
 def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
@@ -271,6 +278,7 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
         stopped=sum(not e.failed for e in data.unfinished),
         bounds=_team_bounds(differences, shared),
         finished=entry.run.record.status not in UNFINISHED,
+        begun_again=(entry.begun_again, entry.begun_again),
     )
     return Sides("teams", entry.key, first, second, names[0], names[1], measure), pairs
 

@@ -72,6 +72,7 @@ class Pairs:
         bounds: What the mean difference could be, whatever the missing episodes had given.
         score: What a failed episode counts as, ``None`` where the experiment does not say.
         finished: Whether the runs have come to their end.
+        begun_again: Episodes of the first and the second that were begun again, a process being lost.
     """
 
     samples: tuple[Sample, ...]
@@ -83,6 +84,7 @@ class Pairs:
     bounds: Bounds | None = None
     score: float | None = None
     finished: bool = True
+    begun_again: tuple[int, int] = (0, 0)
 
     @property
     def left_out(self) -> int:
@@ -194,6 +196,7 @@ def _words(t: _Tested, difference: Estimate, verdict: str, p: float | None, fami
             failures if pairs.is_lopsided else "",
             f"{size}{_at_worst(sides, pairs)}{certainty}" if difference.n else _nothing_shared(t),
             failures if not pairs.is_lopsided else "",
+            _begun_again(sides, pairs),
             _hint(t, difference) if difference.n else "",
         ]
         return claim, ": " + "; ".join(part for part in parts if part)
@@ -202,9 +205,8 @@ def _words(t: _Tested, difference: Estimate, verdict: str, p: float | None, fami
         winner, loser = loser, winner
         difference = _negated(difference)
     size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}{certainty}"
-    return f"{winner} is better than {loser}", size + (f"; {failures}" if failures else "") + _unseen(
-        t, difference
-    )
+    parts = (failures, _begun_again(sides, pairs), _unseen(t, difference))
+    return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
 def _unseen(t: _Tested, difference: Estimate) -> str:
@@ -215,7 +217,7 @@ def _unseen(t: _Tested, difference: Estimate) -> str:
     d = t.by_unit
     if intervals.step_of(d) is not None and not d.all():
         return ""
-    return f"; outcomes on under {wording.percent(difference.unseen)} of seeds may be unseen"
+    return f"outcomes on under {wording.percent(difference.unseen)} of seeds may be unseen"
 
 
 def _failures(sides: Sides, pairs: Pairs) -> str:
@@ -234,6 +236,14 @@ def _failures(sides: Sides, pairs: Pairs) -> str:
     else:
         told = ""
     return ", ".join(part for part in (told, stopped) if part)
+
+
+def _begun_again(sides: Sides, pairs: Pairs) -> str:
+    """``3 episodes of A begun again``; empty where no process was lost."""
+    names = ("", "") if sides.kind == "teams" else (f" of {sides.first_name}", f" of {sides.second_name}")
+    counts = pairs.begun_again[: 1 if sides.kind == "teams" else 2]
+    told = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
+    return f"{' and '.join(told)} begun again" if told else ""
 
 
 def _at_worst(sides: Sides, pairs: Pairs) -> str:

@@ -355,6 +355,16 @@ def test_what_befell_a_run_is_told(tmp_path: Path, runs: Any) -> None:
     assert any("ended early: no space left" in note for note in notes)
 
 
+def test_what_was_begun_again_stands_in_the_verdict(tmp_path: Path, runs: Any) -> None:
+    retries = [
+        {"operator_id": "a", "episode_index": i, "reason": "was killed", "lost": "worker"} for i in (0, 0, 3)
+    ]
+    episodes = {key: [runs.single(key, i, r + i) for i in range(8)] for key, r in (("a", 9.0), ("b", 1.0))}
+    told = [str(v) for v in _summary(tmp_path, runs, episodes, extra={"retries": retries}).verdicts]
+    assert len(told) == 1 and "; 2 episodes of a begun again" in told[0]
+    assert "begun again" not in str(_summary(tmp_path / "calm", runs, episodes).verdicts[0])
+
+
 def test_latency_quantiles_are_within_two_per_cent() -> None:
     values = np.random.default_rng(0).lognormal(0, 2, 5001)
     sketch = LatencySketch()
