@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,21 +67,6 @@ class Reply(NamedTuple):
     problem: str = ""
 
 
-@dataclass
-class Heard:
-    """Everything a worker said that is no answer to a question.
-
-    Attributes:
-        strays: Answers nobody asked for, in words.
-        logs: Lines of log.
-        printed: Lines it printed.
-    """
-
-    strays: list[str] = field(default_factory=list[str])
-    logs: int = 0
-    printed: int = 0
-
-
 class _Listening(WorkerProcess):
     """Notes that it was heard to say ``Alive``, and asks for it often."""
 
@@ -111,6 +96,9 @@ class Probe:
         definition: The worker.
         request: The slot.
         patience_s: Longest wait for an answer.
+
+    Attributes:
+        strays: Answers nobody asked for, in words.
     """
 
     def __init__(self, definition: WorkerTypeDefinition, request: SlotRequest, patience_s: float) -> None:
@@ -119,7 +107,7 @@ class Probe:
         self.process = _Listening(
             Launch(definition, "check", [request.agent_id], start_timeout_s=4 * patience_s), self
         )
-        self.heard = Heard()
+        self.strays: list[str] = []
         self.ended = asyncio.Event()
         self._next = 1
         self._open: dict[int, Question] = {}
@@ -132,7 +120,7 @@ class Probe:
         """Keep answers."""
         ids = list(replies.ids)
         if replies.slot != 0:
-            self.heard.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
+            self.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
             return
         try:
             rows = self.does.split(columns_of(replies.action), len(ids)) if ids else []
@@ -156,7 +144,7 @@ class Probe:
     def _keep(self, i: int, reply: Reply) -> None:
         if self._open.pop(i, None) is None:
             known = "twice" if i < self._next else "which was never asked"
-            self.heard.strays.append(f"it answered decision {i}, {known}")
+            self.strays.append(f"it answered decision {i}, {known}")
         else:
             self._replies[i] = reply
 
@@ -174,11 +162,7 @@ class Probe:
         """A paid call; nothing to hold it against."""
 
     def on_log(self, level: int, logger: str, text: str) -> None:
-        """Count what it logs and prints."""
-        if logger.endswith(" output"):
-            self.heard.printed += 1
-        else:
-            self.heard.logs += 1
+        """What it logs and prints, which the connection counts."""
 
     def on_ended(self, outcome: ProcessOutcome) -> None:
         """The process is over."""

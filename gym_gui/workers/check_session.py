@@ -129,11 +129,10 @@ async def _play(probe: Probe, definition: WorkerTypeDefinition, rounds: Rounds, 
         ledger.stopped_by = "it was lost before"
         return
     finally:
-        if probe.heard.strays:
-            ledger.failed("answers", probe.heard.strays[0])
+        if probe.strays:
+            ledger.failed("answers", probe.strays[0])
     ledger.memory_mb = await asyncio.to_thread(resident_mb, probe.process.launch.tag)
-    printed, logs = probe.heard.printed, probe.heard.logs
-    ledger.passed("output", f"{printed} printed and {logs} logged lines did no harm")
+    ledger.passed("output", f"{probe.process.lines:,} printed and logged lines did no harm")
 
 
 _STAGES = ("answers", "masks", "retries", "results", "endings", "refusal", "output")

@@ -89,6 +89,11 @@ class WorkerConnection:
         """Process id, as the worker says; 0 before the start."""
         return self.welcome.pid
 
+    @property
+    def lines(self) -> int:
+        """Lines that it has printed or logged."""
+        return self._sieve.lines
+
     async def _open(self) -> None:
         """Make ``_channel``; raises OSError where that is not possible."""
         raise NotImplementedError

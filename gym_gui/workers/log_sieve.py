@@ -27,15 +27,20 @@ class LogSieve:
         pass_on: Takes level, logger and text.
         name: Whose lines they are.
         clock: Seconds, for tests.
+
+    Attributes:
+        lines: How many came.
+        left_out: How many of them were not passed on.
     """
 
     def __init__(self, pass_on: PassOn, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._pass_on, self._name, self._clock = pass_on, name, clock
         self._buckets = {False: _Bucket(clock()), True: _Bucket(clock())}
-        self.left_out = 0
+        self.lines = self.left_out = 0
 
     def take(self, level: int, logger: str, text: str) -> None:
         """Pass a line on, shortened where it is overlong, or count it."""
+        self.lines += 1
         bucket = self._buckets[level >= logging.WARNING]
         now = self._clock()
         if not bucket.open(now):
@@ -54,6 +59,7 @@ class LogSieve:
 
     def count(self, lines: int) -> None:
         """So many lines were not even read."""
+        self.lines += lines
         self._buckets[False].left_out += lines
         self.left_out += lines
 
