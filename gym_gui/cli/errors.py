@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -11,6 +12,11 @@ from pathlib import Path
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.visible import visible_json
+
+_STATE_OF_THE_MACHINE = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR}
+)
+"""What a person mends by another folder, other rights or more room; never a mistake of the program."""
 
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -55,6 +61,11 @@ def reported(*, as_json: bool = False) -> Generator[None]:
         raise SystemExit(USAGE if isinstance(exc, UsageError) else WORK_FAILED) from None
     except BrokenPipeError:
         raise SystemExit(DONE) from None
+    except OSError as exc:
+        if exc.errno not in _STATE_OF_THE_MACHINE or exc.filename is None:
+            raise
+        tell_error(UsageError(f"{exc.filename} cannot be used: {exc.strerror}"), as_json=as_json)
+        raise SystemExit(USAGE) from None
     finally:
         _flush()
 

@@ -15,6 +15,8 @@ import shlex
 import sys
 from pathlib import Path
 
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
 # pip's option -> uv's variable, and what joins several values there.
 _NAMES = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
@@ -61,8 +63,8 @@ def pip_options(environ: dict[str, str]) -> dict[str, list[str]]:
     return options
 
 
-def uv_variables(environ: dict[str, str]) -> dict[str, str]:
-    """The uv variables that say what pip's configuration says."""
+def uv_variables(environ: dict[str, str], checkout: Path = _CHECKOUT) -> dict[str, str]:
+    """The uv variables that say what pip's configuration says, and a cache where the home takes none."""
     options = pip_options(environ)
     found: dict[str, str] = {}
     for option, (variable, joint) in _NAMES.items():
@@ -72,7 +74,25 @@ def uv_variables(environ: dict[str, str]) -> dict[str, str]:
     if "UV_INDEX" in found and "UV_INDEX_STRATEGY" not in environ:
         # pip takes the best version of all indexes; uv by default asks only the first that knows the name.
         found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
-    return found
+    return found | _cache(environ, checkout)
+
+
+def _cache(environ: dict[str, str], checkout: Path) -> dict[str, str]:
+    """uv does nothing without a cache: the set-up has one where the home cannot be written to."""
+    if "UV_CACHE_DIR" in environ or "UV_NO_CACHE" in environ:
+        return {}
+    usual = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", "/")) / ".cache")
+    if _takes_files(usual / "uv"):
+        return {}
+    tools = checkout / ".tools"
+    kept = tools.is_dir() and _takes_files(tools)
+    return {"UV_CACHE_DIR": str(tools / "uv-cache")} if kept else {"UV_NO_CACHE": "1"}
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether it can be written to, or made where it is not there yet."""
+    there = next(place for place in (folder, *folder.parents) if os.path.exists(place))  # noqa: PTH110  # no error
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def without_index(environ: dict[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Where MOSAIC keeps things, as paths only; nothing is created here.
+"""Where MOSAIC keeps things, as paths only; nothing is created here but a cache's last resort.
 
 Every place can be moved with an environment variable, read at each call:
 ``MOSAIC_DATA_DIR`` (workers, policies), ``MOSAIC_RUNS_DIR`` (run folders),
@@ -9,6 +9,8 @@ Every place can be moved with an environment variable, read at each call:
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -32,8 +34,10 @@ def runs_dir() -> Path:
 
 
 def cache_dir() -> Path:
-    """Files that can be made again."""
-    return _from_env("MOSAIC_CACHE_DIR") or Path(platformdirs.user_cache_dir(APP, appauthor=False))
+    """Files that can be made again; where the home takes none, in a private temporary folder."""
+    given = _from_env("MOSAIC_CACHE_DIR")
+    usual = Path(platformdirs.user_cache_dir(APP, appauthor=False))
+    return given or (usual if _takes_files(usual) else _temporary() or usual)
 
 
 def user_workers_dir() -> Path:
@@ -44,3 +48,21 @@ def user_workers_dir() -> Path:
 def _from_env(name: str) -> Path | None:
     value = os.environ.get(name, "").strip()
     return Path(value).expanduser().absolute() if value else None
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether it can be written to, or made where it is not there yet."""
+    there = next(place for place in (folder, *folder.parents) if os.path.exists(place))  # noqa: PTH110  # no error
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _temporary() -> Path | None:
+    """A folder of this user that the next process finds again; nothing where somebody else made it."""
+    try:
+        folder = Path(tempfile.gettempdir()) / f"{APP}-cache-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return folder if private else None

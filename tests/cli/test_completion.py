@@ -42,3 +42,8 @@ def test_runs_are_completed_by_name_and_by_path(mosaic: Mosaic, played: Path) ->
 def test_the_script_of_a_shell_is_printed(mosaic: Mosaic, shell: str) -> None:
     done = mosaic(_MOSAIC_COMPLETE=f"source_{shell}")
     assert done.status == 0 and "_MOSAIC_COMPLETE" in done.out and "mosaic" in done.out
+
+
+def test_a_home_that_takes_no_completion_is_one_sentence(mosaic: Mosaic) -> None:
+    said = mosaic.refused("--install-completion", "bash", HOME="/dev/null/home")
+    assert "/dev/null/home" in said and "Not a directory" in said

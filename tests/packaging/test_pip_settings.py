@@ -79,3 +79,23 @@ def test_the_shell_reads_every_value_back(tmp_path: Path) -> None:
     code = f'eval "$({command})"; printf %s "$UV_DEFAULT_INDEX"'
     done = subprocess.run(["bash", "-c", code], env=environ, capture_output=True, text=True, check=True)
     assert done.stdout == value
+
+
+def _homeless(tmp_path: Path) -> dict[str, str]:
+    """A home in which nothing can be made, for root neither."""
+    home = tmp_path / "home"
+    home.write_text("", encoding="utf-8")
+    return _environ(tmp_path, "[global]\n") | {"HOME": str(home)}
+
+
+def test_uv_has_a_cache_where_the_home_takes_none(settings: ModuleType, tmp_path: Path) -> None:
+    environ = _homeless(tmp_path)
+
+    def cache(**more: str) -> dict[str, str]:
+        found = settings.uv_variables(environ | more, tmp_path)
+        return {name: value for name, value in found.items() if "CACHE" in name}
+
+    assert cache() == {"UV_NO_CACHE": "1"}
+    (tmp_path / ".tools").mkdir()
+    assert cache() == {"UV_CACHE_DIR": str(tmp_path / ".tools" / "uv-cache")}
+    assert cache(UV_CACHE_DIR="/elsewhere") == cache(XDG_CACHE_HOME=str(tmp_path)) == {}
