@@ -84,7 +84,7 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
     gated = {"task": GATED, "env_kwargs": gate.kwargs(at=30)}
     path = experiment(mosaic.home, gated, num_episodes=5000, concurrency=1)
     env = {**mosaic.env, "PYTHONPATH": str(ROOT)}
-    command = [*COMMAND, "run", str(path)]
+    command = [*COMMAND, "run", "--trust", str(path)]
     process = subprocess.Popen(
         command, cwd=mosaic.home, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -99,7 +99,7 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
         row = only_run(mosaic)
         assert row["status"] == "running"
         assert row["operators"][0]["episodes"] == 5000
-        line = mosaic("run", "--resume", row["run"])
+        line = mosaic("run", "--trust", "--resume", row["run"])
         assert line.status == 2
         assert "another process" in line.line
     finally:
@@ -113,7 +113,7 @@ def test_running_then_cut_off_then_resumed(mosaic: Mosaic, offspring: Offspring)
     assert f"mosaic run --resume {row['run']}" in shown.out
     episodes = mosaic.home / row["run"] / "operators" / "op_0" / "episodes.jsonl"
     before = episodes.stat().st_size
-    command = [*COMMAND, "run", "--resume", row["run"]]
+    command = [*COMMAND, "run", "--trust", "--resume", row["run"]]
     resumed = subprocess.Popen(
         command,
         cwd=mosaic.home,

@@ -71,7 +71,7 @@ def test_reset(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", '{"format": 9, "maps": []}', '{"format": 1, "maps": [{"family": 3}]}'],
+    ["", "{", "[]", '{"format": 1, "maps": [{"family": 3}]}'],
 )
 def test_a_damaged_file_is_put_aside(store: Store, text: str, caplog: pytest.LogCaptureFixture) -> None:
     maps = KeymapsStore(store)

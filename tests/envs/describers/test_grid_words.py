@@ -150,7 +150,9 @@ def test_every_minigrid_has_a_briefing_and_words() -> None:
         try:
             seen = environment.adapter.reset(seed=1)["agent_0"]
             describer = environment.describer("agent_0")
-            assert "- pickup: take what lies" in describer.briefing("agent_0"), spec.id
+            briefing = describer.briefing("agent_0")
+            fewer = environment.adapter.action_space("agent_0").n < 7  # of turns and steps alone
+            assert fewer != ("- pickup: take what lies" in briefing), spec.id
             assert "Ahead:" in describer.text("agent_0", seen), spec.id
             assert describer.frame("agent_0") is not None
         finally:
