@@ -134,10 +134,15 @@ def _tell_uncaught(context: AppContext) -> None:
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
-        _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
+        if isinstance(error, UsageError):  # said in full: where in the program it was noticed helps nobody
+            said = str(error)
+            text = said[:1].upper() + said[1:]
+            _log.warning("%s", said)
+        else:
+            text = f"Something went wrong: {error or kind.__name__}. The log has the details"
+            _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))
         # The context may be gone while Qt is being taken down.
         with contextlib.suppress(RuntimeError):
-            text = f"Something went wrong: {error or kind.__name__}. The log has the details"
             context.noticed.emit(Notice(text, "error"))
 
     def thread_hook(args: threading.ExceptHookArgs) -> None:

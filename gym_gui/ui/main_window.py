@@ -287,13 +287,17 @@ class MainWindow(QMainWindow):
         layout = self.context.layout
         geometry = layout.value("window/geometry")
         if geometry is None or not self.restoreGeometry(geometry):
-            self.resize(FIRST)
+            self.resize(self._first_size())
         sizes = layout.value("window/splitter")
         if sizes is not None:
             self.splitter.restoreState(sizes)
         self.log_dock.hide()
         if layout.value("window/log", False, type=bool):
             self.status.log.setChecked(True)
+
+    def _first_size(self) -> QSize:
+        screen = self.screen()
+        return FIRST.boundedTo(screen.availableSize()) if screen is not None else FIRST
 
     def _first_page(self) -> str:
         last = str(self.context.layout.value("window/page", "home"))

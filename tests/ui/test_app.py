@@ -87,6 +87,23 @@ def test_a_mistake_in_a_slot_is_told_and_ends_nothing(run: Run) -> None:
     assert process.returncode == 0
 
 
+def test_what_the_person_can_mend_is_told_without_a_traceback(run: Run) -> None:
+    """A setting that cannot be kept holds while the window is open."""
+    body = (
+        "from pathlib import Path\n"
+        "window.context.settings.path = Path('/dev/null/settings.json')\n"
+        "def look():\n"
+        "    print(window.notices.texts, window.context.theme.dark)\n"
+        "    window.close()\n"
+        "QTimer.singleShot(0, window.switch_theme)\n"
+        "QTimer.singleShot(200, look)"
+    )
+    output, errors = run("-c", script(body)).communicate(timeout=60)
+    told = output.splitlines()[0]
+    assert told.startswith("['Settings could not be saved in /dev/null") and told.endswith("] True"), output
+    assert "MOSAIC_DATA_DIR" in told and "Traceback" not in errors and "could not be saved" in errors
+
+
 PAINTED = """
 import sys
 from gym_gui.ui import app as program

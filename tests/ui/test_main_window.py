@@ -431,3 +431,15 @@ class TestEnd:
             qtbot.waitUntil(note.isVisible)
         assert not window.isVisible()
         window.deleteLater()
+
+
+def test_the_first_window_is_not_larger_than_the_screen(
+    context: AppContext, finish: Callable[[object], object]
+) -> None:
+    window = MainWindow(context)
+    screen = window.screen()
+    assert screen is not None
+    room = screen.availableSize().expandedTo(window.minimumSize())
+    assert window.width() <= room.width() and window.height() <= room.height()
+    finish(window.shut_down())
+    window.deleteLater()
