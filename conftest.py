@@ -44,7 +44,8 @@ class _NeedsTorch(pytest.Module):
     """A module that is skipped, and named in the summary, where set-up found no PyTorch for this Python."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        pytest.skip("it needs torch, which is not installed", allow_module_level=True)
+        # Named in the reason: a summary has one line for each reason.
+        pytest.skip(f"{self.nodeid} needs torch, which is not installed", allow_module_level=True)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:

@@ -21,6 +21,7 @@ from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
 from tests.support.staff import hired, request
+from tests.support.trained import PLAYABLE, needs_a_trained_policy
 from tests.support.waiting import in_time
 from tests.support.watching import Watcher, casting, plans
 
@@ -171,7 +172,8 @@ async def test_rules_of_the_new_player_hold() -> None:
 NOBODY = [
     ("agent_1", policy(), "unknown agent"),
     ("agent_0", WorkerAssignment("nobody_worker", "rl"), "nobody_worker"),
-    ("agent_0", policy("rl", checkpoint="/nowhere/at/all"), "/nowhere/at/all"),
+    # What is said first where a worker's packages are not there.
+    ("agent_0", policy("rl", checkpoint="/nowhere/at/all"), "/nowhere/at/all" if PLAYABLE else "install"),
     ("agent_0", policy("human", script=[9]), "script entry 0"),
     ("agent_0", WorkerAssignment("operators_worker", "rl"), "not 'rl'"),
 ]
@@ -193,6 +195,7 @@ async def test_who_cannot_play_there_is_refused_and_the_one_before_goes_on(offsp
             )
 
 
+@needs_a_trained_policy
 async def test_spaces_that_do_not_fit_are_a_reason() -> None:
     played = casting(task=CORRIDOR, env_kwargs={**LONG, "box": True})
     async with session(played) as (live, _):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gym_gui.controllers.casting import make_environment
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
@@ -68,8 +70,8 @@ def example() -> OperatorConfig:
 
 def soccer_policy(folder: Path) -> Path:
     """A checkpoint of cleanrl_worker that plays an agent of the example, not yet trained."""
+    torch = pytest.importorskip("torch")
     import safetensors.torch
-    import torch
 
     from cleanrl_worker.policy import build_player
     from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
