@@ -32,9 +32,9 @@ app = typer.Typer(
     **_HELP,
 )
 workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
-envs_app = typer.Typer(help="What can be played: list, check.", **_HELP)
+envs_app = typer.Typer(help="What can be played: list, check, install.", **_HELP)
 runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
-trust_app = typer.Typer(help="What files may name besides what is installed: list, add, remove.", **_HELP)
+trust_app = typer.Typer(help="What files may name: list, add, remove.", **_HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **_HELP)
 app.add_typer(workers_app, name="workers")
 app.add_typer(envs_app, name="envs")

@@ -16,6 +16,7 @@ from gym_gui.cli.output import console, write_json
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.core.paradigms.check import check_environment
+from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.worker_registry import WorkerCatalog
 
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
@@ -64,7 +65,7 @@ def check_worker(
 
     Args:
         worker: The worker, under any of its names.
-        settings: ``KEY=VALUE`` for its slot.
+        settings: ``KEY=VALUE`` for its slot; a policy may be ``library:NAME``.
         env: Environment whose first agent it plays; a slot made up from its manifest by default.
         as_json: One object instead.
 
@@ -72,13 +73,18 @@ def check_worker(
         Exit status: 1 when one failed.
 
     Raises:
-        UsageError: The worker is unknown or lacks something, or a setting is not ``KEY=VALUE``.
+        UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, or the
+            library has no such policy.
     """
     from gym_gui.workers.check import check_worker as check
 
     definition = WorkerCatalog().require_installed(worker)
     sees, does = _spaces(env) if env is not None else (None, None)
-    given = dict(map(_setting, settings))
+    library = PolicyLibrary()
+    given = {
+        key: library.path_of(value) if isinstance(value, str) else value
+        for key, value in map(_setting, settings)
+    }
     report = check(
         definition,
         observation_space=sees,

@@ -5,17 +5,21 @@ A fenced block is one of these, by its language and its first line:
 * any language, first line ``# name.py`` (or another file name): a file, written to the folder;
 * ``python``: executed, all blocks of a page in one namespace, in order;
 * ``console``: each line that begins with ``$`` is run, the lines below it are what it prints;
+* ``sh`` or ``bash``: each line is run, and ends with status 0;
 * ``text`` below ``python``, with nothing between them: what the block prints;
 * anything else is for reading only.
 
 What is printed is compared as words, so that a column may be wider elsewhere. ``…`` stands for
-anything; run ids and times may differ, but a run id must be the same wherever it stands.
+anything; run ids, times, versions and what a machine is may differ, but a run id must be the same
+wherever it stands. ``/home/you`` is the folder in which it is done. No command is left out but those
+that :mod:`tests.docs.not_run` names.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import shutil
@@ -26,17 +30,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.docs.not_run import ONLY_IN_FULL, not_run
 from tests.support.commands import ROOT, Mosaic
 
+_COMMAND = re.compile(r"^(?:\$ |(?:mosaic|python|pip|\./scripts/\S+) )[^\[─]*$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 _RUN_ID = r"[0-9A-HJKMNP-TV-Z]{26}"
 _VARIES = (
-    (r"\b[\d.,]+ (?:us|ms|s|min)\b", "TIME"),  # how long it took
+    (r"\b[\d.,e-]+ (?:us|ms|s|min)\b", "TIME"),  # how long it took
+    (r"\b[\d.,]+ [KMG]B\b", "SIZE"),
+    (r"\b\d+\.\d+\.\d+(?:\+\w+)?", "VERSION"),
+    (r"\b[0-9a-f]{12}\b(?: with changes)?", "COMMIT"),
+    (r"\bLinux-\S+, \d+ cores?", "MACHINE"),
+    (r"\bProcesses: \d+", "PROCESSES"),  # one for each core
     (r"\b\d\d \w{3} \d\d:\d\d\b", "WHEN"),
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[+\d:]*", "WHEN"),
     (r"─+", "─"),
 )
+_PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+_NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
 
 
 @dataclass(frozen=True)
@@ -68,11 +81,22 @@ def blocks(page: Path) -> list[Block]:
     return found
 
 
-def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Commands of a ``console`` block, each with the output shown below it."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, shown = part.replace("\\\n", " ").partition("\n")
-        yield command, shown
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    """Commands of a block, each with the output shown below it; of other blocks than a shell's, none."""
+    text = block.text.replace("\\\n", " ")
+    if block.language == "console":
+        for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            yield " ".join(command.split()), shown
+    elif block.language in ("sh", "bash", "shell"):
+        for line in text.splitlines():
+            if command := re.sub(r"(?:^|\s)# .*", "", line):
+                yield " ".join(command.split()), ""
+
+
+def hidden_commands(block: Block) -> list[str]:
+    """Commands in a block that is none of a shell's, where nobody would run them; no synopsis."""
+    return _COMMAND.findall(block.text) if block.language in ("", "text") else []
 
 
 class Reader:
@@ -82,21 +106,29 @@ class Reader:
         page: The page.
         mosaic: The command line.
         shorter: What takes less time instead of some words of a command.
+        full: Whether what takes minutes is done too.
 
     Attributes:
         home: The folder it is done in.
         counted: How many files, commands and Python blocks there were.
     """
 
-    def __init__(self, page: Path, mosaic: Mosaic, shorter: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, page: Path, mosaic: Mosaic, shorter: Mapping[str, str] | None = None, *, full: bool = False
+    ) -> None:
         self.page, self.mosaic, self.home = page, mosaic, mosaic.home
         self._shorter = dict(shorter or {})
+        name = page.relative_to(ROOT).as_posix()
+        self._left_out = {*not_run(name), *(() if full else ONLY_IN_FULL.get(name, ()))}
         self.counted = {"files": 0, "commands": 0, "python": 0}
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._runs: dict[str, str] = {}
 
-    def follow(self) -> None:
+    def follow(self, *, python: bool = True) -> None:
         """Do all of it.
+
+        Args:
+            python: Whether its Python is executed too.
 
         Raises:
             AssertionError: Something is not as the page says.
@@ -105,12 +137,12 @@ class Reader:
         for block, after in zip(listed, [*listed[1:], None], strict=True):
             if named := _FILE.match(block.text):
                 self._write(named[1], block.text)
-            elif block.language == "python":
+            elif block.language == "python" and python:
                 printed = self._execute(block)
                 if after is not None and after.language == "text" and after.follows:
                     self._compare(after.text, printed, after.line)
-            elif block.language == "console":
-                for command, shown in commands(block.text):
+            for command, shown in commands(block):
+                if command not in self._left_out:
                     self._command(command, shown, block.line)
 
     def _write(self, name: str, text: str) -> None:
@@ -131,18 +163,22 @@ class Reader:
     def _command(self, command: str, shown: str, line: int) -> None:
         for long, short in self._shorter.items():
             command = command.replace(long, short)
-        program, *arguments = shlex.split(self._real(command))
+        command = self._real(command)
         self.counted["commands"] += 1
-        if program == "./scripts/run.sh":  # its own tests are in tests/packaging
-            program, arguments = "mosaic", ["run", str(ROOT / "docs/examples/quickstart.py")]
+        if command == "./scripts/run.sh --headless":  # its own tests are in tests/packaging
+            command = f"mosaic run {ROOT / 'docs/examples/quickstart.py'}"
+        program, *arguments = shlex.split(command)
         if program == "mosaic":
-            done = self.mosaic(*arguments)
+            # Without a command it opens the window, where there can be one; that is the process's to say.
+            here = self.mosaic if arguments else self.mosaic.process
+            done = here(*arguments, **_NO_DISPLAY)
             printed, said, status = done.out, done.err, done.status
-        elif program == "python" or shutil.which(program):
+        elif shutil.which(program, path=_PATH):
             process = subprocess.run(
-                [sys.executable if program == "python" else program, *arguments],
+                ["bash", "-c", command],
                 cwd=self.home,
-                env=self.mosaic.env,
+                # A worker's own page speaks of its own folder.
+                env={**self.mosaic.env, "PATH": _PATH, "PYTHONPATH": str(self.page.parent)},
                 capture_output=True,
                 text=True,
                 timeout=90,
@@ -153,7 +189,9 @@ class Reader:
             return
         refusal = shown.startswith("mosaic: ")  # one line on stderr, where progress goes otherwise
         assert (status == 0) != refusal, f"{self.page.name}:{line}: {command}\n{printed}{said}"
-        self._compare(shown, said if refusal else printed, line)
+        if refusal:
+            printed = re.sub(r"^Note: .*\n", "", said, flags=re.MULTILINE)
+        self._compare(shown, printed, line)
 
     def _real(self, text: str) -> str:
         """With the ids of our runs in place of those on the page."""
@@ -163,7 +201,7 @@ class Reader:
         if not shown.strip():
             return
         names: dict[str, str] = {}
-        pattern = self._pattern(_words(shown), names)
+        pattern = self._pattern(_words(shown.replace("/home/you", str(self.home))), names)
         found = re.fullmatch(pattern, _words(printed))
         assert found, f"{self.page.name}:{line} shows\n{shown}\nbut what is printed is\n{printed}"
         self._runs.update({run: found[name] for run, name in names.items()})

@@ -1,6 +1,6 @@
 """Every command that a page shows is one that the program understands, options and all.
 
-The pages that are followed word by word have tests of their own beside this one; here nothing is run.
+Those in the running text too; here nothing is run. test_every_page.py beside this one follows the pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tests.support.commands import ROOT
 
 _PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 _INLINE = re.compile(r"`(mosaic [^`\n]+)`")
-_SHELL = re.compile(r"^(?:\$ )?(mosaic [^\n]*)$", re.MULTILINE)
 _PLACEHOLDERS = {"N": "1", "MINUTES": "1", "SEED": "1", "HOST:PORT": "h:1", "HZ": "1"}
 _NOT_COMMANDS = ("mosaic COMMAND", "mosaic ARGUMENTS")
 """Patterns of commands, which name none."""
@@ -29,10 +28,7 @@ def _shown(page: Path) -> set[str]:
     text = page.read_text("utf-8")
     found = {" ".join(m[1].split()) for m in _INLINE.finditer(text)}
     for block in blocks(page):
-        if block.language == "console":
-            found |= {command for command, _ in commands(block.text)}
-        elif block.language in ("sh", "bash", "shell"):
-            found |= {m[1] for m in _SHELL.finditer(block.text.replace("\\\n", " "))}
+        found |= {command for command, _ in commands(block)}
     return {command for command in found if command.startswith("mosaic ")}
 
 

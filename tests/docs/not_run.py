@@ -1,0 +1,107 @@
+"""Commands that pages show and that no test runs, each with the reason.
+
+Everything else that a page shows is run: :mod:`tests.docs.test_every_page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_WINDOW = "opens the window; its own tests are in tests/ui"
+_DOWNLOADS = "downloads packages; its own tests are in tests/packaging and tests/cli"
+_SERVER = "a program that is not part of this"
+_YOURS = "a file or a run of the reader's; its own tests are in tests/cli and 3rd_party"
+_SUITE = "the tests themselves"
+_INTERRUPTED = "ended by Ctrl-C; its own tests are in tests/cli"
+_LONG = "takes an hour; its own tests are in tests/peer"
+_MACHINE = "changes the machine"
+_TRAINING = "trains for long; shorter ones are run in the worker's own tests"
+_ELSEWHERE = "run as the README shows it"
+
+NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
+    "README.md": {"./scripts/run.sh": _WINDOW, "./scripts/test.sh": _SUITE},
+    "CONTRIBUTING.md": {
+        "./scripts/run.sh --headless": _ELSEWHERE,
+        "./scripts/test.sh": _SUITE,
+        "./scripts/test.sh --full": _SUITE,
+        "pip install torch==2.13.0": _DOWNLOADS,
+        "pip install -c requirements/constraints.txt -e '.[dev]'": _DOWNLOADS,
+        "pip install -c requirements/constraints.txt -r requirements/base.txt": _DOWNLOADS,
+    },
+    "docs/command_line.md": {
+        "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
+        "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
+        "mosaic policies add best_model.zip --env CartPole-v1 --name theirs --licence MIT": _YOURS,
+        "mosaic envs install mujoco": _DOWNLOADS,
+    },
+    "docs/faults.md": {
+        "python scripts/faults.py": _LONG,
+        "python scripts/faults.py --quick": _LONG,
+        "python scripts/faults.py --only 85": _LONG,
+    },
+    "docs/getting_started.md": {
+        "git clone URL mosaic && cd mosaic": _DOWNLOADS,
+        "./scripts/run.sh --headless": _ELSEWHERE,
+        ". .venv/bin/activate": "changes the shell alone",
+        "mosaic run long.py": _INTERRUPTED,
+        "mkdir -p ~/experiments && cd ~/experiments": "changes the shell alone",
+    },
+    "docs/guide/index.md": {"./scripts/run.sh": _WINDOW, "mosaic": _WINDOW},
+    "docs/guide/troubleshooting.md": {"sudo usermod -aG input $USER": _MACHINE},
+    "docs/language_models.md": {
+        "ollama pull llama3.2 && ollama serve": _SERVER,
+        "llama-server -m model.gguf --port 8080 --parallel 8": _SERVER,
+        "vllm serve Qwen/Qwen2.5-7B-Instruct": _SERVER,
+        "transformers serve --port 8000": _SERVER,
+        "mosaic run --replay RUN": _YOURS,
+        'python -m venv V && V/bin/pip install "llama-cpp-python[server]"': _DOWNLOADS,
+        "MOSAIC_LLAMA_CPP_PYTHON=V/bin/python pytest tests/workers/language/test_llama_cpp.py": _SERVER,
+    },
+    "docs/policies.md": {
+        "mosaic policies add ppo.cleanrl_model --env CartPole-v1": _YOURS,
+        "mosaic policies add best_model.zip --env CartPole-v1 --vecnormalize vecnormalize.pkl "
+        "--licence MIT": _YOURS,
+        "mosaic policies add colleague.zip": _YOURS,
+        "mosaic policies add mine.pt --env CartPole-v1 --describe network.json": _YOURS,
+    },
+    "docs/run_directory.md": {"jq -s 'map(.usd // 0) | add' operators/*/calls.jsonl": _YOURS},
+    "docs/training_protocol.md": {
+        "mosaic train --worker search_worker --algo search --env CartPole-v1 --steps 5000": (
+            "run by tests/docs/test_training_protocol.py, with the page's worker"
+        ),
+    },
+    "docs/worker_protocol.md": {
+        "pip install 'mosaic-worker[grpc]'": _DOWNLOADS,
+        "MOSAIC_WORKER_TOKEN=… python -m mosaic_worker.remote my_worker --entry my_package.main:MyWorker "
+        "--listen 0.0.0.0:7311 --tls-cert cert.pem --tls-key key.pem": _YOURS,
+    },
+    "3rd_party/cleanrl_worker/README.md": {
+        "mosaic train --worker cleanrl_worker --algo ppo --env CartPole-v1": _TRAINING,
+        "python -m cleanrl_worker.train --algo ppo --env-id CartPole-v1 --seed 1 --out runs/ppo_cartpole": (
+            _TRAINING
+        ),
+    },
+    "3rd_party/mosaic_worker_sdk/README.md": {"mosaic workers check alternate_worker": _YOURS},
+    "3rd_party/sb3_worker/README.md": {
+        "mosaic policies add model.zip --env CartPole-v1 --worker sb3_worker": _YOURS,
+        "python -m sb3_worker.importing model.zip --env-id CartPole-v1 --out policies/pole": _YOURS,
+        "python -m sb3_worker.importing model.zip --env-id Pendulum-v1 --out policies/swing "
+        "--vecnormalize statistics.pkl --frame-stack 3": _YOURS,
+        "mosaic train --worker sb3_worker --algo sac --env Pendulum-v1": _TRAINING,
+        "python -m sb3_worker.train --algo ppo --env-id CartPole-v1 --seed 1 --out runs/ppo_pole": (
+            _TRAINING
+        ),
+    },
+}
+"""By page and command, why no test runs it."""
+
+ONLY_IN_FULL: Final[Mapping[str, frozenset[str]]] = {
+    "docs/command_line.md": frozenset({"mosaic train --env CartPole-v1 --steps 30000 --out pole"}),
+}
+"""By page, the commands that only the long tests run."""
+
+
+def not_run(page: str) -> Mapping[str, str]:
+    """The commands of a page, given by its path in the checkout, that are not run, and why."""
+    return NOT_RUN.get(page, {})
