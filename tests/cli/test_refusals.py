@@ -172,7 +172,7 @@ def test_an_out_folder_that_may_not_be_written(mosaic: Mosaic) -> None:
         (["workers", "chekc"], "check"),
         (["workers", "check", "nobody"], "mosaic workers list"),
         (["workers", "check", "operators", "--set", "behavior"], "KEY=VALUE"),
-        (["workers", "check", "cleanrl", "--set", "checkpoint=library:nope"], "mosaic policies list"),
+        (["workers", "check", "operators", "--set", "checkpoint=library:nope"], "mosaic policies list"),
         (["workers", "install", "operater"], "Did you mean"),
         (["envs", "list", "minigird"], "Did you mean 'minigrid'?"),
         (["envs", "list", "box2d"], "mosaic envs install box2d"),

@@ -101,6 +101,9 @@ ONLY_IN_FULL: Final[Mapping[str, frozenset[str]]] = {
 }
 """By page, the commands that only the long tests run."""
 
+NEEDS_TRAINED: Final = frozenset({"docs/command_line.md", "3rd_party/sb3_worker/README.md"})
+"""Pages whose commands train policies or play trained ones: not to be followed without PyTorch."""
+
 
 def not_run(page: str) -> Mapping[str, str]:
     """The commands of a page, given by its path in the checkout, that are not run, and why."""

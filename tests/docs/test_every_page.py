@@ -11,9 +11,10 @@ from typing import Final
 
 import pytest
 
-from tests.docs.not_run import NOT_RUN, ONLY_IN_FULL, not_run
+from tests.docs.not_run import NEEDS_TRAINED, NOT_RUN, ONLY_IN_FULL, not_run
 from tests.docs.pages import Reader, blocks, commands, hidden_commands
 from tests.support.commands import ROOT
+from tests.support.trained import needs_a_trained_policy
 
 _PAGES: Final = sorted(
     path.relative_to(ROOT).as_posix()
@@ -54,12 +55,20 @@ def _shown(page: str) -> set[str]:
 _TO_RUN: Final = {page: left for page in _PAGES if (left := _shown(page) - set(not_run(page)))}
 
 
-@pytest.mark.parametrize("page", [page for page in _TO_RUN if page not in _FOLLOWED_ALONE])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=needs_a_trained_policy if page in NEEDS_TRAINED else ())
+        for page in _TO_RUN
+        if page not in _FOLLOWED_ALONE
+    ],
+)
 def test_what_it_shows_happens(reader: Callable[..., Reader], page: str) -> None:
     _follow(reader(page), page)
 
 
 @pytest.mark.full
+@needs_a_trained_policy
 @pytest.mark.parametrize("page", ONLY_IN_FULL)
 def test_what_it_shows_happens_to_the_end(reader: Callable[..., Reader], page: str) -> None:
     _follow(reader(page, full=True), page)
