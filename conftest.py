@@ -17,7 +17,8 @@ from hypothesis import settings
 settings.register_profile("mosaic", deadline=None)
 settings.load_profile("mosaic")
 
-# What the person at this machine has allowed is no part of a test.
+# What the person at this machine has allowed, and how wide their terminal is, are no part of a test.
+os.environ.pop("COLUMNS", None)
 os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"

@@ -15,6 +15,7 @@ from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_digest import UNTIMED
+from gym_gui.core.record_fields import mapping
 
 IGNORED = UNTIMED | {"run_id"}
 """Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
@@ -101,8 +102,15 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
 
 
 def _essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """The experiment without what only says how fast it is done."""
+    """The experiment without what only says how fast it is done, and where its modules lay."""
     essence = dict(experiment)
+    operators = essence.get("operators")
+    if isinstance(operators, list):
+        rows = cast("list[Any]", operators)
+        essence["operators"] = [
+            {key: value for key, value in row.items() if key != "folder"} if (row := mapping(each)) else each
+            for each in rows
+        ]
     execution = essence.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)

@@ -14,11 +14,11 @@ from gym_gui.core.record_fields import mapping
 _AGENTS = frozenset(
     {
         *("operator_id", "id", "display_name", "name", "workers", "player_workers", "link_groups", "manager"),
-        *("env_name", "task", "max_steps", "teams", "seats"),
+        *("env_name", "task", "folder", "max_steps", "teams", "seats"),
     }
 )
-"""Keys of an operator that say who plays, and those that :func:`task_of` reads one by one. Whatever
-else stands there belongs to the environment."""
+"""Keys of an operator that say who plays, where its modules lay, and those that :func:`task_of` reads
+one by one. Whatever else stands there belongs to the environment."""
 
 _UNSET: tuple[Any, ...] = (None, "", {}, [])
 

@@ -53,7 +53,8 @@ async def test_no_more_steps_are_taken_than_the_pace_allows() -> None:
     async with session(pace=50) as (controller, times):
         await in_time(lambda: len(times) > 30, "thirty steps")
         gaps = sorted(b - a for a, b in pairwise(times[1:31]))
-        assert sum(gaps) / len(gaps) >= 0.0199
+        # The first may come late by less than a step; on a grid, none after it comes early for that.
+        assert sum(gaps) > (len(gaps) - 1) * 0.02
         assert gaps[len(gaps) // 2] == pytest.approx(0.02, abs=0.01), "evenly spaced"
         assert controller.total_steps <= len(times)
 

@@ -19,7 +19,7 @@ PLAN: dict[str, Any] = {
             env_name="pettingzoo",
         ),
     ],
-    "execution": {"num_episodes": 5, "seeds": [11, 3, 8, 11, 2]},
+    "execution": {"num_episodes": 5, "seeds": [11, 3, 8, 12, 2]},
 }
 
 

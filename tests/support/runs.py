@@ -151,7 +151,17 @@ class MosaicRun(Recorded):
         inherited = {key: value for key, value in os.environ.items() if key != TAG}
         with self._said[0].open("wb") as out, self._said[1].open("wb") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "gym_gui", "run", "--trust", *arguments, "--out", str(self._out), "--json"],
+                [
+                    sys.executable,
+                    "-m",
+                    "gym_gui",
+                    "run",
+                    "--trust",
+                    *arguments,
+                    "--out",
+                    str(self._out),
+                    "--json",
+                ],
                 stdout=out,
                 stderr=err,
                 cwd=home,
