@@ -329,7 +329,7 @@ def compare(stage: Stage, truth: dict[int, str], *, whole: bool) -> None:
 async def play(stage: Stage, truth: dict[int, str]) -> str:
     """Play, hit, look; go on where it was cut off. Returns what it came to."""
     fault = stage.fault
-    process = await stage.mosaic("run", str(stage.write_experiment()), "--out", str(stage.runs))
+    process = await stage.mosaic("run", "--trust", str(stage.write_experiment()), "--out", str(stage.runs))
     if not fault.settings:
         await point_of(stage, process)
         await hit(stage, process)
@@ -357,7 +357,7 @@ async def go_on(stage: Stage, truth: dict[int, str]) -> str:
     folder = stage.run_folder()
     deleted = stage.fault.kind == "folder deleted"
     arguments = ("--resume", str(folder)) if folder else (str(stage.home / "experiment.json"),)
-    process = await stage.mosaic("run", *arguments, "--out", str(stage.runs))
+    process = await stage.mosaic("run", "--trust", *arguments, "--out", str(stage.runs))
     status = await ended(process)
     await stage.nothing_left()
     compare(stage, truth, whole=True)
@@ -433,7 +433,7 @@ async def reference(home: Path) -> dict[int, str]:
     """Digests of the undisturbed run."""
     home.mkdir()
     stage = Stage(home, Fault(0, "nobody", "nothing", "never", 0.0))
-    process = await stage.mosaic("run", str(stage.write_experiment()), "--out", str(stage.runs))
+    process = await stage.mosaic("run", "--trust", str(stage.write_experiment()), "--out", str(stage.runs))
     if await ended(process):
         raise SystemExit((home / "said").read_text())
     await stage.nothing_left()
@@ -451,7 +451,9 @@ async def carried_out(home: Path, fault: Fault, truth: dict[int, str]) -> tuple[
         await stage.nothing_left()
     except Broken as exc:
         stage.kill_all()
-        return False, str(exc)
+        said = stage.home / "said"
+        last = said.read_text(errors="replace").strip().splitlines()[-1:] if said.exists() else []
+        return False, f"{exc}; last it said: {last[0]}" if last else str(exc)
     return True, came
 
 
