@@ -122,8 +122,11 @@ def kill_strays() -> None:
 
 
 def _children() -> list[int]:
-    threads = Path("/proc/self/task").iterdir()
-    return [int(pid) for thread in threads for pid in (thread / "children").read_text().split()]
+    found: list[int] = []
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def _is_stray(pid: int, tag: bytes) -> bool:

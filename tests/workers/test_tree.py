@@ -93,3 +93,25 @@ def test_tags_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatch):
 def test_signals_in_words():
     assert signal_name(9) == "signal 9, SIGKILL"
     assert signal_name(signal.SIGRTMIN + 3) == f"signal {signal.SIGRTMIN + 3}"
+
+
+CHURN = """
+import threading
+from gym_gui.workers.tree import kill_strays
+
+def churn():
+    for _ in range(3000):
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+
+busy = [threading.Thread(target=churn) for _ in range(4)]
+for thread in busy:
+    thread.start()
+while any(thread.is_alive() for thread in busy):
+    kill_strays()
+"""
+
+
+def test_threads_that_end_meanwhile_do_no_harm_to_the_search():
+    subprocess.run([sys.executable, "-c", CHURN], env=tagged(dict(os.environ), "churning"), check=True)
