@@ -125,7 +125,23 @@ class Program:
 
     def _there(self) -> bool:
         assert self.process.poll() is None, f"the program ended: {self.log}"
-        return self._probe.exists()
+        try:
+            self._connect()
+        except (FileNotFoundError, ConnectionRefusedError):  # not made yet; made, and not listened on yet
+            return False
+        return True
+
+    def _connect(self) -> socket.socket:
+        if self._connection is None:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(_ANSWER_S)
+            try:
+                connection.connect(str(self._probe))
+            except OSError:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
 
     def wait(self, condition: Callable[[], T], what: str) -> T:
         """Wait until something is so; fails at once where the program has gone wrong.
@@ -149,14 +165,11 @@ class Program:
 
     def ask(self, what: str, **words: Any) -> Any:
         """Ask the probe; see :mod:`tests.window.driver`."""
-        if self._connection is None:
-            self._connection = socket.socket(socket.AF_UNIX)
-            self._connection.settimeout(_ANSWER_S)
-            self._connection.connect(str(self._probe))
-        self._connection.sendall(json.dumps({"ask": what, **words}).encode() + b"\n")
+        connection = self._connect()
+        connection.sendall(json.dumps({"ask": what, **words}).encode() + b"\n")
         answer = b""
         while not answer.endswith(b"\n"):
-            piece = self._connection.recv(1 << 20)
+            piece = connection.recv(1 << 20)
             assert piece, f"the program ended while it was asked: {self.log}"
             answer += piece
         return json.loads(answer)
