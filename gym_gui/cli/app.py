@@ -43,6 +43,8 @@ app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
 
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+Gpu = Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")]
+InstallDryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be installed, then end.")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Allow, this once, the code and programs that the file names.")
 ]
@@ -358,10 +360,8 @@ def workers_check(
 @workers_app.command("install")
 def workers_install(
     worker: WorkerId,
-    gpu: Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
-    ] = False,
+    gpu: Gpu = False,
+    dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install what a worker needs."""
@@ -391,10 +391,8 @@ def envs_install(
     family: Annotated[
         str, typer.Argument(metavar="FAMILY", help="A family, for example crafter, or an environment's id.")
     ],
-    gpu: Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
-    ] = False,
+    gpu: Gpu = False,
+    dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install what a family of environments needs."""
