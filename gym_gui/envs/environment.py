@@ -55,6 +55,13 @@ class Environment:
         inner = self.adapter.env
         return getattr(inner, "unwrapped", inner)
 
+    @property
+    def hidden_information(self) -> bool:
+        """Whether a seat may not know all there is; what the environment states itself goes first."""
+        metadata: Any = getattr(self.env, "metadata", None) or {}
+        stated = metadata.get("hidden_information")
+        return stated if isinstance(stated, bool) else self.family.hidden_information(self.spec)
+
     def scores(self, returns: Mapping[str, float]) -> dict[str, float] | None:
         """Score by team at this moment, as the environment keeps it, or ``None``.
 

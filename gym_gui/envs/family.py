@@ -178,6 +178,17 @@ class Family:
 
     # -- what it means
 
+    def hidden_information(self, spec: EnvSpec) -> bool:
+        """Whether a seat may not know all there is: cards, roles, targets, what is out of view, a choice
+        that others make at the same time.
+
+        Where it is so, nobody who decides is shown the whole picture or told rewards, unless it was asked
+        for. By default every environment for several agents is taken to be such a one: a family whose
+        seats all see everything says so. An environment may say it itself, as ``"hidden_information"`` of
+        its ``metadata``.
+        """
+        return spec.api != "gymnasium"
+
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Which agents play together: one team ``agent``, or everybody in ``team``."""
         agents = adapter.possible_agents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -11,9 +11,11 @@ from minigrid.core.world_object import Lava
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import UsageError
-from gym_gui.envs import Environment, make
-from gym_gui.envs.families.custom import registered
+from gym_gui.core.paradigms import SimultaneousAdapter
+from gym_gui.envs import Environment, make, resolve
+from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.family import ranked
+from gym_gui.envs.registry import family_of
 from gym_gui.envs.spec import EnvSpec
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS
@@ -60,6 +62,41 @@ def play(environment: Environment, actions: Any, seed: int = 0) -> dict[str, flo
 )
 def test_teams(task: str, teams: dict[str, tuple[str, ...]]) -> None:
     assert dict(make(task).teams) == teams
+
+
+@pytest.mark.parametrize(
+    ("task", "hidden"),
+    [
+        ("CartPole-v1", False),
+        ("chess_v6", False),
+        ("open_spiel/tic_tac_toe", False),
+        ("mpe2/simple_v3", False),
+        ("leduc_holdem_v4", True),
+        ("rps_v2", True),
+        ("open_spiel/kuhn_poker", True),
+        ("mpe2/simple_adversary_v3", True),
+        ("MosaicMultiGrid-S-2v2-IndAgObs-v1", True),
+    ],
+)
+def test_who_hides_things_from_seats(task: str, hidden: bool) -> None:
+    spec = resolve(task)
+    assert family_of(spec).hidden_information(spec) is hidden
+
+
+def test_an_own_environment_for_several_hides_things_unless_it_says_otherwise() -> None:
+    class Silent(gym.Env[Any, Any]):
+        metadata: ClassVar[dict[str, Any]] = {}
+        observation_space = action_space = gym.spaces.Dict(dict.fromkeys("ab", gym.spaces.Discrete(2)))
+
+    class Open(Silent):
+        metadata: ClassVar[dict[str, Any]] = {"hidden_information": False}
+
+    family = CustomFamily()
+    spec = EnvSpec("mine", family.name, "parallel", ("parallel",), "mine")
+    for kind, hidden in ((Silent, True), (Open, False)):
+        environment = Environment(spec, SimultaneousAdapter(kind()), family)
+        assert environment.adapter.possible_agents == ("a", "b")
+        assert environment.hidden_information is hidden
 
 
 def test_the_same_slots_under_both_interfaces() -> None:

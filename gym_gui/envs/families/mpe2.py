@@ -61,6 +61,10 @@ class Mpe2Family(Family):
         factory = module.parallel_env if spec.api == "parallel" else module.env
         return factory(render_mode=render_mode, **env_kwargs)
 
+    def hidden_information(self, spec: EnvSpec) -> bool:
+        """Nobody is told how all others move, and most worlds hide more; one has a single agent."""
+        return _world(spec) != "simple"
+
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Adversaries against the rest, by the flag each agent of the world carries."""
         against = [a.name for a in adapter.env.unwrapped.world.agents if getattr(a, "adversary", False)]

@@ -56,6 +56,10 @@ class OpenSpielFamily(Family):
 
         return OpenSpielEnv(game_name=spec.id.removeprefix(_HEAD), render_mode=render_mode, **env_kwargs)
 
+    def hidden_information(self, spec: EnvSpec) -> bool:
+        """As OpenSpiel states it; a choice that all make at once is hidden while they make it."""
+        return str(spec.traits["information"]) != "PERFECT_INFORMATION"
+
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         if spec.traits["utility"] == "IDENTICAL" or len(adapter.possible_agents) == 1:
             return super().teams(spec, adapter)

@@ -32,6 +32,8 @@ _COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
 _DRAWN = ("butterfly/",)
 """What their agents observe is the screen, which is not drawn without a render mode:
 pistonball and cooperative_pong then show them nothing but black."""
+_OPEN = frozenset({"chess", "connect_four", "go", "tictactoe"})
+"""Games in which both players see the same board."""
 _OWN_EXTRA = frozenset({"atari", "sisl"})
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
@@ -128,6 +130,10 @@ class PettingZooFamily(Family):
     def reusable(self, spec: EnvSpec) -> bool:
         """All but knights_archers_zombies, whose ``reset`` leaves zombies behind."""
         return "knights_archers_zombies" not in spec.id
+
+    def hidden_information(self, spec: EnvSpec) -> bool:
+        """All but the board games, and the screen of the console, which its players share."""
+        return _game(spec) not in _OPEN and not spec.id.startswith("atari/")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
