@@ -1,8 +1,8 @@
 """Secrets are named, never written: ``env:NAME`` or ``keyring:NAME``.
 
 Run folders are shared and kept, so a key that stands in an experiment would be
-published with it. Here is decided what counts as a secret and as a reference;
-:mod:`gym_gui.services.secrets` looks references up.
+published with it. Here is decided what counts as a reference; :mod:`mosaic_worker.secret_words` says what
+counts as a secret, and :mod:`gym_gui.services.secrets` looks references up.
 """
 
 from __future__ import annotations
@@ -12,20 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from gym_gui.core.checks import ConfigError, Plain, join, key_place
+from mosaic_worker.secret_words import is_key, is_secret_key
+
+__all__ = ["SecretRef", "is_secret_key", "parse_reference", "references", "refuse_literals"]
 
 _REFERENCE: Final = re.compile(r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})")
-_WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
-_SECRET_WORDS: Final = frozenset(
-    {"apikey", "token", "secret", "password", "passwd", "authorization", "credential", "credentials"}
-)
-_SECRET_PAIRS: Final = frozenset({("api", "key"), ("access", "key"), ("secret", "key"), ("private", "key")})
-_NOT_SECRET: Final = frozenset({"stop", "pad", "eos", "bos", "end", "start", "mask", "unk", "sep", "cls"})
-"""Words before "token" that make it one of a tokenizer's, not of a person's."""
-_KNOWN_KEYS: Final = re.compile(
-    r"(?:Bearer\s+)?(?:sk-[A-Za-z0-9_\-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{16,}"
-    r"|AKIA[A-Z0-9]{12,}|AIza[A-Za-z0-9_\-]{20,}|xai-[A-Za-z0-9]{16,}|gsk_[A-Za-z0-9]{16,})"
-)
-"""Literals that are unmistakably keys of well-known services, whatever they are called."""
 _PLACEHOLDERS: Final = frozenset({"", "EMPTY"})
 """Stand-ins that local servers ask for (vLLM documents ``EMPTY``)."""
 
@@ -46,16 +37,6 @@ def parse_reference(value: object) -> SecretRef | None:
     """The reference that ``value`` is, or ``None``."""
     match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return SecretRef(match[1], match[2]) if match else None
-
-
-def is_secret_key(key: str) -> bool:
-    """Whether a setting of this name holds a secret (``api_key``, ``hfToken``, …)."""
-    words = [word.lower() for word in _WORDS.findall(key)]
-    if not words:
-        return False
-    if words[-1] == "token" and len(words) > 1 and words[-2] in _NOT_SECRET:
-        return False
-    return words[-1] in _SECRET_WORDS or tuple(words[-2:]) in _SECRET_PAIRS
 
 
 def references(settings: Mapping[str, Plain], where: str = "") -> Iterator[tuple[str, SecretRef]]:
@@ -81,7 +62,7 @@ def refuse_literals(settings: Mapping[str, Plain], where: str, *, by_name: bool 
         if value is None or isinstance(value, bool) or value in _PLACEHOLDERS or parse_reference(value):
             continue
         named = by_name and is_secret_key(key)
-        if named or (isinstance(value, str) and _KNOWN_KEYS.match(value)):
+        if named or (isinstance(value, str) and is_key(value)):
             variable = re.sub(r"\W+", "_", key).upper() or "NAME"
             raise ConfigError(
                 "a secret must not be written in an experiment",

@@ -29,6 +29,7 @@ SettingType = Literal[
     "program",
     "secret",
     "list",
+    "object",
     "server",
     "model",
     "prompts",
@@ -45,10 +46,12 @@ _WORDS: Final = {
     "program": "the path of a program",
     "secret": "env:NAME or keyring:NAME",
     "list": "a list",
+    "object": 'a JSON object, such as {"top_k": 20}',
     "server": "an address such as http://localhost:8000/v1",
     "model": "the name of a model",
     "prompts": "the path of a folder",
 }
+_CONTAINERS: Final[Mapping[str, type]] = {"list": list, "object": dict}
 _ADDRESS: Final = re.compile(r"https?://[^\s/?#]+\S*")
 ASKING: Final = ("server", "model", "prompts")
 """Types whose ``module`` is run for whoever fills in the form."""
@@ -156,8 +159,8 @@ class Setting:
             return self.option(value) is not None
         if self.type == "flag":
             return isinstance(value, bool)
-        if self.type == "list":
-            return isinstance(value, list)
+        if self.type in _CONTAINERS:
+            return isinstance(value, _CONTAINERS[self.type])
         if self.type in ("whole", "number"):
             kinds = int if self.type == "whole" else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds):
@@ -289,6 +292,7 @@ _JSON_TYPES: Final[Mapping[str, str]] = {
     "number": "number",
     "boolean": "flag",
     "array": "list",
+    "object": "object",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mosaic_llm_worker.server_settings import ServerSettings
 
@@ -37,7 +37,21 @@ class ChessSettings(ServerSettings):
         description="The board and the legal moves are told without being asked.",
     )
 
+    @model_validator(mode="after")
+    def _thoughts_and_tools(self) -> ChessSettings:
+        if self.dialogue == "tools" and self._thinks_apart:
+            raise ValueError(
+                "anthropic's tools want the thoughts of earlier turns back, which are not kept: with "
+                "reasoning_tokens set dialogue to text"
+            )
+        return self
+
+    @property
+    def _thinks_apart(self) -> bool:
+        return self.client_name == "anthropic" and bool(self.reasoning_tokens)
+
     @property
     def tools(self) -> bool:
         """Whether the model calls functions."""
-        return self.dialogue == "tools" or (self.dialogue == "auto" and self.client_name in HAVE_TOOLS)
+        has_tools = self.client_name in HAVE_TOOLS and not self._thinks_apart
+        return self.dialogue == "tools" or (self.dialogue == "auto" and has_tools)

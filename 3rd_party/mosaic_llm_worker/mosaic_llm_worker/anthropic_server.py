@@ -66,19 +66,29 @@ class AnthropicServer:
 
     def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
         system, turns = translate(messages)
-        payload: dict[str, Any] = {"model": model, "max_tokens": self._settings.max_tokens, "messages": turns}
+        settings = self._settings
+        payload: dict[str, Any] = {"model": model, "max_tokens": settings.longest_reply, "messages": turns}
         if system:
             payload["system"] = system
-        if self._settings.temperature is not None and not self._cold:
-            payload["temperature"] = min(self._settings.temperature, _WARMEST)
+        warmth = settings.sent_temperature
+        if warmth is not None and not self._cold and not settings.reasoning_tokens:
+            payload["temperature"] = min(warmth, _WARMEST)
+        if settings.top_p is not None:
+            payload["top_p"] = settings.top_p
+        if settings.reasoning_tokens:
+            payload["thinking"] = {"type": "enabled", "budget_tokens": settings.reasoning_tokens}
+        if settings.reasoning_effort:
+            payload["output_config"] = {"effort": settings.reasoning_effort}
         if stop := [word for word in ask.stop if word.strip()]:
             payload["stop_sequences"] = stop
         if ask.tools:
             payload["tools"] = [_tool(tool.name, tool.description, tool.schema) for tool in ask.tools]
         elif ask.form is not None:
             payload["tools"] = [_tool(ask.form_name, "Give the answer.", ask.form)]
-            payload["tool_choice"] = {"type": "tool", "name": ask.form_name}
-        return payload
+            # A model that thinks cannot be made to call a tool.
+            thinks = bool(settings.reasoning_tokens)
+            payload["tool_choice"] = {"type": "auto"} if thinks else {"type": "tool", "name": ask.form_name}
+        return payload | settings.extra_body
 
     def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
         if not isinstance(reply.get("content"), list):

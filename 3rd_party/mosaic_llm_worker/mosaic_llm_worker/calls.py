@@ -121,7 +121,7 @@ class Caller:
             return self._replay(self._cassette, place, messages)
         if self._fatal:
             raise Fatal(self._fatal)
-        most = estimate_tokens(messages, ask), self._settings.max_tokens
+        most = estimate_tokens(messages, ask), self._settings.longest_reply
         async with self._budget.room(*most, place.until) as there_is:
             if not there_is:
                 raise Unanswered(
@@ -145,7 +145,7 @@ class Caller:
             except TimeoutError:
                 raise Unanswered(_too_late(f"the server at {self._settings.url} is still at it")) from None
             self._settle(course, reply)
-            reply = _of_sane_length(reply, self._settings.max_tokens)
+            reply = _of_sane_length(reply, self._settings.longest_reply)
             course.error = ""
             return reply
         except (Unanswered, Fatal) as error:
@@ -219,7 +219,7 @@ class Caller:
         return completion_of(record)
 
     def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
-        tokens, most = estimate_tokens(messages, ask), self._settings.max_tokens
+        tokens, most = estimate_tokens(messages, ask), self._settings.longest_reply
         self._record(
             {
                 **as_record(place, "dry"),

@@ -81,8 +81,12 @@ class OpenAIServer:
 
     def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
         payload: dict[str, Any] = {"model": model, "messages": list(messages)}
-        payload[self._limit] = self._settings.max_tokens
-        wanted = {"seed": ask.seed, "temperature": self._settings.temperature, "stop": list(ask.stop) or None}
+        payload[self._limit] = self._settings.longest_reply
+        wanted = {
+            "seed": ask.seed,
+            "temperature": self._settings.sent_temperature,
+            "stop": list(ask.stop) or None,
+        }
         payload |= {k: v for k, v in wanted.items() if v is not None and k not in self._without}
         if ask.tools:
             payload["tools"] = [_tool(tool.name, tool.description, tool.schema) for tool in ask.tools]
@@ -90,7 +94,21 @@ class OpenAIServer:
             payload |= self._form(ask)
         if self._settings.client_name == "openrouter":
             payload["usage"] = {"include": True}  # the price of the call comes with the reply
-        return payload
+        return payload | self._sampling() | self._settings.extra_body
+
+    def _sampling(self) -> dict[str, Any]:
+        """What was asked for by name: a server that does not take it is to say so."""
+        settings = self._settings
+        sampling: dict[str, Any] = {} if settings.top_p is None else {"top_p": settings.top_p}
+        if settings.client_name != "openrouter":
+            return sampling | (
+                {"reasoning_effort": settings.reasoning_effort} if settings.reasoning_effort else {}
+            )
+        if settings.reasoning_effort:
+            sampling["reasoning"] = {"effort": settings.reasoning_effort}
+        elif settings.reasoning_tokens:
+            sampling["reasoning"] = {"max_tokens": settings.reasoning_tokens}
+        return sampling
 
     def _form(self, ask: Ask) -> dict[str, Any]:
         if self._way == "schema":

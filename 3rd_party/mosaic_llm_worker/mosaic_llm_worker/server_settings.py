@@ -8,12 +8,15 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mosaic_llm_worker import extra_body as extra
 from mosaic_llm_worker.servers import Place
 from mosaic_worker.rng import bits_of
 
 ClientName = Literal[
     "openai", "openrouter", "vllm", "ollama", "llamacpp", "transformers", "anthropic", "custom"
 ]
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 BASE_URLS: Final[dict[str, str]] = {
     "openai": "https://api.openai.com/v1",
@@ -28,6 +31,12 @@ BASE_URLS: Final[dict[str, str]] = {
 
 NEEDS_KEY: Final = frozenset({"openai", "openrouter", "anthropic"})
 """Services that refuse a request without a key."""
+
+THINKS_BY_TOKENS: Final = frozenset({"openrouter", "anthropic"})
+"""Services that can be told how many tokens a model may think for."""
+_LEAST_THOUGHT: Final = 1024
+"""Tokens; Anthropic refuses fewer."""
+_ANTHROPIC_EFFORTS: Final = frozenset({"low", "medium", "high", "xhigh", "max"})
 
 _REFERENCE: Final = re.compile(r"(env|keyring):[A-Za-z_][A-Za-z0-9_.\-]{0,127}")
 _SEED_STREAM: Final = 0x6C6C6D  # "llm": other draws from the same (seed, step) are not these
@@ -56,6 +65,32 @@ class ServerSettings(BaseModel):
     )
     temperature: float | None = Field(
         0.0, ge=0, le=2, title="Temperature", description="0: the likeliest words; none: the server's own."
+    )
+    top_p: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        title="Top p",
+        description="Words are drawn from the likeliest that have this share of the probability; none: the "
+        "server's own. Where it is given and temperature is not, the temperature is the server's own too.",
+    )
+    reasoning_effort: Effort | None = Field(
+        None,
+        title="Reasoning effort",
+        description="How long a reasoning model thinks; none: as it does by itself.",
+    )
+    reasoning_tokens: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        title="Reasoning tokens",
+        description="Tokens that it may think for before each reply, beside max_tokens (Anthropic, "
+        "OpenRouter); 0: not said.",
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict[str, Any],
+        title="Extra parameters",
+        description="Added to every request as they are; nothing that the worker sets, and no secret.",
     )
     seed: int | None = Field(
         None,
@@ -130,7 +165,40 @@ class ServerSettings(BaseModel):
             raise ValueError("client_name 'custom' needs base_url, such as http://localhost:8000/v1")
         if self.cassette == "replay" and not self.cassette_file:
             raise ValueError("cassette 'replay' needs cassette_file, the calls.jsonl of a run")
+        if problem := self._thinking_problem():
+            raise ValueError(problem)
+        reasons = bool(self.reasoning_effort or self.reasoning_tokens)
+        if problem := extra.wrong(self.extra_body, reasons=reasons):
+            raise ValueError(f"extra_body: {problem}")
         return self
+
+    def _thinking_problem(self) -> str:
+        client, effort, tokens = self.client_name, self.reasoning_effort, self.reasoning_tokens
+        if tokens and client not in THINKS_BY_TOKENS:
+            return f"reasoning_tokens cannot be said to {client}: set reasoning_effort instead"
+        if client == "openrouter" and tokens and effort:
+            return "openrouter takes either reasoning_effort or reasoning_tokens: give one of the two"
+        if client != "anthropic":
+            return ""
+        if effort and effort not in _ANTHROPIC_EFFORTS:
+            return f"anthropic knows no reasoning_effort {effort!r}: it has low, medium, high, xhigh and max"
+        if tokens and tokens < _LEAST_THOUGHT:
+            return f"anthropic takes reasoning_tokens from {_LEAST_THOUGHT}"
+        if tokens and self.temperature not in (None, 0.0, 1.0):
+            return "anthropic thinks at its own temperature alone: leave temperature out"
+        return ""
+
+    @property
+    def sent_temperature(self) -> float | None:
+        """The temperature to ask for; ``None``: the server's own."""
+        if self.top_p is not None and "temperature" not in self.model_fields_set:
+            return None  # at our default of 0 it would mean nothing
+        return self.temperature
+
+    @property
+    def longest_reply(self) -> int:
+        """Tokens that a reply may have, its thoughts included."""
+        return self.max_tokens + self.reasoning_tokens
 
     @property
     def url(self) -> str:

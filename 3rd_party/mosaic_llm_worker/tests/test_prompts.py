@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +14,6 @@ from reply_games import SOCCER
 
 from mosaic_llm_worker.main import LlmWorker
 from mosaic_llm_worker.preview import preview
-from mosaic_llm_worker.settings import LlmSettings
 from mosaic_llm_worker.templates import DEFAULTS, Templates
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError, Slot
@@ -176,16 +174,3 @@ def test_the_preview_answers_over_stdin() -> None:
         )
         (line,) = done.stdout.splitlines()
         assert key in json.loads(line)
-
-
-def test_the_manifest_offers_what_the_worker_takes_with_the_same_defaults() -> None:
-    manifest = tomllib.loads((Path(__file__).parents[1] / "worker.toml").read_text())["settings"]
-    fields = LlmSettings.model_fields
-    assert set(manifest) == set(fields)
-    for name, setting in manifest.items():
-        if "default" in setting:
-            assert setting["default"] == fields[name].default, name
-        given = {**LOCAL, "cassette_file": "calls.jsonl"}
-        for option in setting.get("options", ()):
-            more = {"base_url": "http://localhost:1/v1"} if name == "client_name" else {}
-            LlmSettings.model_validate({**given, **more, name: option["value"]})

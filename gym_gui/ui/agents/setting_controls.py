@@ -118,6 +118,22 @@ class ListControl(TextControl):
         super().set_value(inner)
 
 
+class ObjectControl(TextControl):
+    """A JSON object: ``{"top_k": 20}``; what is none stands as it was typed, for the check to refuse."""
+
+    def value(self) -> Any:
+        written = self.line.text().strip()
+        if not written:
+            return None
+        try:
+            return json.loads(written)
+        except ValueError:
+            return written
+
+    def set_value(self, value: Any) -> None:
+        super().set_value(json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value)
+
+
 class PathControl(TextControl):
     """The path of a file or folder, with a button that opens the chooser."""
 
@@ -320,6 +336,7 @@ def control_for(setting: Setting, parent: QWidget | None = None) -> SettingContr
         "file": PathControl,
         "program": PathControl,
         "list": ListControl,
+        "object": ObjectControl,
         "secret": SecretControl,
         "server": ServerControl,
         "model": ModelControl,

@@ -25,6 +25,7 @@ SCHEMA = (
     Setting("loud", "flag", default=False),
     Setting("file", "policy", "Checkpoint", required=True),
     Setting("script", "list"),
+    Setting("more", "object", "More"),
     Setting("api_key", "secret", "API key"),
     Setting("word", "text", default="hello"),
 )
@@ -36,6 +37,7 @@ FULL: dict[str, Any] = {
     "loud": True,
     "file": "/a/policy",
     "script": [0, "left", [1, 2]],
+    "more": {"top_k": 20, "provider": {"order": ["a"]}},
     "api_key": "env:OUR_KEY",
     "word": "goodbye",
     "unknown": {"kept": [1]},
@@ -53,6 +55,19 @@ def child(form: SettingsForm, kind: type, name: str) -> Any:
     found = form.findChild(kind, f"setting_{name}")
     assert found is not None, name
     return found
+
+
+def test_an_object_that_is_none_is_said_to_be_none(qtbot: Any) -> None:
+    form = make(qtbot)
+    line = child(form, QLineEdit, "more")
+    for typed in ("{top_k: 20}", "[1]"):
+        line.clear()
+        qtbot.keyClicks(line, typed)
+        problem = form.findChild(QLabel, "setting_more_problem")
+        assert problem is not None and problem.text().startswith("More must be a JSON object"), typed
+    line.clear()
+    qtbot.keyClicks(line, '{"top_k": 20}')
+    assert form.values()["more"] == {"top_k": 20}
 
 
 def test_values_come_back_as_they_went_in(qtbot: Any) -> None:
