@@ -143,6 +143,16 @@ class Episode:
             if seated == slot
         ]
 
+    def chosen_by_another(self, agent: AgentID) -> str:
+        """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
+        changes = [change for change in self._rebound if change["agent_id"] == agent]
+        row = self._last.get(agent)
+        if row is None or not changes or row[rows.STEP] >= changes[-1]["step_index"]:
+            return ""
+        before = [change for change in changes if change["step_index"] <= row[rows.STEP]]
+        player = before[-1] if before else self.players[self.seats[agent]]
+        return str(player["policy"])
+
     def advance(self) -> list[Decision]:
         """Play what was accepted; every agent that was asked must have answered.
 

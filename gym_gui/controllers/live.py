@@ -78,6 +78,12 @@ class Spectator:
             self._done_ns = time.monotonic_ns()
             self._look_when_due()
 
+    def look_again(self) -> None:
+        """Somebody else plays a slot now: what was done before is theirs who did it."""
+        if self._shown is not None:
+            self._done_ns = time.monotonic_ns()
+            self._look()
+
     def preview(self, episode: Episode) -> None:
         """Show how an episode will begin; it is not in flight yet."""
         self._shown, self._done_ns = episode, time.monotonic_ns()
@@ -197,6 +203,7 @@ class Spectator:
             option=extras.get("option", ""),
             latency_ms=row[rows.LATENCY],
             invalid=invalid,
+            by=episode.chosen_by_another(agent),
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:

@@ -66,13 +66,14 @@ class LocalSession:
         self._supervisor = Supervisor(casting.config.operator_id, events)
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
+        self._spectator: Spectator | None = None
         self._task: asyncio.Task[None] | None = None
         self._rebinding = asyncio.Lock()
         self._closing = False
 
     async def start(self) -> SessionReady:
         settings, live = self._settings, self._settings.live
-        spectator = None if live is None else self._watch(live)
+        spectator = self._spectator = None if live is None else self._watch(live)
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._casting))
         try:
@@ -241,6 +242,8 @@ class LocalSession:
             self.controller.room = self._room(self._lineup)
             if before is not None:
                 await self._supervisor.dismiss(before, self._grace_s)
+            if self._spectator is not None:
+                self._spectator.look_again()
             return {**player.record(), "version": slot.process.welcome.version}
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:

@@ -131,7 +131,13 @@ class ReplayTrack:
             value=number(step.value),
             option="" if step.option is None else str(step.option),
             latency_ms=step.latency_ms or 0.0,
+            by=self._taken_over_by(agent, step.step_index),
         )
+
+    def _taken_over_by(self, agent: AgentID, step: int) -> str:
+        """Who decided a step of a seat, where they took it over during the episode; else ``""``."""
+        changes = [c for c in self.recorded.episode.rebound if c.agent_id == agent and c.step_index <= step]
+        return changes[-1].policy or changes[-1].worker_id if changes else ""
 
 
 def _rounded(value: Any) -> Any:

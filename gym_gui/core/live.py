@@ -76,6 +76,8 @@ class AgentView:
         option: The option it follows, in hierarchical play.
         latency_ms: How long it took to choose.
         invalid: Unusable replies so far.
+        by: Who chose it, where it was somebody else than plays the slot: who has left it since, in
+            a record also who took it over; else ``""``.
     """
 
     agent: AgentID
@@ -89,6 +91,7 @@ class AgentView:
     option: str = ""
     latency_ms: float = 0.0
     invalid: int = 0
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,25 @@ class AgentRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RebindingRecord:
+    """Somebody else took over a seat during an episode.
+
+    Attributes:
+        step_index: The first step of the seat that they decided.
+        agent_id: The seat.
+        worker_id: Their worker.
+        worker_type: Its kind.
+        policy: The worker's own name for what it plays, or ``None``.
+    """
+
+    step_index: int
+    agent_id: str
+    worker_id: str
+    worker_type: str
+    policy: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TeamRecord:
     """What the seats of one team achieved in one episode.
 
@@ -107,7 +126,8 @@ class EpisodeRecord:
         success: The environment's own word, or ``None``.
         terminated: The environment reached an end state.
         truncated: A limit cut the episode off.
-        agents: Who sat where.
+        agents: Who sat where at the beginning.
+        rebound: Who took over seats, in the order of time.
         invalid_actions: Unusable answers by seat.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
@@ -141,6 +161,7 @@ class EpisodeRecord:
     trajectory_sha256: str | None
     record_sha256: str | None = None
     lost: str | None = None
+    rebound: tuple[RebindingRecord, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
     @property
@@ -334,6 +355,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         trajectory_sha256=f.optional("trajectory_sha256", text, "text"),
         record_sha256=f.optional("record_sha256", text, "text"),
         lost=f.optional("lost", text, "text"),
+        rebound=_rebound(f, where),
         extra=f.rest(),
     )
 
@@ -367,6 +389,20 @@ def parse_step(row: object, where: str) -> StepRecord:
         value=f.any("value"),
         option=f.any("option"),
         extra=f.rest(),
+    )
+
+
+def _rebound(f: Fields, where: str) -> tuple[RebindingRecord, ...]:
+    entries = (Fields(item, f"{where}: rebound") for item in f.optional("rebound", items, "a list") or ())
+    return tuple(
+        RebindingRecord(
+            step_index=change.need("step_index", count, "a whole number from 0"),
+            agent_id=change.need("agent_id", text, "text"),
+            worker_id=change.optional("worker_id", text, "text") or "",
+            worker_type=change.optional("worker_type", text, "text") or "",
+            policy=change.optional("policy", text, "text"),
+        )
+        for change in entries
     )
 
 

@@ -78,6 +78,24 @@ async def test_it_decides_from_the_next_decision_on_and_that_is_recorded() -> No
     assert set(sources[:at]) == {"policy"} and set(sources[at:]) == {"human"}
 
 
+async def test_what_was_done_before_is_told_as_theirs_who_did_it() -> None:
+    async with session() as (live, watcher):
+        live.pause()
+        live.play(plans(1))
+        await in_time(lambda: watcher.views, "the reset is shown")
+        live.step()
+        await in_time(lambda: watcher.last.step == 1, "a step")
+        assert watcher.last.agents[0].by == ""
+        looks = len(watcher.views)
+        await live.rebind("agent_0", scripted(1, 2, 1))
+        assert len(watcher.views) > looks, "it is told at once"
+        assert (watcher.last.step, watcher.last.agents[0].by) == (1, "random")
+        for k in (2, 3):
+            live.step()
+            await in_time(lambda k=k: watcher.last.step == k, "a step")
+        assert watcher.last.agents[0].by == ""
+
+
 async def test_the_process_before_is_stopped_and_play_never_stopped_meanwhile(offspring: Offspring) -> None:
     async with session() as (live, watcher):
         live.play(plans(1))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from gym_gui.controllers.replay_track import ReplayTrack
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.records import parse_episode
 from gym_gui.services.recorded_episode import RecordedEpisode, find_episodes, load_episode
 from tests.support.engine import arena, player, record_run
 
@@ -232,6 +235,24 @@ async def test_what_each_agent_had_done(tmp_path: Path) -> None:
     end = track.view(looks[-1], {}, last=True)
     assert {a.agent: a.total for a in end.agents} == dict(episode.episode.returns)
     assert end.over == "completed" and end.outcome == {t: str(o) for t, o in episode.episode.outcome.items()}  # type: ignore[union-attr]
+
+
+async def test_steps_of_who_took_over_are_told_as_theirs(tmp_path: Path) -> None:
+    episode = await recorded(tmp_path, "turns")
+    line = json.loads(
+        (episode.run / "operators" / "op" / "episodes.jsonl").read_text("utf-8").splitlines()[1]
+    )
+    person = {"worker_id": "human_worker", "worker_type": "human", "policy": "keyboard"}
+    line["rebound"] = [{"step_index": 2, "agent_id": "player_0", **person}]
+    track = ReplayTrack(replace(episode, episode=parse_episode(line, "here")))
+    _, frames = played(ReplayOrder.of(episode))
+    views = [track.view(Look.of(frame), {}) for frame in frames[:4]]
+    assert [tuple(agent.by for agent in view.agents) for view in views] == [
+        ("", ""),
+        ("", ""),
+        ("", ""),
+        ("keyboard", ""),
+    ]
 
 
 async def test_actions_without_words(tmp_path: Path) -> None:

@@ -113,6 +113,13 @@ class Caption(QObject):
         self._refusal = sentence
         self._show_prompt()
 
+    def _others_asked(self) -> tuple[str, ...]:
+        """Agents that are asked and that nobody here plays."""
+        if self.view is None:
+            return ()
+        mine = {agent.agent for agent in self.view.agents if agent.slot in self._game.people}
+        return tuple(agent for agent in self.view.turn if agent not in mine)
+
     def _show_prompt(self) -> None:
         game, people, view = self._game, self._people, self.view
         prompt = Prompt(
@@ -125,7 +132,7 @@ class Caption(QObject):
             listening=self._input.listening,
             asked=tuple(q.agent for q in self._input.questions),
             agents=len(view.agents) if view is not None else 1,
-            turn=view.turn if view is not None else (),
+            turn=self._others_asked(),
             refusal=self._refusal,
             typed="".join(seat.typed for seat in self._input.seats),
             people=len(people.keys),

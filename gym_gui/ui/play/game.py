@@ -301,7 +301,7 @@ class PlayGame(QObject):
             self._seen_step = (view.episode, view.step)
             mine = self.people
             for agent in view.agents:
-                if agent.slot in mine and agent.source in _FALLBACKS:
+                if agent.slot in mine and agent.source in _FALLBACKS and not agent.by:
                     self._fallbacks[agent.agent] = self._fallbacks.get(agent.agent, 0) + 1
         self.viewed.emit(view)
 

@@ -21,7 +21,7 @@ class Prompt:
         listening: Keys count now.
         asked: Agents that people are asked for.
         agents: How many agents there are.
-        turn: Agents that are asked at all.
+        turn: Agents that others are asked for.
         refusal: Why the last key did nothing.
         typed: Digits typed so far.
         people: How many people play.
@@ -83,5 +83,6 @@ def _turn_based(p: Prompt) -> tuple[str, str] | None:
         way = "" if p.listening or p.hands == "mouse" else " Click the picture to use your keys."
         return "accent", f"Your move{who}.{way}"
     if p.state is OperatorState.THINKING:
-        return "warning", f"{' and '.join(p.turn) or 'The others'} thinking…"
+        # Of several asked at once some have answered: who is not known here.
+        return "warning", f"{p.turn[0]} is thinking…" if len(p.turn) == 1 else "The others are thinking…"
     return None

@@ -33,8 +33,9 @@ _NOT_ITS_OWN: Final = {
 
 
 def source_words(agent: AgentView) -> str:
-    """Where the action comes from, if not from its policy at the first ask; else ``""``."""
-    return next((words for source, words in _NOT_ITS_OWN.items() if source == agent.source), "")
+    """Where the action comes from, if not from who plays there at the first ask; else ``""``."""
+    words = [words for source, words in _NOT_ITS_OWN.items() if source == agent.source]
+    return ", ".join([*([f"by {agent.by}"] if agent.by else []), *words])
 
 
 def number_words(value: float) -> str:

@@ -69,6 +69,7 @@ class Overlay(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._theme = theme
         self._seats: dict[AgentID, Seat] = {}
+        self._seats_now = self._seats
         self._view: LiveView | None = None
         self._scores = True
         self._chips: list[_Chip] = []
@@ -79,10 +80,11 @@ class Overlay(QWidget):
         theme.changed.connect(self.update)
 
     def set_seats(self, seats: Mapping[AgentID, Seat]) -> None:
-        """Say who plays each slot."""
-        self._seats = dict(seats)
-        self._widths = {}
-        self._renew()
+        """Say who plays each slot; an episode that is over keeps those who played it."""
+        self._seats_now = dict(seats)
+        if self._view is None or not self._view.over:
+            self._seats, self._widths = self._seats_now, {}
+            self._renew()
 
     def set_scores_shown(self, shown: bool) -> None:
         """Whether the first chip is the score; off where a header says it."""
@@ -95,6 +97,8 @@ class Overlay(QWidget):
             self._widths = {}
             self._lines = 1
             self._compact = False
+        if view is None or not view.over:
+            self._seats = self._seats_now
         self._view = view
         self._renew()
 

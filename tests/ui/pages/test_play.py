@@ -27,6 +27,7 @@ PATIENCE_MS = 60_000
 WINNING = [("player_1", 0), ("player_2", 1), ("player_1", 3), ("player_2", 4), ("player_1", 6)]
 """Moves at noughts and crosses with which the first player wins."""
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+CHASERS = ("green_1", "blue_0", "blue_1")
 
 
 class Player:
@@ -416,3 +417,41 @@ def test_continuous_actions_by_keys(page: PlayPage, you: Player) -> None:
     you.wait(lambda: did(page) == ("[2.0]", "human"))
     you.qtbot.keyRelease(you.focus(), Qt.Key.Key_Left)
     you.wait(lambda: did(page) == ("[0.0]", "noop"))
+
+
+def test_who_takes_a_seat_in_mid_game_is_credited_with_their_own_moves_alone(
+    page: PlayPage, you: Player
+) -> None:
+    """What the chaser had decided before somebody took its seat was the chaser's, wherever it is told."""
+    players = {
+        "green_0": WorkerAssignment("", "human"),
+        **{slot: WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"}) for slot in CHASERS},
+    }
+    config = OperatorConfig.multi_agent(operator_id="mixed", task=SOCCER, player_workers=players)
+    page.opened(operator=config, seed=2)
+    you.wait(lambda: page.game.operator)
+    page.side.clock.mode.findChild(QWidget, "time-waits").click()  # type: ignore[union-attr]
+    you.open()
+    you.asked()
+    you.key(Qt.Key.Key_Up)
+    you.wait(lambda: page.view is not None and page.view.step == 1 and page.input.questions)
+    page.side.who.pickers["blue_0"].chosen.emit("human")
+    you.wait(lambda: set(page.people.keys) == {"green_0", "blue_0"})
+    chips, prompt = page.stage_card.stage.overlay.chip_texts, page.stage_card.prompt
+    taken = "blue_0 · you right (by soccer_chaser)"
+    assert taken in chips() and prompt.text == "Your move: green_0."
+    you.key(Qt.Key.Key_Up)
+    you.wait(lambda: page.view is not None and page.view.step == 2 and len(page.input.questions) == 2)
+    assert taken in chips(), "decided before the seat was taken"
+    you.key(Qt.Key.Key_Up)
+    you.wait(lambda: [q.slot for q in page.input.questions] == ["blue_0"])
+    assert prompt.text == "Your move: blue_0."
+    keys = page.people.keys["blue_0"].scheme.bindings
+    you.key(getattr(Qt.Key, f"Key_{next(key for key in keys if keys[key] == keys_of_green(page))}"))
+    you.wait(lambda: page.view is not None and page.view.step == 3)
+    assert "blue_0 · you forward" in chips()
+
+
+def keys_of_green(page: PlayPage) -> int:
+    """What the first person's Up means."""
+    return page.people.keys["green_0"].scheme.bindings["Up"]

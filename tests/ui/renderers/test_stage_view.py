@@ -76,6 +76,21 @@ def test_only_the_awaited_agent_is_to_move(overlay: Overlay) -> None:
     ]
 
 
+def test_what_somebody_else_decided_is_theirs(overlay: Overlay) -> None:
+    left = replace(AGENTS[0], by="soccer_chaser")
+    overlay.show_view(replace(VIEW, agents=(left, *AGENTS[1:])))
+    assert overlay.chip_texts()[1] == "green_0 · you forward (by soccer_chaser)"
+    assert "last action forward (by soccer_chaser)" in overlay.accessibleDescription()
+
+
+def test_who_sits_down_after_the_end_has_not_played(overlay: Overlay) -> None:
+    overlay.show_view(replace(VIEW, over="completed"))
+    overlay.set_seats({**SEATS, "blue_1": Seat("human", "you")})
+    assert overlay.chip_texts()[-1] == "blue_1 · random"
+    overlay.show_view(replace(VIEW, episode=1, step=0))
+    assert overlay.chip_texts()[-1] == "blue_1 · you"
+
+
 def test_the_row_does_not_jump_while_words_change(overlay: Overlay) -> None:
     overlay.set_scores_shown(False)
     overlay.show_view(replace(VIEW, agents=AGENTS[:3]))
