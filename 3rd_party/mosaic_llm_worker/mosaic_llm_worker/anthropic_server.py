@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.caching import MARK, marked
 from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
@@ -65,8 +66,8 @@ class AnthropicServer:
         await self._transport.aclose()
 
     def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
-        system, turns = translate(messages)
         settings = self._settings
+        system, turns = translate(marked(messages, ask.stable) if settings.prompt_caching else messages)
         payload: dict[str, Any] = {"model": model, "max_tokens": settings.longest_reply, "messages": turns}
         if system:
             payload["system"] = system
@@ -106,16 +107,18 @@ class AnthropicServer:
             text, calls = calls[0].arguments_json, ()
         counts = as_object(reply.get("usage"))
         given, made = count(counts.get("input_tokens")), count(counts.get("output_tokens"))
-        prompt = sum(count(counts.get(name)) or 0 for name in _PROMPT_TOKENS)
+        parts = {name: count(counts.get(name)) or 0 for name in _PROMPT_TOKENS}
         return Completion(
             text=text,
             finish=_ENDS.get(finish, finish),
             # A budget has to hold with servers that do not count, too.
-            input_tokens=estimate_tokens(messages, ask) if given is None else prompt,
+            input_tokens=estimate_tokens(messages, ask) if given is None else sum(parts.values()),
             output_tokens=estimate_tokens([{"content": text + thinking}]) if made is None else made,
             model=plain(reply.get("model")),
             tool_calls=calls,
             thinking=thinking,
+            cached_tokens=parts["cache_read_input_tokens"],
+            cache_written_tokens=parts["cache_creation_input_tokens"],
         )
 
 
@@ -123,14 +126,17 @@ def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, A
     return {"name": name, "description": description, "input_schema": schema}
 
 
-def translate(messages: Sequence[Message]) -> tuple[str, list[dict[str, Any]]]:
-    """The system's words, and the turns of a dialogue with roles alternating, as Anthropic wants them."""
-    system: list[str] = []
+def translate(messages: Sequence[Message]) -> tuple[str | list[dict[str, Any]], list[dict[str, Any]]]:
+    """The system's words, and the turns of a dialogue with roles alternating, as Anthropic wants them.
+
+    Where the end of the system's words is marked, they are blocks; else text.
+    """
+    system: list[dict[str, Any]] = []
     turns: list[dict[str, Any]] = []
     for message in messages:
         role = message.get("role")
         if role == "system":
-            system += [str(block.get("text", "")) for block in _blocks(message.get("content"))]
+            system += _blocks(message.get("content"))
             continue
         speaker = "assistant" if role == "assistant" else "user"
         blocks = _turn(message)
@@ -138,7 +144,9 @@ def translate(messages: Sequence[Message]) -> tuple[str, list[dict[str, Any]]]:
             turns[-1]["content"] += blocks
         else:
             turns.append({"role": speaker, "content": blocks})
-    return "\n\n".join(system), turns
+    if any(MARK in block for block in system):
+        return system, turns
+    return "\n\n".join(str(block.get("text", "")) for block in system), turns
 
 
 def _turn(message: Message) -> list[dict[str, Any]]:
@@ -162,14 +170,15 @@ def _blocks(content: object) -> list[dict[str, Any]]:
 
 
 def _block(part: Mapping[str, Any]) -> dict[str, Any]:
+    mark = {MARK: part[MARK]} if MARK in part else {}
     if part.get("type") != "image_url":
-        return {"type": "text", "text": str(part.get("text", ""))}
+        return {"type": "text", "text": str(part.get("text", "")), **mark}
     url = str(part["image_url"]["url"])
     head, _, data = url.partition(",")
     if head.startswith("data:"):
         kind = head.removeprefix("data:").removesuffix(";base64")
-        return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
-    return {"type": "image", "source": {"type": "url", "url": url}}
+        return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}, **mark}
+    return {"type": "image", "source": {"type": "url", "url": url}, **mark}
 
 
 def _arguments(text: str) -> dict[str, Any]:

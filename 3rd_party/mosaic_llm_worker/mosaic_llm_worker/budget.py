@@ -36,21 +36,44 @@ class Price(NamedTuple):
     Attributes:
         input: Of the prompt.
         output: Of the reply.
+        cached: Of what of the prompt the server had kept; ``None``: as ``input``.
+        cache_written: Of what of the prompt it keeps from now on; ``None``: as ``input``.
     """
 
     input: float
     output: float
+    cached: float | None = None
+    cache_written: float | None = None
 
-    def of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in US dollars."""
-        return (self.input * input_tokens + self.output * output_tokens) / _MILLION
+    def of(self, input_tokens: int, output_tokens: int, cached: int = 0, cache_written: int = 0) -> float:
+        """What so many tokens cost, in US dollars; the cached ones are among the input."""
+        fresh = input_tokens - cached - cache_written
+        prompt = self.input * fresh
+        prompt += (self.input if self.cached is None else self.cached) * cached
+        prompt += (self.input if self.cache_written is None else self.cache_written) * cache_written
+        return (prompt + self.output * output_tokens) / _MILLION
+
+    def at_most(self, input_tokens: int, output_tokens: int, *, caching: bool) -> float:
+        """What so many tokens can cost.
+
+        Args:
+            input_tokens: Of the prompt.
+            output_tokens: Of the reply.
+            caching: Whether the server is asked to keep what it reads.
+        """
+        return self.of(input_tokens, output_tokens, 0, input_tokens if caching else 0)
 
 
 @cache
 def _table() -> tuple[tuple[str, str, Price], ...]:
     with PRICES.open("rb") as file:
         rows: list[dict[str, Any]] = tomllib.load(file)["price"]
-    return tuple((r["provider"], r["model"], Price(float(r["input"]), float(r["output"]))) for r in rows)
+    return tuple((r["provider"], r["model"], _price(r)) for r in rows)
+
+
+def _price(row: Mapping[str, Any]) -> Price:
+    kept = (float(row[name]) if name in row else None for name in ("cached", "cache_written"))
+    return Price(float(row["input"]), float(row["output"]), *kept)
 
 
 def price_of(provider: str, model: str) -> Price | None:
@@ -129,10 +152,11 @@ class Budget:
         tokens: Tokens, in and out together; 0 for no limit.
         usd: US dollars; 0 for no limit.
         price: What the model costs; needed where ``usd`` is limited.
+        caching: Whether the server is asked to keep what it reads, which may cost more.
     """
 
-    def __init__(self, tokens: int, usd: float, price: Price | None) -> None:
-        self._tokens, self._usd, self._price = tokens, usd, price
+    def __init__(self, tokens: int, usd: float, price: Price | None, *, caching: bool = False) -> None:
+        self._tokens, self._usd, self._price, self._caching = tokens, usd, price, caching
         self._open: list[_Most] = []
         self._waiting: set[asyncio.Event] = set()
         self.spent = Spent()
@@ -150,7 +174,7 @@ class Budget:
         if not self._tokens and not self._usd:
             yield True
             return
-        usd = self._price.of(input_tokens, output_tokens) if self._price else 0.0
+        usd = self._price.at_most(input_tokens, output_tokens, caching=self._caching) if self._price else 0.0
         most = _Most(input_tokens + output_tokens, usd)
         if not await self._enter(most, until):
             yield False

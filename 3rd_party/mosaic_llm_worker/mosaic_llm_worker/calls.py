@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from mosaic_llm_worker.budget import Budget, BudgetSpent, Price, Spent, estimate_tokens, price_of
-from mosaic_llm_worker.cassette import Cassette, Mismatch, as_record, completion_of, kept_messages
+from mosaic_llm_worker.cassette import (
+    Cassette,
+    Mismatch,
+    as_record,
+    completion_of,
+    kept_messages,
+    kept_tokens,
+)
 from mosaic_llm_worker.pace import Pace
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, open_server
@@ -93,7 +100,12 @@ class Caller:
         if server is None and settings.asks_server:
             _check(settings, key, self._price)
             self._server = _opened(settings, key)
-        self._budget = Budget(settings.token_budget, settings.money_budget_usd, self._price)
+        self._budget = Budget(
+            settings.token_budget,
+            settings.money_budget_usd,
+            self._price,
+            caching=settings.prompt_caching,
+        )
         self._pace = Pace(settings.requests_per_minute)
         self._fatal = ""
 
@@ -200,7 +212,9 @@ class Caller:
         price = self._price or price_of(self._settings.client_name, reply.model)
         usd = reply.usd
         if usd is None and price is not None:
-            usd = price.of(reply.input_tokens, reply.output_tokens)
+            usd = price.of(
+                reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.cache_written_tokens
+            )
         course.reply, course.usd = reply, usd
         self._budget.settle(reply.input_tokens, reply.output_tokens, usd)
 
@@ -226,7 +240,9 @@ class Caller:
                 "model": self._settings.model_id,
                 "messages": kept_messages(messages),
                 "tokens": {"input": tokens, "output": most},
-                "usd": None if self._price is None else self._price.of(tokens, most),
+                "usd": None
+                if self._price is None
+                else self._price.at_most(tokens, most, caching=self._settings.prompt_caching),
             }
         )
 
@@ -242,7 +258,7 @@ class Caller:
             record |= _words(messages, reply, course.error)
         record |= {
             "finish": reply.finish,
-            "tokens": {"input": reply.input_tokens, "output": reply.output_tokens},
+            "tokens": kept_tokens(reply),
             "usd": course.usd,
             "latency_ms": course.latency_ms,
             "error": course.error,

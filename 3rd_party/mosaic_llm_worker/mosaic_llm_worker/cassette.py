@@ -42,6 +42,17 @@ def as_record(place: Place, kind: str = "chat") -> dict[str, Any]:
     }
 
 
+def kept_tokens(reply: Completion) -> dict[str, int]:
+    """A reply's tokens as records hold them: what was cached or thought stands there where there was any."""
+    parts = {
+        "cached": reply.cached_tokens,
+        "cache_written": reply.cache_written_tokens,
+        "reasoning": reply.reasoning_tokens,
+    }
+    some = {name: tokens for name, tokens in parts.items() if tokens}
+    return {"input": reply.input_tokens, "output": reply.output_tokens, **some}
+
+
 def completion_of(record: Mapping[str, Any]) -> Completion:
     """The reply that a record holds."""
     tokens: Mapping[str, Any] = record.get("tokens") or {}
@@ -54,6 +65,9 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
         model=str(record.get("model_reported") or ""),
         tool_calls=tuple(ToolCall(str(c["id"]), str(c["name"]), str(c["arguments_json"])) for c in calls),
         thinking=str(record.get("thinking") or ""),
+        cached_tokens=int(tokens.get("cached") or 0),
+        cache_written_tokens=int(tokens.get("cache_written") or 0),
+        reasoning_tokens=int(tokens.get("reasoning") or 0),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mosaic_llm_worker.budget import estimate_tokens
+from mosaic_llm_worker.caching import marked
 from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
@@ -80,7 +81,7 @@ class OpenAIServer:
     # -- the request -----------------------------------------------------------------------
 
     def _payload(self, model: str, messages: Sequence[Message], ask: Ask) -> dict[str, Any]:
-        payload: dict[str, Any] = {"model": model, "messages": list(messages)}
+        payload: dict[str, Any] = {"model": model, "messages": self._shown(messages, ask)}
         payload[self._limit] = self._settings.longest_reply
         wanted = {
             "seed": ask.seed,
@@ -95,6 +96,11 @@ class OpenAIServer:
         if self._settings.client_name == "openrouter":
             payload["usage"] = {"include": True}  # the price of the call comes with the reply
         return payload | self._sampling() | self._settings.extra_body
+
+    def _shown(self, messages: Sequence[Message], ask: Ask) -> list[Message]:
+        # Of those that speak this interface, OpenRouter alone has models that want a mark.
+        marks = self._settings.prompt_caching and self._settings.client_name == "openrouter"
+        return marked(messages, ask.stable) if marks else list(messages)
 
     def _sampling(self) -> dict[str, Any]:
         """What was asked for by name: a server that does not take it is to say so."""
@@ -159,6 +165,9 @@ class OpenAIServer:
         thinking = next((plain(said[name]) for name in _THOUGHTS if isinstance(said.get(name), str)), "")
         counts = as_object(reply.get("usage"))
         given, made = count(counts.get("prompt_tokens")), count(counts.get("completion_tokens"))
+        kept = as_object(counts.get("prompt_tokens_details"))
+        thought = as_object(counts.get("completion_tokens_details"))
+        cached = _part(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given or 0)
         return Completion(
             text=text,
             finish=plain(choice.get("finish_reason")),
@@ -169,6 +178,9 @@ class OpenAIServer:
             tool_calls=calls,
             thinking=thinking,
             usd=_cost(counts.get("cost")) if self._settings.client_name == "openrouter" else None,
+            cached_tokens=cached,
+            cache_written_tokens=_part(kept.get("cache_write_tokens"), (given or 0) - cached),
+            reasoning_tokens=_part(thought.get("reasoning_tokens"), made or 0),
         )
 
 
@@ -200,6 +212,11 @@ def _calls(calls: object) -> tuple[ToolCall, ...]:
         id_ = plain(call.get("id") or f"call_{number}")
         found.append(ToolCall(id_, plain(function.get("name")), plain(text)))
     return tuple(found)
+
+
+def _part(value: object, whole: int) -> int:
+    """Tokens that are some of ``whole``; none where the server does not say."""
+    return min(count(value) or 0, whole)
 
 
 def _cost(value: object) -> float | None:

@@ -87,6 +87,12 @@ class ServerSettings(BaseModel):
         description="Tokens that it may think for before each reply, beside max_tokens (Anthropic, "
         "OpenRouter); 0: not said.",
     )
+    prompt_caching: bool = Field(
+        False,
+        title="Prompt caching",
+        description="Asks Anthropic, also through OpenRouter, to keep what every prompt of an episode begins "
+        "with: writing it costs a quarter more, reading it a tenth. Other servers do it by themselves.",
+    )
     extra_body: dict[str, Any] = Field(
         default_factory=dict[str, Any],
         title="Extra parameters",

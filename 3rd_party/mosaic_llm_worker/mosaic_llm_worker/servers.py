@@ -82,6 +82,7 @@ class Ask:
         form_name: Its name.
         tools: Functions that the model may call.
         stop: Words at which the reply ends.
+        stable: So many messages are the same in every request of the episode, from the first on.
     """
 
     seed: int | None = None
@@ -89,6 +90,7 @@ class Ask:
     form_name: str = "answer"
     tools: tuple[Tool, ...] = ()
     stop: tuple[str, ...] = ()
+    stable: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +100,15 @@ class Completion:
     Attributes:
         text: What the model said; where a form was asked for, its JSON text.
         finish: Why it ended, as the server says it (``stop``, ``length``, ``tool_calls``, …).
-        input_tokens: Tokens of the prompt.
+        input_tokens: Tokens of the prompt, those that were kept or are kept from now on included.
         output_tokens: Tokens of the reply, thinking included.
         model: The model as the server reports it.
         tool_calls: Functions that the model calls.
         thinking: What the server hands out of the model's thoughts, apart from ``text``.
         usd: The price as the server reports it, where it does.
+        cached_tokens: Tokens of the prompt that the server had kept.
+        cache_written_tokens: Tokens of the prompt that it keeps from now on, where it counts them.
+        reasoning_tokens: Tokens of the reply that were thoughts, where the server counts them.
     """
 
     text: str
@@ -114,6 +119,9 @@ class Completion:
     tool_calls: tuple[ToolCall, ...] = ()
     thinking: str = ""
     usd: float | None = None
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class ServerError(Exception):

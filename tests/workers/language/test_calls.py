@@ -347,18 +347,60 @@ async def test_of_a_model_without_a_price_nothing_is_made_up(fake: FakeModelServ
         assert slot.caller.spent == Spent(1, 100, 10, None)
 
 
+async def test_what_a_server_had_kept_has_a_price_of_its_own(fake: FakeModelServer) -> None:
+    """Two thousand tokens, first written to Anthropic's cache, then read from it; OpenAI counts by itself."""
+    usage = (
+        {"input_tokens": 100, "cache_creation_input_tokens": 1900, "output_tokens": 10},
+        {"input_tokens": 100, "cache_read_input_tokens": 1900, "output_tokens": 10},
+    )
+    fake.script = lambda request: Reply("left", more={"usage": usage[request.number]})
+    given = {"client_name": "anthropic", "model_id": "claude-haiku-4-5", "prompt_caching": True}
+    async with aclosing(Slot(fake.url, **given)) as slot:
+        await slot.ask(0)
+        await slot.ask(1)
+        assert [call["tokens"] for call in slot.records] == [
+            {"input": 2000, "output": 10, "cache_written": 1900},
+            {"input": 2000, "output": 10, "cached": 1900},
+        ]
+        written, read = (call["usd"] for call in slot.records)
+        assert written == pytest.approx((100 * 1 + 1900 * 1.25 + 10 * 5) / 1e6)
+        assert read == pytest.approx((100 * 1 + 1900 * 0.1 + 10 * 5) / 1e6)
+    openai = {
+        "prompt_tokens": 2000,
+        "completion_tokens": 50,
+        "prompt_tokens_details": {"cached_tokens": 1536},
+        "completion_tokens_details": {"reasoning_tokens": 40},
+    }
+    fake.script = lambda request: Reply("left", more={"usage": openai})
+    async with aclosing(Slot(fake.url)) as slot:
+        await slot.ask()
+        (record,) = slot.records
+        assert record["tokens"] == {"input": 2000, "output": 50, "cached": 1536, "reasoning": 40}
+        assert record["usd"] == pytest.approx((464 * 0.15 + 1536 * 0.075 + 50 * 0.6) / 1e6)
+
+
+async def test_a_cache_that_may_cost_more_is_in_the_bound(fake: FakeModelServer) -> None:
+    given = {"client_name": "anthropic", "model_id": "claude-haiku-4-5", "max_tokens": 1}
+    most = (estimate_tokens(PROMPT) + 5) / 1e6
+    async with aclosing(Slot(fake.url, **given, money_budget_usd=most)) as slot:
+        await slot.ask()
+    async with aclosing(Slot(fake.url, **given, money_budget_usd=most, prompt_caching=True)) as slot:
+        with pytest.raises(BudgetSpent):
+            await slot.ask()
+
+
 @pytest.mark.parametrize(
     ("client", "model", "price"),
     [
-        ("openai", "gpt-4o-mini", Price(0.15, 0.6)),
-        ("openai", "gpt-4o-mini-2024-07-18", Price(0.15, 0.6)),
-        ("openai", "gpt-4o", Price(2.5, 10)),
+        ("openai", "gpt-4o-mini", Price(0.15, 0.6, 0.075)),
+        ("openai", "gpt-4o-mini-2024-07-18", Price(0.15, 0.6, 0.075)),
+        ("openai", "gpt-4o", Price(2.5, 10, 1.25)),
         ("openai", "gpt-4o-2024-05-13", Price(5, 15)),
         ("openai", "gpt-4o-audio-preview", None),
         ("openai", "o1-pro", None),
-        ("anthropic", "claude-opus-4-20250514", Price(15, 75)),
-        ("anthropic", "claude-opus-4-5-20251101", Price(5, 25)),
-        ("anthropic", "claude-haiku-4-5", Price(1, 5)),
+        ("anthropic", "claude-opus-4-20250514", Price(15, 75, 1.5, 18.75)),
+        ("anthropic", "claude-opus-4-5-20251101", Price(5, 25, 0.5, 6.25)),
+        ("anthropic", "claude-haiku-4-5", Price(1, 5, 0.1, 1.25)),
         ("openrouter", "openai/gpt-4o", Price(2.5, 10)),
         ("openrouter", "someone/else", None),
         ("ollama", "llama3.2:1b", Price(0, 0)),

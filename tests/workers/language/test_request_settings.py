@@ -116,6 +116,28 @@ async def test_top_p_alone_leaves_the_temperature_to_the_server(fake: FakeModelS
     assert (await sent(fake, "openai", top_p=0.5, temperature=0)).json["temperature"] == 0
 
 
+async def test_the_end_of_what_stays_the_same_is_marked_for_the_cache(fake: FakeModelServer) -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    request = await sent(fake, "anthropic", prompt_caching=True)
+    assert request.body == (
+        b'{"model": "m", "max_tokens": 512, "messages": [{"role": "user", "content": [{"type": "text", '
+        b'"text": "Where to?"}]}], "system": [{"type": "text", "text": "Play.", "cache_control": '
+        b'{"type": "ephemeral"}}], "temperature": 0.0}'
+    )
+    fake.requests.clear()
+    request = await sent(fake, "anthropic", Ask(stable=2), prompt_caching=True)
+    assert request.json["system"] == "Play."
+    assert request.json["messages"][0]["content"] == [{"type": "text", "text": "Where to?", **mark}]
+    fake.requests.clear()
+    request = await sent(fake, "openrouter", prompt_caching=True)
+    assert request.messages[0]["content"] == [{"type": "text", "text": "Play.", **mark}]
+    assert request.messages[1] == ASK[1]
+    fake.requests.clear()
+    for client, caching in (("openai", True), ("vllm", True), ("openrouter", False)):
+        assert (await sent(fake, client, prompt_caching=caching)).messages == ASK
+        fake.requests.clear()
+
+
 async def test_a_thinking_model_is_not_made_to_call_a_tool(fake: FakeModelServer) -> None:
     request = await sent(fake, "anthropic", Ask(form=FORM), reasoning_tokens=1024)
     assert request.json["tool_choice"] == {"type": "auto"}
