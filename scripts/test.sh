@@ -72,8 +72,11 @@ again() {
     flaky=$1
 }
 
+# Without PyTorch a good part of the tests is left out, and with it what they would have covered.
 measured() {
-    coverage combine -q && coverage report
+    local floor=()
+    [[ -e $STATE/without-torch ]] && say "Without PyTorch coverage is shown, not required" && floor=(--fail-under=0)
+    coverage combine -q && coverage report "${floor[@]}"
 }
 
 check "ruff check" ruff check .

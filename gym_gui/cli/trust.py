@@ -10,7 +10,7 @@ from pathlib import Path
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core import own_code
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trust import Subject
+from gym_gui.core.subjects import Subject
 from gym_gui.core.trust_file import TrustFile
 
 _EXPERIMENTS = (".py", ".yaml", ".yml", ".json")

@@ -23,7 +23,8 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.core.trust import Need, Subject, require
+from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
 from gym_gui.envs import Environment

@@ -20,7 +20,8 @@ from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
-from gym_gui.core.trust import TYPED, Origin, Subject, require
+from gym_gui.core.subjects import Subject
+from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.workers.spawn import Child, spawn
 from gym_gui.workers.tree import kill_tree, tagged
 

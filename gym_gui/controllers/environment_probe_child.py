@@ -20,7 +20,8 @@ import numpy as np
 from gym_gui import envs
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.trust import Origin, allow, enforce, subject_of
+from gym_gui.core.subjects import subject_of
+from gym_gui.core.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 

@@ -17,7 +17,8 @@ from gym_gui.core.checks import Plain
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.secret_refs import parse_reference
-from gym_gui.core.trust import Subject, allow
+from gym_gui.core.subjects import Subject
+from gym_gui.core.trust import allow
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 

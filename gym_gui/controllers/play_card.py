@@ -25,7 +25,8 @@ import gym_gui
 from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
-from gym_gui.core.trust import TYPED, Origin, Subject, enforce, handed_on
+from gym_gui.core.subjects import Subject
+from gym_gui.core.trust import TYPED, Origin, enforce, handed_on
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.workers.spawn import spawn
 from gym_gui.workers.tree import tagged

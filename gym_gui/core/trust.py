@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Final
 
 from gym_gui.core.errors import UsageError
+from gym_gui.core.subjects import Need, Subject, subject_of
+from gym_gui.core.trust_file import TrustFile
 
 VARIABLE: Final = "MOSAIC_ALLOWED"
 """What a process hands to one that acts for it: JSON of subjects."""
-
-Kind = Literal["folder", "package", "program", "file", "server", "name", "path"]
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -44,55 +43,6 @@ class Origin:
 
 TYPED: Final = Origin()
 """Said by a person, or by Python code."""
-
-
-@dataclass(frozen=True, order=True)
-class Subject:
-    """What is allowed.
-
-    Attributes:
-        kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
-            ``server``; ``name``: something that a person has named, for one call, and ``path``: the
-            folder of their import path where it was found.
-        name: Its path, address or name.
-        sha256: Fingerprint of code and programs: other content is another subject.
-    """
-
-    kind: Kind
-    name: str
-    sha256: str = ""
-
-    @property
-    def words(self) -> str:
-        """What it is, for a sentence."""
-        return {
-            "folder": f"code in {self.name}",
-            "package": f"the package in {self.name}",
-            "program": f"the program {self.name}",
-            "file": f"the path {self.name}",
-            "server": f"the server {self.name}",
-        }.get(self.kind, self.name)
-
-
-@dataclass(frozen=True)
-class Need:
-    """Something that a file names and a person has to allow.
-
-    Attributes:
-        subject: What.
-        named: As the file writes it: ``maze:make``.
-        purpose: What would happen: ``imports``, ``starts``.
-    """
-
-    subject: Subject
-    named: str
-    purpose: str
-
-    @property
-    def words(self) -> str:
-        """What it would do, as the rest of a sentence that begins with the file's name."""
-        shown = "" if self.named == self.subject.name else f"{self.named}, "
-        return f"{self.purpose} {shown}{self.subject.words}"
 
 
 class NotAllowedError(UsageError):
@@ -189,16 +139,17 @@ def is_asked(origin: Origin) -> bool:
 
 def is_allowed(subject: Subject) -> bool:
     """Whether a subject may be used here."""
-    known = _state.granted if _state.enforced else {*_state.granted, *_remembered()}
+    return _is_among(subject, _known())
+
+
+def _known() -> set[Subject]:
+    return _state.granted if _state.enforced else {*_state.granted, *TrustFile().subjects()}
+
+
+def _is_among(subject: Subject, known: Set[Subject]) -> bool:
     if subject in known:
         return True
     return subject.kind == "file" and any(_holds(each, subject.name) for each in known)
-
-
-def _remembered() -> list[Subject]:
-    from gym_gui.core.trust_file import TrustFile  # which is made of subjects
-
-    return TrustFile().subjects()
 
 
 def _holds(place: Subject, path: str) -> bool:
@@ -215,25 +166,11 @@ def require(needs: Sequence[Need], origin: Origin) -> None:
     Raises:
         NotAllowedError: With all that is missing.
     """
-    if not is_asked(origin):
+    if not needs or not is_asked(origin):
         return
-    missing = [need for need in needs if not is_allowed(need.subject)]
+    known = _known()
+    missing = [need for need in needs if not _is_among(need.subject, known)]
     if missing and _state.all and not _state.enforced:
         allow(need.subject for need in missing)
     elif missing:
         raise NotAllowedError(origin.file, missing)
-
-
-def subject_of(row: Any) -> Subject:
-    """A subject from its JSON.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        kind, name, sha = row["kind"], row["name"], row.get("sha256", "")
-    except (TypeError, KeyError, AttributeError):
-        raise ValueError("is no subject") from None
-    if kind not in KINDS or not isinstance(name, str) or not isinstance(sha, str):
-        raise ValueError("is no subject")
-    return Subject(kind, name, sha)

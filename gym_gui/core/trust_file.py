@@ -14,7 +14,7 @@ from typing import Any, Final
 from gym_gui.core import paths
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.formats import check_format
-from gym_gui.core.trust import Subject, subject_of
+from gym_gui.core.subjects import Subject, subject_of
 from mosaic_worker.plain_files import replace_file
 
 FORMAT: Final = 1

@@ -15,11 +15,10 @@ from typing import Any, cast
 from gym_gui.core import own_code
 from gym_gui.core.errors import UsageError
 from gym_gui.core.own_code import OwnModule
+from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.trust import (
-    Need,
     Origin,
     RefusedError,
-    Subject,
     allow,
     granted,
     is_allowed,

@@ -19,7 +19,8 @@ from gym_gui.core.errors import (
     UsageError,
 )
 from gym_gui.core.paradigms.select import APIS
-from gym_gui.core.trust import TYPED, Need, Origin, require
+from gym_gui.core.subjects import Need
+from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.factories import Factory, path_needs
 from gym_gui.envs.families import BUILT_IN

@@ -22,7 +22,8 @@ from ulid import ULID
 
 from gym_gui.core.clean_up import carried_through
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
-from gym_gui.core.trust import Subject, handed_on
+from gym_gui.core.subjects import Subject
+from gym_gui.core.trust import handed_on
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.services.store import Store

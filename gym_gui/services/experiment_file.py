@@ -22,7 +22,8 @@ from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.experiment_text import describe
 from gym_gui.core.own_code import hash_of
 from gym_gui.core.records import check_run_format
-from gym_gui.core.trust import Need, Origin, Subject
+from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.trust import Origin
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from gym_gui.core.own_code import hash_of
 from gym_gui.core.secret_refs import parse_reference
-from gym_gui.core.trust import Need, Subject
+from gym_gui.core.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 _PURPOSES = {"program": "starts", "file": "has its worker use", "prompts": "has its worker use"}

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.trust import Need, require
+from gym_gui.core.subjects import Need
+from gym_gui.core.trust import require
 
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
