@@ -112,6 +112,7 @@ class ResultsPage(Page):
         self.library.removal_requested.connect(self._on_removal_requested)
         self.library.folder_requested.connect(exports.show_folder)
         self.library.selection_changed.connect(self._tell_bar)
+        self.jobs.run_wanted.connect(self._on_run_wanted)
         self.library.first_run_requested.connect(self._on_first_run_requested)
 
     # -- views that are made when they are first wanted ------------------------------------
@@ -292,6 +293,7 @@ class ResultsPage(Page):
         entry = self._entry
         live = in_run and entry is not None and entry.is_live
         of = f" of {entry.planned:,}" if entry is not None and entry.planned else ""
+        self.jobs.show_about(None if in_list else self._run, entry.title if entry is not None else "")
         self.bar.set_note(f"Running: {entry.done:,}{of} episodes" if live and entry is not None else "")
 
     # -- the list ------------------------------------------------------------------------
@@ -328,6 +330,9 @@ class ResultsPage(Page):
     def _on_run_picked(self, value: object) -> None:
         if isinstance(value, Path):
             self.show_run(value)
+
+    def _on_run_wanted(self, run: object) -> None:
+        self.context.go("results", run=run)
 
     def _on_removal_requested(self, entry: object) -> None:
         assert isinstance(entry, RunEntry)
@@ -400,7 +405,7 @@ class ResultsPage(Page):
     def verify_run(self) -> None:
         """Play every recorded action again and compare."""
         if self._run is not None:
-            self.jobs.run("Verifying…", exports.verify_job(self._run))
+            self.jobs.run("Verifying…", exports.verify_job(self._run), lasting=True)
 
     def write_report(self) -> None:
         """Write the report and open it."""

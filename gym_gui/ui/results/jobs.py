@@ -1,10 +1,12 @@
-"""Long work of the page: a line that says how far it is, with a way to stop it."""
+"""Long work on runs: a line for each, which says how far it is, then what came of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
@@ -38,120 +40,198 @@ class Said:
 Job = Callable[[OnShare], Awaitable[Said]]
 
 
-class JobStrip(QWidget):
-    """Does one thing at a time in the background; shows its progress, then its result.
+class JobLine(QWidget):
+    """One piece of work: its progress and a way to stop it, then its result.
 
     Args:
         context: For work in the background.
+        about: The run it is work on.
+        title: What is being done, with an ellipsis.
+        lasting: Whether its result is something about the run, which stays until it is closed; else
+            it makes way for the next one.
         parent: Qt owner.
     """
 
-    busy_changed = pyqtSignal(bool)
+    over = pyqtSignal()
+    """There is a result, or it was stopped."""
+    closed = pyqtSignal()
+    """Nobody needs the line any more."""
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: AppContext, about: Path, title: str, lasting: bool, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self.setObjectName("results-jobs")
+        self.setObjectName("results-job")
+        self.about, self.what, self.lasting = about, title, lasting
+        self.said: Said | None = None
+        self.unwanted = False
         self._context = context
         self._task: asyncio.Task[None] | None = None
-        self._message: InlineMessage | None = None
-        self.title = label()
+        self.title = label(title)
         self.title.setObjectName("job-title")
         self.progress = QProgressBar()
         self.progress.setObjectName("job-progress")
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName("Progress")
         self.cancel = LinkButton("Cancel", name="job-cancel", tooltip="Stop this", on_click=self.stop)
-        self._line = QFrame()
-        self._line.setProperty("role", "wash")
-        self._line.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row = QHBoxLayout(self._line)
+        self._wash = QFrame()
+        self._wash.setProperty("role", "wash")
+        self._wash.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        row = QHBoxLayout(self._wash)
         row.setContentsMargins(10, theme.ROW, 10, theme.ROW)
         row.setSpacing(theme.GAP)
         row.addWidget(self.title)
         row.addWidget(self.progress, 1)
         row.addWidget(self.cancel)
         self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(theme.PAGE, theme.GAP, theme.PAGE, 0)
-        self._layout.addWidget(self._line)
-        self.hide()
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.addWidget(self._wash)
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done."""
+        """Whether it is being done."""
         return self._task is not None
 
     @property
     def text(self) -> str:
-        """What is said last."""
-        return self._message.text if self._message is not None else self.title.text()
+        """What it says."""
+        return self.said.text if self.said is not None else self.title.text()
 
-    def run(self, title: str, job: Job) -> None:
-        """Begin; one that is on is stopped.
-
-        Args:
-            title: What is being done, with an ellipsis.
-            job: Does it, tells how far it is, and gives the result in words.
-        """
-        self.stop()
-        self._drop_message()
-        self._on_share(title, 0, 0)
-        self._line.show()
-        self.show()
-        task = self._task = self._context.spawn(self._work(title, job), title.rstrip("…"))
-        self.busy_changed.emit(True)
-        task.add_done_callback(self._on_done)
+    def start(self, job: Job) -> None:
+        """Begin."""
+        self._on_share(self.what, 0, 0)
+        self._task = self._context.spawn(self._work(job), self.what.rstrip("…"))
+        self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Stop what is being done; nothing is said of it."""
+        """Stop; nothing is said of it."""
         if self._task is not None:
             self._task.cancel()
 
-    async def closed(self) -> None:
+    async def ended(self) -> None:
         """Stop, and wait for the end."""
         task = self._task
         self.stop()
         if task is not None:
             await asyncio.gather(task, return_exceptions=True)
 
-    def say(self, said: Said) -> None:
-        """Say something in place of the progress."""
-        self._drop_message()
-        self._message = InlineMessage(said.kind, said.text, said.action, closable=True, parent=self)
-        self._message.dismissed.connect(self._on_dismissed)
-        self._line.hide()
-        self._layout.addWidget(self._message)
-        self.show()
-
-    async def _work(self, title: str, job: Job) -> None:
+    async def _work(self, job: Job) -> None:
         def share(what: str, done: int, total: int) -> None:
-            self._on_share(what or title, done, total)
+            self._on_share(what or self.what, done, total)
 
         try:
             said = await job(share)
         except MosaicError as error:
             said = Said(str(error), "error")
-        self.say(said)
+        self.said = said
+        message = InlineMessage(said.kind, said.text, said.action, closable=True, parent=self)
+        message.dismissed.connect(self.closed)
+        self._wash.hide()
+        self._layout.addWidget(message)
 
     def _on_share(self, what: str, done: int, total: int) -> None:
         self.title.setText(what)
         self.progress.setMaximum(total)  # 0: busy, for as long as it takes
         self.progress.setValue(done)
 
-    def _on_done(self, task: asyncio.Task[Any]) -> None:
-        if task is not self._task:
-            return
+    def _on_done(self, _task: asyncio.Task[Any]) -> None:
         self._task = None
-        if task.cancelled():
-            self._line.hide()
-            self.setVisible(self._message is not None)
-        self.busy_changed.emit(False)
+        self.over.emit()
 
-    def _on_dismissed(self) -> None:
-        self._drop_message()
+
+class JobStrip(QWidget):
+    """The work on the run that is shown; that on other runs goes on unseen, and tells when it is done.
+
+    Args:
+        context: For work in the background.
+        parent: Qt owner.
+    """
+
+    run_wanted = pyqtSignal(object)
+    """The run whose result somebody wants to see."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("results-jobs")
+        self._context = context
+        self._about: Path | None = None
+        self._names: dict[Path, str] = {}
+        self._lines: list[JobLine] = []
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(theme.PAGE, theme.GAP, theme.PAGE, 0)
+        self._layout.setSpacing(theme.STEP)
         self.hide()
 
-    def _drop_message(self) -> None:
-        if self._message is not None:
-            self._message.hide()
-            self._message.deleteLater()
-            self._message = None
+    @property
+    def lines(self) -> Sequence[JobLine]:
+        """The work on the run that is shown, in the order in which it was begun."""
+        return [line for line in self._lines if line.about == self._about and not line.unwanted]
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being done for the run that is shown."""
+        return any(line.busy for line in self.lines)
+
+    @property
+    def text(self) -> str:
+        """What the newest line says."""
+        return self.lines[-1].text if self.lines else ""
+
+    def show_about(self, run: Path | None, name: str = "") -> None:
+        """Show the work on a run.
+
+        Args:
+            run: The run; ``None`` shows nothing.
+            name: What people call it.
+        """
+        self._about = run
+        if run is not None:
+            self._names[run] = name or run.name
+        self._show()
+
+    def run(self, title: str, job: Job, *, lasting: bool = False) -> None:
+        """Begin work on the run that is shown; work of that title that is on is stopped.
+
+        Args:
+            title: What is being done, with an ellipsis.
+            job: Does it, tells how far it is, and gives the result in words.
+            lasting: As for :class:`JobLine`.
+        """
+        assert self._about is not None
+        for line in self.lines:
+            if line.what == title or not (line.busy or line.lasting):
+                self._drop(line)
+        line = JobLine(self._context, self._about, title, lasting, self)
+        line.over.connect(partial(self._on_over, line))
+        line.closed.connect(partial(self._drop, line))
+        self._lines.append(line)
+        self._layout.addWidget(line)
+        self._show()
+        line.start(job)
+
+    async def closed(self) -> None:
+        """Stop everything, and wait for the end."""
+        await asyncio.gather(*(line.ended() for line in self._lines))
+
+    def _on_over(self, line: JobLine) -> None:
+        if line.unwanted or line.said is None:
+            self._drop(line)
+        elif not line.isVisible():
+            show = ("Show", partial(self.run_wanted.emit, line.about))
+            self._context.notify(f"{self._names[line.about]}: {line.said.text}", line.said.kind, show)
+
+    def _drop(self, line: JobLine) -> None:
+        """Take a line away, as soon as its work has ended."""
+        line.unwanted = True
+        line.stop()
+        if not line.busy and line in self._lines:
+            self._lines.remove(line)
+            self._layout.removeWidget(line)
+            line.deleteLater()
+        self._show()
+
+    def _show(self) -> None:
+        shown = self.lines
+        for line in self._lines:
+            line.setVisible(line in shown)
+        self.setVisible(bool(shown))

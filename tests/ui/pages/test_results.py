@@ -200,13 +200,36 @@ def test_verified_reported_exported(
 
 def verify_and_cancel(opened_run: ResultsPage, qtbot: QtBot) -> None:
     click(qtbot, opened_run.verify)
-    qtbot.waitUntil(opened_run.jobs.cancel.isVisible, timeout=LONG)
-    click(qtbot, opened_run.jobs.cancel)
+    (line,) = opened_run.jobs.lines
+    qtbot.waitUntil(line.cancel.isVisible, timeout=LONG)
+    click(qtbot, line.cancel)
     qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
     assert not opened_run.jobs.isVisible()
     click(qtbot, opened_run.verify)
     qtbot.waitUntil(lambda: not opened_run.jobs.busy, timeout=LONG)
     assert opened_run.jobs.text.startswith("Verified: 9 episodes")
+
+
+def test_what_was_verified_is_said_of_that_run_alone(
+    opened_run: ResultsPage, qtbot: QtBot, run: Path, chess_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither another run that is opened nor a report that is written meanwhile takes it away."""
+    monkeypatch.setattr(exports, "open_file", lambda path: None)  # no browser in a test
+    jobs = opened_run.jobs
+    click(qtbot, opened_run.verify)
+    click(qtbot, opened_run.report)
+    assert len(jobs.lines) == 2
+    opened_run.show_run(chess_run)
+    assert not jobs.isVisible() and not jobs.lines
+    notices: list[str] = []
+    opened_run.context.noticed.connect(lambda notice: notices.append(notice.text))
+    qtbot.waitUntil(lambda: any("Verified: 9 episodes" in text for text in notices), timeout=LONG)
+    assert not jobs.isVisible(), "it stands above no other run"
+    opened_run.show_run(run)
+    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    assert {line.text[:6] for line in jobs.lines} == {"Verifi", "The re"} and jobs.isVisible()
+    opened_run.show_library()
+    assert not jobs.isVisible()
 
 
 def report(opened_run: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
