@@ -15,6 +15,17 @@ from mosaic_worker.spaces import Space
 
 SOCCER = ("noop", "left", "right", "forward", "pickup", "drop", "toggle", "done")
 PUSHES = ("noop", "left", "right", "down", "up")
+TAXI = ("south", "north", "east", "west", "pickup", "dropoff")
+CRAFTER = (
+    *("noop", "move_left", "move_right", "move_up", "move_down", "do", "sleep", "place_stone", "place_table"),
+    *("place_furnace", "place_plant", "make_wood_pickaxe", "make_stone_pickaxe", "make_iron_pickaxe"),
+    *("make_wood_sword", "make_stone_sword", "make_iron_sword"),
+)
+NETHACK = (
+    *("more", "north", "east", "south", "west", "northeast", "southeast", "southwest", "northwest"),
+    *("far north", "far east", "far south", "far west", "up", "down", "wait", "apply", "close", "eat", "kick"),
+    *("open", "pickup", "quaff", "read", "search", "wear", "wield", "zap"),
+)
 CHARACTERS = string.ascii_lowercase + " "
 
 
@@ -66,6 +77,9 @@ def games() -> dict[str, Game]:
         "soccer": named(SOCCER, "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
         "soccer_masked": named(SOCCER, "MosaicMultiGrid-S-2v2-IndAgObs-v1", legal=(0, 1, 2)),
         "lake": named(("left", "down", "right", "up"), "FrozenLake-v1"),
+        "taxi": named(TAXI, "Taxi-v4"),
+        "crafter": named(CRAFTER, "CrafterReward-v1"),
+        "nethack": named(NETHACK, "NetHackScore-v0"),
         "connect_four": named([f"column {i}" for i in range(1, 8)], legal=range(6)),
         "poker": named(("call", "raise", "fold", "check")),
         "letters": named([f"say {letter}" for letter in "ABC"], "mpe2/simple_speaker_listener_v4"),
