@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from gym_gui.analysis.reader import OperatorRun
-from gym_gui.analysis.summary import Calls
+from gym_gui.analysis.summary import Answered, Calls
 from gym_gui.core.record_fields import count, mapping, number, text
 
 
@@ -22,6 +23,8 @@ class CallTally:
         output_tokens: Tokens written.
         usd: Sum of the known prices of calls that were sent.
         unpriced: Calls that were sent and answered, at a price that nobody knows.
+        cached_tokens: Tokens read that the server had kept.
+        models: Answered calls by the model that was asked and the one that answered.
     """
 
     total: int = 0
@@ -31,6 +34,8 @@ class CallTally:
     output_tokens: int = 0
     usd: float = 0.0
     unpriced: int = 0
+    cached_tokens: int = 0
+    models: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
     def add(self, other: CallTally) -> None:
         """Count those of another as well."""
@@ -41,6 +46,8 @@ class CallTally:
         self.output_tokens += other.output_tokens
         self.usd += other.usd
         self.unpriced += other.unpriced
+        self.cached_tokens += other.cached_tokens
+        self.models += other.models
 
     def note(self, call: dict[str, object]) -> None:
         """Count a row of ``calls.jsonl``."""
@@ -52,6 +59,9 @@ class CallTally:
         self.replayed += replayed
         self.input_tokens += count(tokens.get("input")) or 0
         self.output_tokens += count(tokens.get("output")) or 0
+        self.cached_tokens += count(tokens.get("cached")) or 0
+        if not failed:
+            self.models[asked_and_answered(call)] += 1
         if not replayed:
             self.usd += price or 0.0
             self.unpriced += price is None and not failed
@@ -64,8 +74,22 @@ class CallTally:
         sent = self.total - self.replayed - self.failed
         usd = None if self.unpriced and self.unpriced == sent and not self.usd else self.usd
         return Calls(
-            self.total, self.failed, self.replayed, self.input_tokens, self.output_tokens, usd, self.unpriced
+            self.total,
+            self.failed,
+            self.replayed,
+            self.input_tokens,
+            self.output_tokens,
+            usd,
+            self.unpriced,
+            self.cached_tokens,
+            tuple(Answered(asked, by, n) for (asked, by), n in self.models.most_common() if asked or by),
         )
+
+
+def asked_and_answered(call: Mapping[str, object]) -> tuple[str, str]:
+    """The model that a row of ``calls.jsonl`` asked for, and the one that answered."""
+    asked = text(call.get("model")) or ""
+    return asked, text(call.get("model_reported")) or text(call.get("fallback")) or asked
 
 
 def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.page_style import KINDS
 from gym_gui.analysis.plots import (
@@ -84,6 +85,8 @@ def operator_rows(summary: Summary) -> list[Row]:
             "decision_p95_ms": o.decisions.latency_p95_ms if o.decisions else None,
             "input_tokens": sum(slot.input_tokens for slot in o.slots),
             "output_tokens": sum(slot.output_tokens for slot in o.slots),
+            "cached_tokens": o.calls.cached_tokens if o.calls else 0,
+            "models": wording.models(o.calls) if o.calls else None,
             "calls": o.calls.total if o.calls else 0,
             "failed_calls": o.calls.failed if o.calls else 0,
             "usd": o.calls.usd if o.calls else None,

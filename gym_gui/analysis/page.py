@@ -16,7 +16,15 @@ from gym_gui.analysis.plots import (
     safe,
     shorten,
 )
-from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary, Verdict
+from gym_gui.analysis.summary import (
+    Calls,
+    Comparison,
+    OperatorSummary,
+    RunInfo,
+    Summary,
+    TeamSummary,
+    Verdict,
+)
 from gym_gui.analysis.text import (
     KIND_WORDS,
     all_notes,
@@ -207,8 +215,7 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
 
 
 def _mean(o: OperatorSummary) -> str:
-    could = bounds_in_words(o)
-    return safe(estimate_in_words(o.mean)) + (f'<span class="sub">{safe(could)}</span>' if could else "")
+    return _with_sub(estimate_in_words(o.mean), bounds_in_words(o))
 
 
 def _call_table(operators: Sequence[OperatorSummary]) -> str:
@@ -216,16 +223,25 @@ def _call_table(operators: Sequence[OperatorSummary]) -> str:
     rows = [
         [
             safe(o.name),
+            safe(wording.models(o.calls)),
             f"{o.calls.total:,}",
-            f"{o.calls.input_tokens:,}",
+            _with_sub(f"{o.calls.input_tokens:,}", _kept(o.calls)),
             f"{o.calls.output_tokens:,}",
             safe(wording.price(o.calls)),
         ]
         for o in operators
         if o.calls
     ]
-    headings = ["Operator", "Calls to models", "Tokens in", "Tokens out", "Cost"]
-    return _table(headings, rows, ("Operator",)) if rows else ""
+    headings = ["Operator", "Model", "Calls to models", "Tokens in", "Tokens out", "Cost"]
+    return _table(headings, rows, ("Operator", "Model")) if rows else ""
+
+
+def _kept(calls: Calls) -> str:
+    return f"{calls.cached_tokens:,} cached" if calls.cached_tokens else ""
+
+
+def _with_sub(text: str, below: str) -> str:
+    return safe(text) + (f'<span class="sub">{safe(below)}</span>' if below else "")
 
 
 def team_table(operator: OperatorSummary) -> str:

@@ -140,6 +140,21 @@ class TeamSummary:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """Calls for one model that one model has answered.
+
+    Attributes:
+        asked: The model that was asked for; empty where the server was left to choose.
+        by: The model that answered, as the server says, or as it was asked where that says nothing.
+        calls: How many.
+    """
+
+    asked: str
+    by: str
+    calls: int
+
+
+@dataclass(frozen=True)
 class Calls:
     """Calls to models, of all episodes, also of those that were lost or stopped.
 
@@ -151,6 +166,8 @@ class Calls:
         output_tokens: Tokens written.
         usd: What they cost in US dollars, as far as prices are known; ``None``: none is.
         unpriced: Answered calls whose price is not known; they are not in ``usd``.
+        cached_tokens: Tokens read that the server had kept from earlier prompts.
+        models: Which models answered, those with the most calls first.
     """
 
     total: int
@@ -160,6 +177,8 @@ class Calls:
     output_tokens: int
     usd: float | None
     unpriced: int
+    cached_tokens: int = 0
+    models: tuple[Answered, ...] = ()
 
 
 @dataclass(frozen=True)

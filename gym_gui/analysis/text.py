@@ -170,10 +170,10 @@ def _table(title: str) -> Table:
 
 
 def _print(console: Console, table: Table, columns: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Print columns of (heading, cells), the first one taking the width that is left."""
+    """Print columns of (heading, cells); the first and the models take the width that is left."""
     for i, (heading, _) in enumerate(columns):
-        if i == 0:
-            table.add_column(heading, overflow="fold", ratio=1, min_width=12)
+        if i == 0 or heading == "Model":
+            table.add_column(heading, overflow="fold", ratio=1 + (i > 0), min_width=12)
         else:
             # Figures are broken over lines only where they would be cut off otherwise.
             justify = "left" if heading == "Kind" else "right"
@@ -227,6 +227,7 @@ def _print_calls(console: Console, operators: Sequence[OperatorSummary]) -> None
     calls = [o.calls for o in operators]
     columns = [
         ("Operator", [o.name for o in operators]),
+        ("Model", [clean(wording.models(c)) for c in calls]),
         ("Calls", [f"{c.total:,}" if c else "-" for c in calls]),
         ("Tokens in", [f"{c.input_tokens:,}" if c else "-" for c in calls]),
         ("Tokens out", [f"{c.output_tokens:,}" if c else "-" for c in calls]),

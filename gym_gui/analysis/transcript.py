@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.core.errors import RunFormatError
@@ -53,12 +54,14 @@ class Turn:
         provider: Whose server.
         model: The model asked for.
         model_reported: The model that the server says has answered; empty where it says nothing.
+        fallback: The model that was asked in place of ``model`` in the end; empty where none was.
         messages: The prompt.
         reply: The model's words, as they came.
         thinking: What it has thought aloud, where the server hands it out.
         tools: Calls of tools in its reply, in words.
         finish: Why it stopped, in the server's word.
         input_tokens: Tokens read.
+        cached_tokens: Of these, tokens that the server had kept.
         output_tokens: Tokens written.
         usd: Its price in US dollars; ``None``: not known.
         latency_ms: Milliseconds until the reply was there, ``None`` where nothing came.
@@ -84,12 +87,14 @@ class Turn:
     provider: str = ""
     model: str = ""
     model_reported: str = ""
+    fallback: str = ""
     messages: tuple[Message, ...] = ()
     reply: str = ""
     thinking: str = ""
     tools: tuple[str, ...] = ()
     finish: str = ""
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
     latency_ms: float | None = None
@@ -102,6 +107,11 @@ class Turn:
     said: str = ""
     refused: bool = False
     slot: str = ""
+
+    @property
+    def answered_by(self) -> str:
+        """The model, in words: which was asked, and which answered where that is another."""
+        return wording.answered_by(self.model, self.model_reported or self.fallback)
 
     @property
     def failed(self) -> bool:
@@ -139,12 +149,14 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
         provider=text(call.get("provider")) or "",
         model=text(call.get("model")) or "",
         model_reported=text(call.get("model_reported")) or "",
+        fallback=text(call.get("fallback")) or "",
         messages=tuple(_messages(call.get("messages"))),
         reply=text(call.get("reply")) or "",
         thinking=text(call.get("thinking")) or "",
         tools=tuple(_tools(call.get("tool_calls"))),
         finish=text(call.get("finish")) or "",
         input_tokens=count(tokens.get("input")) or 0,
+        cached_tokens=count(tokens.get("cached")) or 0,
         output_tokens=count(tokens.get("output")) or 0,
         usd=number(call.get("usd")),
         latency_ms=number(call.get("latency_ms")),

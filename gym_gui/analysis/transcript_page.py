@@ -225,8 +225,8 @@ def _head(turn: Turn) -> str:
     place += [f"step {turn.step}"]
     place += [f"retry {turn.attempt}"] if turn.attempt else []
     place += [f"call {turn.turn + 1}"] if turn.turn else []
-    model = turn.model_reported or turn.model
-    facts = [model, f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens"]
+    facts = [turn.answered_by, f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens"]
+    facts += [f"{turn.cached_tokens:,} of them cached"] if turn.cached_tokens else []
     if turn.replayed:
         facts.append("replayed")
     else:

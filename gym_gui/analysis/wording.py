@@ -108,6 +108,21 @@ def calls(c: Calls | None) -> str:
     return f"of {count(c.total, 'call')}: {told}" if told else ""
 
 
+def answered_by(asked: str, by: str) -> str:
+    """``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini`` where another model answered than was asked."""
+    return f"{asked}, answered by {by}" if asked and by and asked != by else by or asked
+
+
+def models(c: Calls | None) -> str:
+    """Which models were asked and which answered, with how many calls where there were several."""
+    if c is None or not c.models:
+        return "-"
+    told = [answered_by(m.asked, m.by) for m in c.models]
+    if len(told) > 1:
+        told = [f"{words} ({m.calls:,})" for words, m in zip(told, c.models, strict=True)]
+    return "; ".join(told)
+
+
 def names(listed: Sequence[str]) -> str:
     """``A, B and C``; of many the first two and how many more."""
     shown = list(listed) if len(listed) <= 3 else [*listed[:2], f"{len(listed) - 2} more"]

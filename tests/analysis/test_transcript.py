@@ -325,6 +325,40 @@ def test_a_large_run_has_a_bounded_page_that_says_what_is_left_out(tmp_path: Pat
     assert f"{len(shown)} of 302 calls to models" in words
 
 
+def test_the_model_that_answered_stands_where_another_was_asked(tmp_path: Path, runs: Any) -> None:
+    asked = {"model": "gpt-4o", "tokens": {"input": 100, "output": 10, "cached": 60}}
+    rows = [
+        *(call(0, step, **asked, model_reported="gpt-4o-2026") for step in range(3)),
+        call(1, 0, **asked, model_reported="", fallback="gpt-4o-mini"),
+        call(1, 1, **asked, model_reported=""),
+        call(1, 2, **asked, error="no answer", model_reported="", reply=""),
+    ]
+    folder = written(tmp_path, runs, rows)
+    summary = summarize(open_run(folder))
+    (operator,) = summary.operators
+    words = "gpt-4o, answered by gpt-4o-2026 (3); gpt-4o, answered by gpt-4o-mini (1); gpt-4o (1)"
+    assert wording.models(operator.calls) == words
+    assert operator_rows(summary)[0]["models"] == words
+    assert operator_rows(summary)[0]["cached_tokens"] == 360
+    assert "answered by gpt-4o-2026" in " ".join(str(summary).split())
+    report([folder])
+    page = (folder / "report.html").read_text()
+    assert words in page and "360 cached" in page
+    (read,) = json.loads((folder / "summary.json").read_text())["operators"]
+    assert read["calls"]["models"][0] == {"asked": "gpt-4o", "by": "gpt-4o-2026", "calls": 3}
+    html = (folder / "transcript.html").read_text()
+    assert html.count("gpt-4o, answered by gpt-4o-2026") == 3 and "gpt-4o, answered by gpt-4o-mini" in html
+
+
+def test_a_model_that_answers_as_it_was_asked_is_named_once(tmp_path: Path, runs: Any) -> None:
+    rows = [call(0, step, model="m", model_reported="m") for step in range(2)]
+    (operator,) = summarize(open_run(written(tmp_path, runs, rows))).operators
+    assert wording.models(operator.calls) == "m"
+    chosen = [call(0, 0, model="", model_reported="tiny")]
+    (operator,) = summarize(open_run(written(tmp_path / "b", runs, chosen))).operators
+    assert wording.models(operator.calls) == "tiny"
+
+
 def test_one_long_reply_does_not_fill_the_page(tmp_path: Path, runs: Any) -> None:
     folder = written(tmp_path, runs, [call(0, 0, reply="x" * 1_000_000)])
     html = render_transcript([open_run(folder)])

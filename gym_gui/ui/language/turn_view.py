@@ -206,9 +206,11 @@ def _facts(turn: Turn, *, episode: bool) -> str:
     parts = [
         turn.agent,
         f"episode {turn.episode + 1}, step {turn.step + 1}" if episode else f"step {turn.step + 1}",
-        turn.model_reported or turn.model,
+        turn.answered_by,
     ]
     parts += [facts_of(turn), dollars(turn.usd) if turn.usd is not None else ""]
+    if turn.cached_tokens:
+        parts.append(f"{turn.cached_tokens:,} tokens cached")
     if turn.retries:
         parts.append(f"sent {turn.retries + 1} times")
     if turn.finish and turn.finish not in ("stop", "end_turn"):

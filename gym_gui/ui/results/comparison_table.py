@@ -232,6 +232,8 @@ def _cost(row: _Row) -> str:
 def _tip(row: _Row, section: int) -> str | None:
     if section == 0 and row.team is None:
         players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
+        if row.operator.calls and row.operator.calls.models:
+            players.append(f"Model: {wording.models(row.operator.calls)}")
         return clean(f"{row.operator.name} in {row.operator.task}") + "\n" + "\n".join(map(clean, players))
     if section in (2, 3) and (e := row.estimate) is not None:
         could = bounds_in_words(row.operator) if row.team is None else ""

@@ -57,6 +57,16 @@ def test_what_was_spent_is_said_with_what_is_not_known() -> None:
     ]
 
 
+def test_a_turn_says_which_model_answered_where_another_was_asked(panel: TranscriptPanel) -> None:
+    def told(**more: Any) -> str:
+        panel.view.show_turn(turn(0, **more))
+        return panel.view.facts.text()
+
+    assert "m-1, answered by m-1-mini" in told(model="m-1", model_reported="m-1-mini")
+    assert "answered by" not in told(model="m-1", model_reported="m-1")
+    assert "60 tokens cached" in told(tokens={"input": 100, "output": 10, "cached": 60})
+
+
 def test_a_reply_after_which_was_asked_again_is_unusable_and_so_is_one_that_was_replaced() -> None:
     log = CallLog()
     log.add(call_line(0))
