@@ -23,8 +23,8 @@ CRAFTER = (
 )
 NETHACK = (
     *("more", "north", "east", "south", "west", "northeast", "southeast", "southwest", "northwest"),
-    *("far north", "far east", "far south", "far west", "up", "down", "wait", "apply", "close", "eat", "kick"),
-    *("open", "pickup", "quaff", "read", "search", "wear", "wield", "zap"),
+    *("far north", "far east", "far south", "far west", "up", "down", "wait", "apply", "close", "eat"),
+    *("kick", "open", "pickup", "quaff", "read", "search", "wear", "wield", "zap"),
 )
 CHARACTERS = string.ascii_lowercase + " "
 
