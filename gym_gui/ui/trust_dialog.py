@@ -54,7 +54,10 @@ class TrustDialog(QDialog):
         self.trouble.hide()
         column.addWidget(self.trouble)
         column.addSpacing(theme.STEP)
+        self.refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
         column.addLayout(self._buttons())
+        # The first would have it, and Space presses what has the focus.
+        self.refuse.setFocus()
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -62,9 +65,8 @@ class TrustDialog(QDialog):
         row.addStretch(1)
         row.addWidget(QuietButton("Allow once", name="trust-once", on_click=self._on_once))
         row.addWidget(QuietButton("Allow always", name="trust-always", on_click=self._on_always))
-        refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
-        refuse.setDefault(True)
-        row.addWidget(refuse)
+        self.refuse.setDefault(True)
+        row.addWidget(self.refuse)
         return row
 
     def _on_once(self) -> None:
