@@ -66,6 +66,7 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
     "mujoco": (Kind("HalfCheetah-v5"), Kind("Reacher-v5")),
     "minigrid": (
         *map(Kind, ("MiniGrid-DoorKey-8x8-v0", "MiniGrid-LavaCrossingS9N1-v0", "MiniGrid-Fetch-8x8-N3-v0")),
+        *map(Kind, ("MiniGrid-Dynamic-Obstacles-8x8-v0", "MiniGrid-GoToDoor-8x8-v0")),
         *map(Kind, ("MiniGrid-RedBlueDoors-8x8-v0", "BabyAI-GoToRedBall-v0", "BabyAI-BossLevel-v0")),
     ),
     "multigrid": (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import Frame, Mode
+from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
@@ -25,9 +26,12 @@ _MEANINGS: Mapping[str, str] = {
     "right": "turn right on the spot",
     "forward": "go one cell ahead, if it is free",
     "pickup": "take what lies in the cell directly ahead (key, ball or box), with empty hands",
-    "drop": "put what you carry into the free cell directly ahead",
-    "toggle": "open or close the door directly ahead (a locked one needs its key in your hands); open a box",
-    "done": "say that the task is done",
+    "drop": "put what you carry into the empty cell directly ahead",
+    "toggle": (
+        "open or close the door directly ahead (a locked one needs the key of its colour in your hands); "
+        "open a box, which is gone then: what was in it is in its place"
+    ),
+    "done": "do nothing",
 }
 
 
@@ -64,32 +68,44 @@ class MiniGridDescriber(SpaceDescriber):
             environment.family.title_of(environment.spec),
             environment.family.summary(environment.spec),
         )
-        game = environment.env
-        # BabyAI gives each mission its own time, when it is drawn.
-        fixed = getattr(game, "fixed_max_steps", True)
-        limit = (
-            f"within {game.max_steps} steps" if fixed else "while there is time (more for longer missions)"
-        )
         parts = [
             f"You move on a grid of square cells with walls, in the game {title}.",
             about,
-            f"Do what the mission says: that alone is rewarded, with more the sooner it is done, {limit}.",
+            self._aim(),
+            *minigrid_rules.sentences(environment.env),
             meanings(environment.spec.id),
         ]
-        if "Lava" in environment.spec.id:
-            parts.append("Stepping onto lava ends the game without reward.")
         return " ".join(part for part in parts if part)
 
-    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+    def _aim(self) -> str:
+        """What is rewarded, and how long there is time."""
+        game = self.environment.env
+        if not minigrid_rules.pays(game):
+            return f"Nothing is rewarded. The game ends after {game.max_steps} steps."
+        ends = "Do what the mission says: only when that is done are you rewarded, and the game ends."
+        if getattr(game, "fixed_max_steps", True):
+            limit = game.max_steps
+            return f"{ends} The reward is 1 - 0.9 x steps / {limit}; after {limit} steps it ends."
+        # BabyAI gives each mission its own time, when it is drawn.
+        each = game.room_size**2 * game.num_rows * game.num_cols
         return (
-            "You see what is in front of you and beside you, but not through walls and closed doors. Places "
-            'are counted in cells from where you stand: "2 ahead, 1 left" is two cells in the direction you '
-            "look, then one to your left. They change when you turn or move."
+            f"{ends} The reward is 1 - 0.9 x steps / limit; it ends after limit steps, which are {each} for "
+            "each thing that the mission has you go to."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        game = self.environment.env
+        size, through = game.agent_view_size, "also" if game.see_through_walls else "but not"
+        return (
+            f"You see {size - 1} cells ahead and {size // 2} to each side, {through} through walls and "
+            "closed doors. Places are counted in cells from where you stand: "
+            '"2 ahead, 1 left" is two cells in the direction you look, then one to your left. '
+            "They change when you turn or move."
         )
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        words = self.environment.action_meanings(agent)
-        return [ActionWord(word, _MEANINGS.get(word, "")) for word in words]
+        meanings = {**_MEANINGS, **minigrid_rules.actions(self.environment.env)}
+        return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def frame(self, agent: AgentID) -> Picture | None:
         return self.environment.env.get_pov_render(_TILE)

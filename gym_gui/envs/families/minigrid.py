@@ -61,15 +61,10 @@ class MiniGridFamily(IndexedFamily):
 
     def noop_action(self, environment: Environment, agent: str) -> Any | None:
         """``done`` changes nothing, except where a task's own ``step`` listens for it."""
-        from minigrid.minigrid_env import MiniGridEnv
+        from gym_gui.envs.describers import minigrid_rules
 
-        for cls in type(environment.env).__mro__:
-            if cls is MiniGridEnv:
-                break
-            step: Any = vars(cls).get("step")
-            if step is not None and "done" in step.__code__.co_names:
-                return None
-        return int(environment.env.actions.done)
+        game = environment.env
+        return None if minigrid_rules.names(game, "step", "done") else int(game.actions.done)
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("networkx",) if _generated(spec) else ()
