@@ -84,6 +84,16 @@ def price_of(provider: str, model: str) -> Price | None:
     return None
 
 
+def dearest(provider: str, models: Sequence[str]) -> Price | None:
+    """A price that none of these models passes; ``None`` where that of one is not known."""
+    prices = [price_of(provider, model) for model in models]
+    known = [price for price in prices if price is not None]
+    if len(known) < len(models):
+        return None
+    written = [price.input if price.cache_written is None else price.cache_written for price in known]
+    return Price(max(p.input for p in known), max(p.output for p in known), None, max(written))
+
+
 def estimate_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
     """About how many tokens a prompt has: four bytes each, which holds for English within a fifth."""
     size, count = 0, 0

@@ -7,11 +7,11 @@ import itertools
 import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mosaic_llm_worker.budget import Budget, BudgetSpent, Price, Spent, estimate_tokens, price_of
+from mosaic_llm_worker.budget import Budget, BudgetSpent, Price, Spent, dearest, estimate_tokens, price_of
 from mosaic_llm_worker.cassette import (
     Cassette,
     Mismatch,
@@ -60,6 +60,19 @@ def wanted_by(slot: Slot) -> float:
     return asyncio.get_running_loop().time() + limit - min(_MARGIN_S, limit / 10)
 
 
+class _GivenUp(Exception):
+    """A model does not answer; another may. What follows from it where none does is its cause.
+
+    Attributes:
+        failed: Why.
+        outcome: What is to be raised.
+    """
+
+    def __init__(self, failed: ServerError, outcome: Unanswered | Fatal) -> None:
+        super().__init__(failed.reason)
+        self.failed, self.outcome = failed, outcome
+
+
 @dataclass(slots=True)
 class _Course:
     """How a call went."""
@@ -70,6 +83,8 @@ class _Course:
     fatal: bool = False
     reply: Completion | None = None
     usd: float | None = None
+    model: str = ""
+    tried: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
 
 
 class Caller:
@@ -94,12 +109,12 @@ class Caller:
     ) -> None:
         self._settings, self._record = settings, record
         key = secrets.get("api_key", "")
-        self._price = price_of(settings.client_name, settings.model_id)
+        self._price = dearest(settings.client_name, settings.models)
         self._cassette = _cassette(settings)
-        self._server = server
+        self._servers = {} if server is None else {settings.model_id: server}
         if server is None and settings.asks_server:
             _check(settings, key, self._price)
-            self._server = _opened(settings, key)
+            self._servers = {model: _opened(settings, model, key) for model in settings.models}
         self._budget = Budget(
             settings.token_budget,
             settings.money_budget_usd,
@@ -108,6 +123,7 @@ class Caller:
         )
         self._pace = Pace(settings.requests_per_minute)
         self._fatal = ""
+        self._missing: dict[str, str] = {}
 
     def __repr__(self) -> str:
         return f"Caller({self._settings.client_name}, {self._settings.model_id!r})"
@@ -143,8 +159,7 @@ class Caller:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        if self._server is not None:
-            await self._server.aclose()
+        await asyncio.gather(*(server.aclose() for server in self._servers.values()))
 
     # -- asking ----------------------------------------------------------------------------
 
@@ -169,47 +184,66 @@ class Caller:
     async def _insist(
         self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
     ) -> Completion:
+        """Ask the model, and where it cannot answer, those that stand in for it, in their order."""
+        *others, last = (model for model in self._settings.models if model not in self._missing)
+        for model in (*others, last):
+            course.model = model
+            try:
+                return await self._insist_on(model, place, messages, ask, course)
+            except _GivenUp as error:
+                if model == last or error.failed.kind not in self._settings.fallback_on:
+                    if error.failed.fatal:
+                        self._fatal = error.failed.reason
+                    raise error.outcome from None
+                if error.failed.kind == "missing":
+                    self._missing[model] = error.failed.reason
+                course.tried.append({"model": model, "error": str(error.outcome)})
+                _log.warning("%s; another model is asked in its place", error.outcome)
+        raise AssertionError("the last model answers or fails")
+
+    async def _insist_on(
+        self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+    ) -> Completion:
         """Send the request until it is answered or there is no hope or no time left."""
         loop = asyncio.get_running_loop()
         for number in itertools.count():
-            if not await self._pace.turn(place.until):
+            if not await self._pace.turn(model, place.until):
                 raise Unanswered(_too_late("the limit of requests a minute leaves no time before then"))
             begun = loop.time()
             try:
-                return await self._once(place, messages, ask)
+                return await self._once(model, messages, ask)
             except ServerError as error:
                 failed = error
             finally:
                 course.latency_ms = round((loop.time() - begun) * 1000, 3)
             if failed.fatal:
-                self._fatal = failed.reason
-                raise Fatal(failed.reason)
+                raise _GivenUp(failed, Fatal(failed.reason))
             if not failed.may_retry:
-                raise Unanswered(failed.reason)
+                raise _GivenUp(failed, Unanswered(failed.reason))
             if number >= self._settings.retries:
-                raise Unanswered(_after(failed.reason, number))
+                raise _GivenUp(failed, Unanswered(_after(failed.reason, number)))
             wait = _wait(failed, number, ask.seed or 0, place)
             if loop.time() + wait >= place.until:
-                raise Unanswered(_too_late(_after(failed.reason, number)))
+                raise _GivenUp(failed, Unanswered(_too_late(_after(failed.reason, number))))
             if failed.retry_after is not None:
-                self._pace.rest(wait)  # the server is busy: others need not try before then either
+                self._pace.rest(model, wait)  # it is busy: others need not try before then either
             course.retries += 1
             _log.info("%s; asking again in %.1f s", failed.reason, wait)
             await asyncio.sleep(wait)
         raise AssertionError("count() does not end")
 
-    async def _once(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
+    async def _once(self, model: str, messages: Sequence[Message], ask: Ask) -> Completion:
         limit = self._settings.timeout_s
-        assert self._server is not None  # it is opened wherever it is asked
         try:
             async with asyncio.timeout(limit):
-                return await self._server.chat(messages, ask)
+                return await self._servers[model].chat(messages, ask)
         except TimeoutError:
             reason = f"the server at {self._settings.url} did not answer within {limit:g} s"
-            raise ServerError(reason, may_retry=True) from None
+            raise ServerError(reason, may_retry=True, kind="timeout") from None
 
     def _settle(self, course: _Course, reply: Completion) -> None:
-        price = self._price or price_of(self._settings.client_name, reply.model)
+        client = self._settings.client_name
+        price = price_of(client, course.model) or price_of(client, reply.model)
         usd = reply.usd
         if usd is None and price is not None:
             usd = price.of(
@@ -254,6 +288,10 @@ class Caller:
             "model": self._settings.model_id or reply.model,
             "model_reported": reply.model,
         }
+        if course.model not in ("", self._settings.model_id):
+            record["fallback"] = course.model
+        if course.tried:
+            record["tried"] = course.tried
         if self._settings.cassette != "off":
             record |= _words(messages, reply, course.error)
         record |= {
@@ -303,15 +341,16 @@ def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
     if client in NEEDS_KEY and not settings.model_id:
         raise LoadError(f"{client} has many models: set model_id to the name of one")
     if settings.money_budget_usd and price is None:
+        unknown = next(model for model in settings.models if price_of(client, model) is None)
         raise LoadError(
             f"money_budget_usd cannot be kept: prices.toml has no price for {client} model "
-            f"{settings.model_id!r}; add a line there or set token_budget instead"
+            f"{unknown!r}; add a line there or set token_budget instead"
         )
 
 
-def _opened(settings: ServerSettings, key: str) -> ChatServer:
+def _opened(settings: ServerSettings, model: str, key: str) -> ChatServer:
     try:
-        return open_server(settings, key)
+        return open_server(settings.model_copy(update={"model_id": model}), key)
     except ServerError as error:
         raise LoadError(error.reason) from None
 

@@ -6,7 +6,7 @@ import asyncio
 
 
 class Pace:
-    """Spaces requests evenly, and lets all wait while the server rests.
+    """Spaces requests evenly, and lets all wait while a model rests.
 
     Args:
         per_minute: Requests a minute; 0 for no limit.
@@ -15,19 +15,20 @@ class Pace:
     def __init__(self, per_minute: int) -> None:
         self._apart_s = 60.0 / per_minute if per_minute else 0.0
         self._next = 0.0
-        self._rest_until = 0.0
+        self._rest_until: dict[str, float] = {}
 
-    def rest(self, seconds: float) -> None:
-        """Send nothing for so long."""
-        self._rest_until = max(self._rest_until, asyncio.get_running_loop().time() + seconds)
+    def rest(self, model: str, seconds: float) -> None:
+        """Send nothing to a model for so long."""
+        end = asyncio.get_running_loop().time() + seconds
+        self._rest_until[model] = max(self._rest_until.get(model, 0.0), end)
 
-    async def turn(self, until: float) -> bool:
+    async def turn(self, model: str, until: float) -> bool:
         """Wait for one's turn; false, at once, when it would come after ``until`` (the loop's time)."""
         loop = asyncio.get_running_loop()
-        while (now := loop.time()) < self._rest_until:
-            if self._rest_until >= until:
+        while (now := loop.time()) < (rested := self._rest_until.get(model, 0.0)):
+            if rested >= until:
                 return False
-            await asyncio.sleep(self._rest_until - now)
+            await asyncio.sleep(rested - now)
         if not self._apart_s:
             return True
         mine = max(now, self._next)

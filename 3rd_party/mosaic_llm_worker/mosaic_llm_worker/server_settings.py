@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mosaic_llm_worker import extra_body as extra
-from mosaic_llm_worker.servers import Place
+from mosaic_llm_worker.servers import Failure, Place
 from mosaic_worker.rng import bits_of
 
 ClientName = Literal[
@@ -54,6 +54,18 @@ class ServerSettings(BaseModel):
         title="Model",
         description="As the server calls it; empty: the only one that the server has.",
         max_length=300,
+    )
+    fallback_models: list[str] = Field(
+        default_factory=list[str],
+        max_length=10,
+        title="Fallback models",
+        description="Models of the same provider that are asked in this order where the model cannot answer.",
+    )
+    fallback_on: list[Failure] = Field(
+        ["busy", "failed", "timeout"],
+        title="Fall back when",
+        description="The failures after which, with all retries, the next model is asked: busy, failed, "
+        "timeout, missing (there is no such model), refused (it does not want the request).",
     )
     base_url: str = Field(
         "", title="Base URL", description="Where the server is; empty: where the provider's is by default."
@@ -171,6 +183,9 @@ class ServerSettings(BaseModel):
             raise ValueError("client_name 'custom' needs base_url, such as http://localhost:8000/v1")
         if self.cassette == "replay" and not self.cassette_file:
             raise ValueError("cassette 'replay' needs cassette_file, the calls.jsonl of a run")
+        models = [self.model_id, *self.fallback_models]
+        if self.fallback_models and (not all(models) or len(set(models)) < len(models)):
+            raise ValueError("fallback_models names other models than model_id, each once")
         if problem := self._thinking_problem():
             raise ValueError(problem)
         reasons = bool(self.reasoning_effort or self.reasoning_tokens)
@@ -205,6 +220,11 @@ class ServerSettings(BaseModel):
     def longest_reply(self) -> int:
         """Tokens that a reply may have, its thoughts included."""
         return self.max_tokens + self.reasoning_tokens
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model, and those that are asked where it cannot answer."""
+        return (self.model_id, *self.fallback_models)
 
     @property
     def url(self) -> str:

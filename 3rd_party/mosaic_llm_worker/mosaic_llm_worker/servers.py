@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from mosaic_llm_worker.server_settings import ServerSettings
@@ -14,6 +14,11 @@ Message: TypeAlias = "Mapping[str, Any]"
 """In OpenAI's form: ``{"role", "content"}``, where content is text or a list of parts
 (``{"type": "text", "text"}``, ``{"type": "image_url", "image_url": {"url": "data:image/png;base64,…"}}``).
 An assistant's message may carry ``tool_calls``, a tool's message carries ``tool_call_id``."""
+
+
+Failure = Literal["busy", "failed", "timeout", "missing", "refused"]
+"""How a request may fail: the server has too much to do, is broken, does not answer, has no such model, or
+does not want the request. A key that is refused is none of these: no other model would be answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +137,22 @@ class ServerError(Exception):
         retry_after: Seconds after which the server wants to be asked again.
         may_retry: The same request may succeed later.
         fatal: No request of this slot can succeed (the key is refused, the model does not exist).
+        kind: What kind of failure it is, where another model may be asked after it; else empty.
     """
 
     def __init__(
-        self, reason: str, *, retry_after: float | None = None, may_retry: bool = False, fatal: bool = False
+        self,
+        reason: str,
+        *,
+        retry_after: float | None = None,
+        may_retry: bool = False,
+        fatal: bool = False,
+        kind: Failure | Literal[""] = "",
     ) -> None:
         super().__init__(reason)
         self.reason, self.retry_after = reason, retry_after
         self.may_retry, self.fatal = may_retry, fatal
+        self.kind = kind or ("failed" if may_retry else "" if fatal else "refused")
 
 
 class ChatServer(Protocol):

@@ -61,8 +61,8 @@ class Refused(ServerError):
         said: What it said of it, and which parameter it named.
     """
 
-    def __init__(self, reason: str, said: str, *, fatal: bool = False) -> None:
-        super().__init__(reason, fatal=fatal)
+    def __init__(self, reason: str, said: str, *, fatal: bool = False, missing: bool = False) -> None:
+        super().__init__(reason, fatal=fatal or missing, kind="missing" if missing else "")
         self.said = said
 
     def names(self, parameter: str) -> bool:
@@ -131,7 +131,9 @@ class Transport:
                 body = await self._body(response)
         except httpx2.TimeoutException:
             raise ServerError(
-                f"the server at {self._url} did not answer within {self._timeout_s:g} s", may_retry=True
+                f"the server at {self._url} did not answer within {self._timeout_s:g} s",
+                may_retry=True,
+                kind="timeout",
             ) from None
         except httpx2.ConnectError as error:
             raise self._unreachable(error) from None
@@ -206,12 +208,17 @@ class Transport:
         if status == 500 and (lasting := _lasting(where, message, everything)):
             return lasting
         if status in _LATER or status >= 500:
-            busy = "is busy" if status in (429, 503, 529) else "failed"
+            busy = status in (429, 503, 529)
             return ServerError(
-                f"{where} {busy} ({status}): {message}", retry_after=retry_after(headers), may_retry=True
+                f"{where} {'is busy' if busy else 'failed'} ({status}): {message}",
+                retry_after=retry_after(headers),
+                may_retry=True,
+                kind="busy" if busy else "failed",
             )
         if _NO_MODEL.search(everything):
-            return Refused(f"{where} does not have this model ({status}): {message}", everything, fatal=True)
+            return Refused(
+                f"{where} does not have this model ({status}): {message}", everything, missing=True
+            )
         if status in (404, 405):
             reason = f"there is no chat at {self._url} ({status}; base_url usually ends with /v1): {message}"
             return Refused(reason, everything, fatal=True)

@@ -411,6 +411,95 @@ def test_prices(client: str, model: str, price: Price | None) -> None:
     assert price_of(client, model) == price
 
 
+# -- another model in its place ----------------------------------------------------------------
+
+
+def by_model(**answers: Reply | Raw | str) -> Any:
+    """Answers by the model that is asked; ``_`` stands for a dash in its name."""
+    return lambda request: answers[request.json["model"].replace("-", "_").replace(".", "_")]
+
+
+async def test_another_model_is_asked_in_order_where_one_cannot_answer(fake: FakeModelServer) -> None:
+    fake.script = by_model(
+        gpt_4o=refusal(503, "overloaded", retry_after="0"),
+        gpt_4_1=refusal(500, "oops", retry_after="0"),
+        gpt_4o_mini=Reply("left", tokens=(1000, 20), model="gpt-4o-mini-2024-07-18"),
+    )
+    given = {"model_id": "gpt-4o", "fallback_models": ["gpt-4.1", "gpt-4o-mini"], "retries": 1}
+    async with aclosing(Slot(fake.url, **given)) as slot:
+        assert (await slot.ask()).text == "left"
+        asked = ["gpt-4o", "gpt-4o", "gpt-4.1", "gpt-4.1", "gpt-4o-mini"]
+        assert [request.json["model"] for request in fake.requests] == asked
+        others = [{k: v for k, v in request.json.items() if k != "model"} for request in fake.requests]
+        assert all(other == others[0] for other in others), "the request is the same, but for the model"
+        (record,) = slot.records
+        assert (record["model"], record["fallback"]) == ("gpt-4o", "gpt-4o-mini")
+        assert record["model_reported"] == "gpt-4o-mini-2024-07-18"
+        assert [tried["model"] for tried in record["tried"]] == ["gpt-4o", "gpt-4.1"]
+        assert "is busy (503): overloaded (asked 2 times)" in record["tried"][0]["error"]
+        assert (record["error"], record["retries"]) == ("", 2)
+        assert record["usd"] == pytest.approx(0.000162), "at the price of who has answered"
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (refusal(429, "slow down", retry_after="0"), "busy"),
+        (refusal(500, "oops", retry_after="0"), "failed"),
+        (Raw(body=b"<html>"), "failed"),
+        (Reply("late", after_s=30), "timeout"),
+        (refusal(404, "The model does not exist", code="model_not_found"), "missing"),
+        (refusal(400, "flagged as harmful"), "refused"),
+    ],
+)
+async def test_which_failures_lead_on_is_said_by_kind(
+    fake: FakeModelServer, answer: Reply | Raw, kind: str
+) -> None:
+    fake.script = by_model(gpt_4o=answer, gpt_4o_mini="left")
+    given: dict[str, Any] = {"model_id": "gpt-4o", "fallback_models": ["gpt-4o-mini"], "retries": 0}
+    if kind == "timeout":
+        given["timeout_s"] = 0.3
+    async with aclosing(Slot(fake.url, **given, fallback_on=[kind])) as slot:
+        assert (await slot.ask()).text == "left"
+    rest = [other for other in ("busy", "failed", "timeout", "missing", "refused") if other != kind]
+    async with aclosing(Slot(fake.url, **given, fallback_on=rest)) as slot:
+        with pytest.raises((Unanswered, Fatal)):
+            await slot.ask()
+        assert "fallback" not in slot.records[0]
+
+
+async def test_a_model_that_is_not_there_is_not_asked_twice(fake: FakeModelServer) -> None:
+    missing = refusal(404, "The model does not exist", code="model_not_found")
+    fake.script = by_model(gpt_4o=missing, gpt_4o_mini="left")
+    given = {"model_id": "gpt-4o", "fallback_models": ["gpt-4o-mini"], "fallback_on": ["missing"]}
+    async with aclosing(Slot(fake.url, **given)) as slot:
+        for step in range(3):
+            await slot.ask(step)
+        assert [request.json["model"] for request in fake.requests].count("gpt-4o") == 1
+        assert [record["fallback"] for record in slot.records] == ["gpt-4o-mini"] * 3
+
+
+async def test_no_other_model_is_asked_with_a_key_that_is_refused(fake: FakeModelServer) -> None:
+    fake.script = lambda request: refusal(401, "bad key")
+    every = ["busy", "failed", "timeout", "missing", "refused"]
+    async with aclosing(Slot(fake.url, fallback_models=["gpt-4o"], fallback_on=every)) as slot:
+        with pytest.raises(Fatal, match="refuses the key"):
+            await slot.ask()
+        assert len(fake.requests) == 1
+
+
+async def test_a_bound_holds_for_the_dearest_of_the_models(fake: FakeModelServer) -> None:
+    """The call would fit with the model alone (at most $0.0003), not with the one that stands in for it."""
+    given = {"money_budget_usd": 0.001}
+    async with aclosing(Slot(fake.url, **given)) as slot:
+        await slot.ask()
+    async with aclosing(Slot(fake.url, **given, fallback_models=["gpt-4o"])) as slot:
+        with pytest.raises(BudgetSpent):
+            await slot.ask()
+    with pytest.raises(LoadError, match="no price for openai model 'nobody-1'"):
+        Slot(fake.url, **given, fallback_models=["nobody-1"])
+
+
 # -- what is refused before anything is asked ----------------------------------------------
 
 
