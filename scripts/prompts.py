@@ -240,6 +240,7 @@ def _of_agent(environment: Environment, agent: AgentID, shown: Sequence[Moment],
     if len(kind.agents) > 1:
         yield from (f"### {agent}", "")
     yield from _block("Told once:", briefing)
+    yield from (_of_rewards(environment), "")
     last = len(shown) - 1
     for index in sorted({min(moment, last) for moment in MOMENTS}):
         moment = shown[index]
@@ -257,6 +258,15 @@ def _of_agent(environment: Environment, agent: AgentID, shown: Sequence[Moment],
                 line for line in other.splitlines() if line not in known and not line.startswith("(about")
             ]
             yield from _block(f"What level {level} has beyond that:", "\n".join(more) or "(nothing)")
+
+
+def _of_rewards(environment: Environment) -> str:
+    """Whether an agent is told what its actions earned, and why not."""
+    if environment.hidden_information:
+        return "Rewards are not told: seats hide things from each other, and a reward would name them."
+    if environment.rewards_betray:
+        return "Rewards are not told: they are shaped, and would point the way."
+    return "Rewards are told, with the next question."
 
 
 def _block(head: str, text: str) -> Iterator[str]:

@@ -37,11 +37,23 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
         )
     if len(data.squads) > 1 and data.played and not data.swapped:
         yield "Seats were fixed: a difference between teams may be the seat's, not the policy's."
+    if told := _told_rewards(entry):
+        yield (
+            f"Told rewards whatever the game (tell_rewards: always): {', '.join(told)}. "
+            "Where seats hide things from each other, rewards say what a seat may not know."
+        )
     for team in operator.teams if data.swapped else ():
         measure = "score" if team.score else "return"
         parts = [f"{wording.estimate(e)} in the seats of {seats}" for seats, e in team.by_seats.items()]
         if parts:
             yield f"Mean {measure} of {team.name}: {', '.join(parts)}."
+
+
+def _told_rewards(entry: Entry) -> list[str]:
+    """Slots whose policy was to be told rewards even where they betray something."""
+    workers = mapping(entry.operator.config.get("workers")) or {}
+    settings = {slot: mapping((mapping(each) or {}).get("settings")) for slot, each in workers.items()}
+    return [slot for slot, given in settings.items() if given and given.get("tell_rewards") == "always"]
 
 
 def _of_units(data: OperatorData) -> Iterable[str]:

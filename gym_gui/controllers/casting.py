@@ -120,11 +120,13 @@ class Casting:
     @property
     def notes(self) -> list[str]:
         """What a person should know before it starts, one sentence each."""
-        return [
-            sentence
-            for agent, assignment in self.assignments.items()
-            if (sentence := nothing_to_do(self.slots[agent], assignment, self.env_id))
+        idle = [nothing_to_do(self.slots[agent], a, self.env_id) for agent, a in self.assignments.items()]
+        betrayed = [
+            f"{agent} is told rewards (tell_rewards: always), which say what its seat may not know"
+            for agent, view in self.views.items()
+            if view.tell_rewards == "always" and "rewards" not in self.slots[agent].offers
         ]
+        return [*filter(None, idle), *betrayed]
 
     def worker_type(self, slot: AgentID) -> str:
         """Kind of who plays a slot."""

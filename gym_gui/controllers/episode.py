@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 from gym_gui.controllers import chain, rows
@@ -74,6 +74,11 @@ class Episode:
         self._max_steps, self._next_id = max_steps, next_id
         self._keep = keep_observations
         self.views: Mapping[AgentID, View] = views or {}
+        self._untold = frozenset(
+            agent
+            for agent, slot in seats.items()
+            if (view := self.views.get(slot)) is not None and not environment.tells_rewards(view)
+        )
         self._said: dict[AgentID, list[str]] = {}
         self._hierarchical = environment.adapter.paradigm is SteppingParadigm.HIERARCHICAL
         self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
@@ -318,7 +323,7 @@ class Episode:
             observation,
             encoded,
             row[rows.ACTION],
-            row[rows.REWARD],
+            nan if agent in self._untold else row[rows.REWARD],
             row[rows.TERMINATED],
             row[rows.TRUNCATED],
             self._adapter.info(agent),

@@ -106,6 +106,8 @@ def _offers(environment: Environment, agent: AgentID, drawn: bool) -> tuple[str,
         offers.append("text")
     if drawn:
         offers.append("image")
+    if not environment.rewards_betray:
+        offers.append("rewards")
     return tuple(offers)
 
 

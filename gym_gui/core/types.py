@@ -140,7 +140,7 @@ class StepOutcome(NamedTuple):
         observation: What the agent saw next (or last, when it ended).
         encoded: The same in wire form.
         action: What was played.
-        reward: Sum of rewards until the agent acts again or ends.
+        reward: Sum of rewards until the agent acts again or ends; NaN where the slot is not told.
         terminated: The environment ended for the agent.
         truncated: A limit cut the agent off.
         info: The environment's info that came with it.

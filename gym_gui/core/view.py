@@ -10,11 +10,13 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 
 Mode = Literal["egocentric", "visible_teammates"]
 Frame = Literal["whole", "egocentric"]
+Telling = Literal["auto", "always", "never"]
 MODES: tuple[Mode, ...] = ("egocentric", "visible_teammates")
 FRAMES: tuple[Frame, ...] = ("whole", "egocentric")
+TELLING: tuple[Telling, ...] = ("auto", "always", "never")
 MAX_IMAGE = 2048
 
-VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid")
+VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid", "tell_rewards")
 """Settings of a slot that :meth:`View.of` reads."""
 
 
@@ -31,6 +33,8 @@ class View:
         frame: The whole picture, or the part that the agent sees.
         image_size: Longest side of the picture in pixels; 0: as it is drawn.
         image_grid: Draw a grid with row and column numbers over the picture.
+        tell_rewards: Whether it is told what its actions earned; ``auto``: where that says nothing
+            that the agent may not know.
     """
 
     text: bool = False
@@ -40,6 +44,7 @@ class View:
     frame: Frame = "whole"
     image_size: int = 0
     image_grid: bool = False
+    tell_rewards: Telling = "auto"
 
     @classmethod
     def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> View | None:
@@ -47,8 +52,7 @@ class View:
 
         Args:
             wanted: Inputs that the worker names: ``text``, ``image``, ``messages``.
-            settings: Of the slot; ``observation_mode``, ``image_view``, ``image_size`` and
-                ``image_grid`` are read.
+            settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read.
 
         Returns:
             ``None`` where it wants nothing beside the observation.
@@ -74,6 +78,7 @@ class View:
             cast("Frame", _one_of("image_view", settings, FRAMES)),
             size,
             grid,
+            cast("Telling", _one_of("tell_rewards", settings, TELLING)),
         )
 
 

@@ -56,6 +56,17 @@ class Environment:
         return getattr(inner, "unwrapped", inner)
 
     @property
+    def rewards_betray(self) -> bool:
+        """Whether rewards say what a seat may not know: what others hide from it, or the way."""
+        return self.hidden_information or self.family.shaped_rewards(self.spec)
+
+    def tells_rewards(self, view: View) -> bool:
+        """Whether a slot that reads is told what its actions earned."""
+        if view.tell_rewards != "auto":
+            return view.tell_rewards == "always"
+        return not self.rewards_betray
+
+    @property
     def hidden_information(self) -> bool:
         """Whether a seat may not know all there is; what the environment states itself goes first."""
         metadata: Any = getattr(self.env, "metadata", None) or {}

@@ -189,6 +189,10 @@ class Family:
         """
         return spec.api != "gymnasium"
 
+    def shaped_rewards(self, spec: EnvSpec) -> bool:
+        """Whether rewards also point the way, beyond what the game itself is about."""
+        return False
+
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Which agents play together: one team ``agent``, or everybody in ``team``."""
         agents = adapter.possible_agents

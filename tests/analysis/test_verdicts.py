@@ -377,6 +377,16 @@ def test_measures_that_agree_are_not_remarked_on(tmp_path: Path, runs: Any) -> N
     assert _summary(tmp_path, runs, episodes).notes == ()
 
 
+def test_who_was_told_rewards_whatever_the_game_is_said(tmp_path: Path, runs: Any) -> None:
+    told = {"green_0": {"type": "llm", "settings": {"tell_rewards": "always"}}, "blue_0": {"type": "llm"}}
+    operators = [{"operator_id": "a", "task": "Soccer", "workers": told}]
+    episodes = {"a": [runs.single("a", i, 1.0) for i in range(12)]}
+    extra = {"experiment": {"operators": operators, "execution": {}}}
+    (operator,) = _summary(tmp_path, runs, episodes, extra=extra).operators
+    (note,) = (note for note in operator.notes if "tell_rewards" in note)
+    assert "green_0" in note and "blue_0" not in note
+
+
 def test_unequal_numbers_of_episodes_are_said(tmp_path: Path, runs: Any) -> None:
     episodes = {
         "a": [runs.single("a", i, 9.0 + i % 3) for i in range(20)],

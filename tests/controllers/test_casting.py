@@ -265,6 +265,17 @@ def test_where_no_action_does_nothing_that_is_said_before_the_start(task: str, d
     assert not cast(operator(task)).notes
 
 
+def test_who_is_told_rewards_that_betray_something_is_named_before_the_start() -> None:
+    settings = {"client_name": "ollama", "model_id": "m"}
+    model = WorkerAssignment(worker_type="llm", settings=settings)
+    told = WorkerAssignment(worker_type="llm", settings={**settings, "tell_rewards": "always"})
+    casting = cast(operator("leduc_holdem_v4", {"player_0": told, "player_1": model}))
+    assert casting.notes == [
+        "player_0 is told rewards (tell_rewards: always), which say what its seat may not know"
+    ]
+    assert not cast(operator("tictactoe_v3", {"player_1": told, "player_2": told})).notes
+
+
 def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp_path: Path) -> None:
     for written in ("ppo_cartpole", str(tmp_path / "ppo_cartpole")):
         slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": written})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Final
 
 SUMMARY_EVERY: Final = 8
@@ -17,14 +18,17 @@ class Turn:
 
     Attributes:
         step: Environment step.
+        number: Which of the agent's own turns it is, from 1. It is told this and not the step, which
+            would say how often others have moved, tries that they keep to themselves included.
         seen: The observation in words.
         answer: The action as it was said; ``""`` where no answer could be used.
         choices: (action, word) of the legal ones, where words depend on the position.
         played: What was played, said in the same way; ``""`` while that is not known.
-        reward: What it led to.
+        reward: What it brought; NaN where that is not told.
     """
 
     step: int
+    number: int
     seen: str
     answer: str = ""
     choices: Sequence[tuple[int, str]] = ()
@@ -37,7 +41,7 @@ class Turn:
         parts: list[str] = []
         if self.played and self.played != self.answer:
             parts.append(f"Your answer could not be used; {self.played} was played instead.")
-        if self.reward:
+        if self.reward and not isnan(self.reward):
             parts.append(f"Your last action brought a reward of {self.reward:g}.")
         return " ".join(parts)
 
@@ -73,13 +77,14 @@ class Memory:
         # The turn that is decided, and at least the one before: what came of it is news.
         kept = max(history, SUMMARY_EVERY if summary else 0, 1)
         self._turns: deque[Turn] = deque(maxlen=kept + 1)
-        self._unsummed = 0
+        self._begun = self._unsummed = 0
         self._summed_at = -1
 
     def begin(self, step: int, seen: str, choices: Sequence[tuple[int, str]] = ()) -> None:
         """A turn begins; asking the same again is no new one."""
         if not self._turns or self._turns[-1].step != step:
-            self._turns.append(Turn(step, seen, choices=choices))
+            self._begun += 1
+            self._turns.append(Turn(step, self._begun, seen, choices=choices))
             self._unsummed += 1
             self._tokens.clear()
 
@@ -98,6 +103,11 @@ class Memory:
     def turn(self, step: int) -> Turn | None:
         """The turn of a step, while it is remembered."""
         return next((turn for turn in reversed(self._turns) if turn.step == step), None)
+
+    def number(self, step: int) -> int:
+        """Which of the own turns a step is; one that has not begun is counted from the start of the game."""
+        turn = self.turn(step)
+        return step + 1 if turn is None else turn.number
 
     def before(self, step: int) -> Sequence[Turn]:
         """The turns that are shown again at this one, the oldest first."""

@@ -182,7 +182,9 @@ class Player:
         last = memory.last(decision.step)
         messages = [self._system(memory.agent), *self._earlier(memory.agent, memory.before(decision.step))]
         prompter = self.prompter(memory.agent)
-        turn = prompter.turn(decision, memory.notes, last.news if last is not None else "")
+        turn = prompter.turn(
+            decision, memory.number(decision.step), memory.notes, last.news if last is not None else ""
+        )
         if refused is None or refused.step != decision.step or not decision.reason:
             return [*messages, {"role": "user", "content": self.content(decision, turn)}]
         again = prompter.again(decision.reason)
@@ -207,7 +209,7 @@ class Player:
         messages: list[Message] = []
         news = ""
         for turn in turns:
-            seen = self.prompter(agent).seen(turn.step, turn.seen, news)
+            seen = self.prompter(agent).seen(turn.number, turn.seen, news)
             answer = turn.answer or turn.played or "(no answer)"
             messages.append({"role": "user", "content": seen})
             spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)

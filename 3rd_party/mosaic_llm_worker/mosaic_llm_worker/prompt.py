@@ -56,7 +56,7 @@ class Prompter:
         self.reminder = filled(always, where, **words)
         # Mistakes in the files come out before anything is played.
         self.system = self._system()
-        self.turn(Decision(0, 0, 0, 0, None, None, 0, ""))
+        self.turn(Decision(0, 0, 0, 0, None, None, 0, ""), 1)
         self.again("")
         self.summary = self._templates.text("summary.txt")
 
@@ -77,18 +77,19 @@ class Prompter:
         )
         return tidy(text)
 
-    def turn(self, decision: Decision, notes: str = "", news: str = "") -> str:
+    def turn(self, decision: Decision, number: int, notes: str = "", news: str = "") -> str:
         """What is seen now.
 
         Args:
             decision: The question.
+            number: Which of the agent's own turns it is, from 1.
             notes: What the model has written down for itself.
             news: What came of the turn before.
         """
         text = self._templates.fill(
             "turn.txt",
             notes=_joined("Your notes:\n" + notes if notes else "", news),
-            step=decision.step + 1,
+            step=number,
             observation=_inside(decision.text) or _NOTHING,
             messages=self._messages(decision.messages),
             legal=self._legal(decision),
@@ -96,9 +97,9 @@ class Prompter:
         )
         return tidy(text)
 
-    def seen(self, step: int, text: str, news: str = "") -> str:
+    def seen(self, number: int, text: str, news: str = "") -> str:
         """What was seen at an earlier turn."""
-        seen = f"Step {step + 1}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
+        seen = f"Step {number}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
         return tidy(_joined(news, seen))
 
     def again(self, reason: str) -> str:

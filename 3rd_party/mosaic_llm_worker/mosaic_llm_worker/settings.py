@@ -31,6 +31,12 @@ class LlmSettings(ServerSettings):
         title="Observation",
         description="egocentric: what the agent sees; visible_teammates: also who of its team it sees.",
     )
+    # The host decides by it what is told; here it is only let pass.
+    tell_rewards: Literal["auto", "always", "never"] = Field(
+        "auto",
+        title="Rewards",
+        description="Whether the model is told what its actions earned; auto: where that betrays nothing.",
+    )
     history: int = Field(
         0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again."
     )

@@ -258,7 +258,9 @@ class Actions:
 
 class StepResults(NamedTuple):
     """What became of earlier decisions of one slot; sent only to workers that define
-    :meth:`Worker.on_step_result`. All sequences have length N."""
+    :meth:`Worker.on_step_result`. All sequences have length N.
+
+    Rewards are NaN for a slot that reads where they would say what its seat may not know."""
 
     slot: Slot
     episodes: Sequence[int]

@@ -86,6 +86,8 @@ _SOLVED: Mapping[str, Callable[[tuple[float, bool]], bool]] = {
     "toy_text.taxi": _reached,
     "toy_text.blackjack": _rewarded,
 }
+_SHAPED = frozenset({"box2d.lunar_lander", "box2d.bipedal_walker"})
+"""Each step is paid by how much nearer it has come."""
 _ADVICE = frozenset({"toy_text.taxi"})
 """Their ``info["action_mask"]`` marks moves that change something; all are legal."""
 
@@ -159,6 +161,9 @@ class GymnasiumFamily(Family):
 
     def needs(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("jax",) if _area(spec).startswith(("phys2d", "tabular")) else ()
+
+    def shaped_rewards(self, spec: EnvSpec) -> bool:
+        return _area(spec) in _SHAPED
 
     def title_of(self, spec: EnvSpec) -> str:
         area, _, name = split_version(spec.id)[0].rpartition("/")

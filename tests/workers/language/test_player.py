@@ -149,6 +149,25 @@ async def test_history_shows_what_was_seen_said_and_played(server: FakeModelServ
     await table.close()
 
 
+async def test_a_reward_that_is_not_told_is_not_mentioned(server: FakeModelServer) -> None:
+    table = Table(server, history=2)
+    for step in range(3):
+        await table.ask(step)
+        table.learn(step, 3, float("nan"))
+    assert "reward" not in str(table.prompt()) and "nan" not in str(table.prompt())
+    await table.close()
+
+
+async def test_turns_are_counted_and_not_the_moves_of_others(server: FakeModelServer) -> None:
+    table = Table(server, history=2)
+    for step in (0, 3, 8):
+        await table.ask(step)
+        await table.ask(step, attempt=1, reason="no")
+    told = [message["content"] for message in table.prompt() if message["role"] == "user"]
+    assert [text.splitlines()[0] for text in told] == ["Step 1.", "Step 2.", "Step 3."]
+    await table.close()
+
+
 async def test_notes_are_written_every_eight_turns_and_shown_from_then_on(server: FakeModelServer) -> None:
     def script(request: Any) -> str:
         asked = "write notes for yourself" in request.messages[-1]["content"]
