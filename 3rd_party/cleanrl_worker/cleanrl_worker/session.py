@@ -189,6 +189,11 @@ class Session:
             trained_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         )
 
+    def film_finished(self) -> None:
+        """Film the policy as it came out, where films are wanted and none shows it yet."""
+        if self._config.video_every and self._filmed < self.step and self.learner is not None:
+            self._film(self.step, self.learner)
+
     def _film(self, step: int, learner: Learner) -> None:
         from cleanrl_worker.policy import Policy
         from cleanrl_worker.video import CannotFilm, film

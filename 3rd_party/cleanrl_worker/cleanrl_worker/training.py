@@ -80,6 +80,7 @@ def finish(config: TrainingConfig, session: Session, run: TrainingRun) -> bool:
             # From disk, so that what was kept is proven to load and play.
             result = mean_return(Policy.load(run.folder), config.env_id, go_on)
             session.save_policy(result, EVALUATION_SEEDS)
+            session.film_finished()
     run.done("stopped" if result is None else "completed", session.step, result)
     return result is not None
 

@@ -38,6 +38,15 @@ def test_an_episode_is_filmed_every_so_many_steps(env_id: str, tmp_path: Path) -
     assert any((frame != frames[0]).any() for frame in frames[1:])
 
 
+def test_the_finished_policy_is_filmed(tmp_path: Path) -> None:
+    """Updates end before the last step, and a film that was to come with it never came."""
+    args = ["--env-id=CartPole-v1", *SMALL, "--total-steps=500", "--video-every=500", f"--out={tmp_path}"]
+    assert main(args) == 0
+    (film,) = events(tmp_path, "video")
+    (done,) = events(tmp_path, "done")
+    assert film["step"] == done["step"] < 500
+
+
 def test_films_change_nothing_that_is_learnt(tmp_path: Path) -> None:
     args = ["--env-id=CartPole-v1", *SMALL]
     assert main([*args, f"--out={tmp_path / 'a'}"]) == 0

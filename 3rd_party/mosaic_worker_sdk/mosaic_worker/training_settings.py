@@ -113,7 +113,7 @@ class TrainingSettings(BaseModel):
         default=0,
         ge=0,
         title="Video every",
-        description="Film one episode of the current policy every so many steps; 0: never.",
+        description="Film an episode of the policy every so many steps, and of the finished one; 0: never.",
     )
 
     def __init__(self, **settings: Any) -> None:

@@ -223,6 +223,11 @@ class Session(BaseCallback):
             }
         ]
 
+    def film_finished(self) -> None:
+        """Film the policy as it came out, where films are wanted and none shows it yet."""
+        if self._filming and self._filmed < self.step:
+            self._film()
+
     def _film(self) -> None:
         self._filmed = self.step
         try:

@@ -135,6 +135,7 @@ def _finish(config: TrainingConfig, session: Session, run: TrainingRun) -> None:
         raise
     except Exception as error:  # the environment's
         raise TrainingFailed(f"{config.env_id} raised {described(error, ['sb3_worker'])}") from error
+    session.film_finished()
     session.save_policy(result, EVALUATION_SEEDS)
     run.done("completed", session.step, result)
 

@@ -329,6 +329,14 @@ def test_a_film_of_the_policy_is_taken(tmp_path: Path) -> None:
     assert all((tmp_path / row["file"]).stat().st_size > 500 for row in filmed)
 
 
+def test_the_finished_policy_is_filmed(tmp_path: Path) -> None:
+    args = [*PPO, "--env-id=CartPole-v1", f"--out={tmp_path}", "--total-steps=200", "--video-every=200"]
+    assert main(args) == 0
+    (film,) = events(tmp_path, "video")
+    (done,) = events(tmp_path, "done")
+    assert film["step"] == done["step"]
+
+
 def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help", "--algo=sac"]) == 0
     said = capsys.readouterr().out

@@ -22,6 +22,8 @@ def after_event(record: RunRecord, event: Mapping[str, Any]) -> RunRecord:
     """
     name = str(event.get("event", ""))
     changes = numbers(event)
+    if "mean_return" in changes:
+        changes["evaluated"] = False
     if name in _STATES and record.state != "stopping":
         changes["state"] = _STATES[name]
     if name == "paused":
@@ -32,8 +34,10 @@ def after_event(record: RunRecord, event: Mapping[str, Any]) -> RunRecord:
         changes["video"] = str(record.folder / str(event.get("file", "")))
     elif name == "done":
         changes |= {"remaining_s": 0.0, "steps_per_s": record.steps_per_s}
-        if event.get("mean_return") is None:
+        if changes.get("mean_return") is None:
             changes.pop("mean_return", None)
+        else:
+            changes["evaluated"] = True
     if name in ("start", "checkpoint", "done") and (record.folder / POLICY).exists():
         changes["policy"] = str(record.folder)
     return replace(record, **changes) if changes else record

@@ -95,7 +95,7 @@ class RunRecord:
         reason: Why it stands there, as a sentence; empty where there is nothing to say.
         step: Environment steps so far.
         total_steps: Environment steps in all; 0 before it is known.
-        mean_return: Of the last finished episodes; once completed, of its evaluation.
+        mean_return: Of the last finished episodes, or of its evaluation.
         episodes: Finished so far.
         steps_per_s: Environment steps per second just now.
         remaining_s: Estimated seconds until it ends.
@@ -114,6 +114,7 @@ class RunRecord:
         limits: What it may use.
         warning: The last thing a person should know, or empty.
         external: It was started elsewhere and only made itself known.
+        evaluated: Whether ``mean_return`` is that of its evaluation.
     """
 
     run_id: str
@@ -146,6 +147,7 @@ class RunRecord:
     limits: RunLimits = RunLimits()
     warning: str = ""
     external: bool = False
+    evaluated: bool = False
 
     @property
     def over(self) -> bool:

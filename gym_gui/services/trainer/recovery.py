@@ -103,6 +103,7 @@ def _begun(record: RunRecord, process: TrainingProcess) -> RunRecord:
             reason=outcome.reason,
             step=max(record.step, outcome.step),
             mean_return=record.mean_return if outcome.mean_return is None else outcome.mean_return,
+            evaluated=record.evaluated or outcome.mean_return is not None,
             policy=str(folder.path) if folder.holds_policy else "",
             ended_at=outcome.ended_at or process.started_at,
         )

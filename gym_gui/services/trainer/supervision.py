@@ -254,10 +254,11 @@ class Supervision:
         if outcome is None:  # it is there after all
             run.ending = False
             return
-        mean = run.record.mean_return if outcome.mean_return is None else outcome.mean_return
+        found = outcome.mean_return
+        about = {} if found is None else {"mean_return": found, "evaluated": True}
         policy = str(run.record.folder) if RunFolder(run.record.folder).holds_policy else ""
         step = max(run.record.step, outcome.step)
-        self._book.change(run, step=step, mean_return=mean, policy=policy, ended_at=outcome.ended_at)
+        self._book.change(run, step=step, policy=policy, ended_at=outcome.ended_at, **about)
         killed = run.killed and outcome.state == "stopped"
         self.finish(run, outcome.state, outcome.reason or ("was killed on request" if killed else ""))
 

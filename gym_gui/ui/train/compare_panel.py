@@ -9,9 +9,9 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
+from gym_gui.ui.train.numbers import NONE, steps_in_words, time_in_words
 from gym_gui.ui.train.run_colours import RunColours
-from gym_gui.ui.train.run_words import differences, setting_in_words, short_environment
+from gym_gui.ui.train.run_words import differences, run_return, setting_in_words, short_environment
 from gym_gui.ui.widgets import (
     Divider,
     Dot,
@@ -66,12 +66,7 @@ class ComparePanel(QWidget):
             return
         self._shown = shown
         self.title.setText(f"{len(shown)} runs")
-        one = len({record.env_id for record in ordered}) == 1
-        self.note.setText(
-            "The best return first, with what sets each run apart."
-            if one
-            else "They learn in different environments: their returns cannot be held against one another."
-        )
+        self.note.setText(_note(ordered))
         self._rebuild(shown)
 
     def _rebuild(self, shown: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]) -> None:
@@ -113,6 +108,17 @@ class ComparePanel(QWidget):
         return widget
 
 
+def _note(records: Sequence[RunRecord]) -> str:
+    if len({record.env_id for record in records}) > 1:
+        return "They learn in different environments: their returns cannot be held against one another."
+    if len({record.evaluated for record in records}) > 1:
+        return (
+            "The best return first; that of an evaluation and that of episodes in training, which explore, "
+            "cannot be held against one another."
+        )
+    return "The best return first, with what sets each run apart."
+
+
 def _about(record: RunRecord) -> dict[str, Any]:
     return {
         "Algorithm": record.algorithm,
@@ -124,7 +130,7 @@ def _about(record: RunRecord) -> dict[str, Any]:
 
 def _lines(record: RunRecord, differing: Sequence[str]) -> list[tuple[str, str]]:
     known = {**_about(record), **record.settings}
-    lines = [("Return", return_in_words(record.mean_return)), ("Steps", steps_in_words(record.step))]
+    lines = [("Return", run_return(record)), ("Steps", steps_in_words(record.step))]
     if record.elapsed_s:
         lines.append(("Trained for", time_in_words(record.elapsed_s)))
     return [*lines, *((name, setting_in_words(known[name]) if name in known else NONE) for name in differing)]

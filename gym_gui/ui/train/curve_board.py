@@ -93,9 +93,10 @@ class CurveCard(Card):
 
     def _say(self) -> None:
         word = chart_word(self.series)
+        what = f"{word} of training episodes" if self.series in (RETURN, LENGTH) else word
         smooth = ", smoothed" if self._smooth else ""
-        self.title.setText(f"{word} over steps{smooth}".upper())
-        self.title.setAccessibleName(f"{word} over steps{smooth}")
+        self.title.setText(f"{what} over steps{smooth}".upper())
+        self.title.setAccessibleName(f"{what} over steps{smooth}")
         self.plot.set_word(word)
         self.plot.set_hint(_hint(self.series, word))
 

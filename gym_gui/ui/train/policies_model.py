@@ -139,6 +139,8 @@ class PoliciesModel(QAbstractTableModel):
             return self._text(policy, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
+        if role == Qt.ItemDataRole.ToolTipRole and column is Column.SCORE:
+            return score_words(policy) if policy.score is not None else evaluated_words(policy) or None
         if role == Qt.ItemDataRole.ToolTipRole:
             return str(policy.file.path) if column is Column.NAME else policy.file.env_id
         return None
@@ -175,6 +177,25 @@ class PoliciesModel(QAbstractTableModel):
 def return_of(policy: PolicyEntry) -> float | None:
     """On the standard seeds where that was measured, else after its training."""
     return policy.score.mean if policy.score is not None else policy.file.description.mean_return
+
+
+def score_words(policy: PolicyEntry) -> str:
+    """What it reached on the standard seeds."""
+    score = policy.score
+    if score is None:
+        return "not measured"
+    spread = return_in_words(score.deviation)
+    return f"{return_in_words(score.mean)} ± {spread} on {len(score.seeds)} standard seeds"
+
+
+def evaluated_words(policy: PolicyEntry) -> str:
+    """What it reached after its training; empty where nobody looked."""
+    about = policy.file.description
+    if about.mean_return is None:
+        return ""
+    seeds = len(about.evaluation_seeds)
+    over = f", mean of {seeds} seeds" if seeds > 1 else ""
+    return f"{return_in_words(about.mean_return)} after its training{over}"
 
 
 def _alignment(column: Column) -> Qt.AlignmentFlag:

@@ -9,8 +9,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.train.numbers import return_in_words
-from gym_gui.ui.train.policies_model import moment_of
+from gym_gui.ui.train.policies_model import evaluated_words, moment_of, score_words
 from gym_gui.ui.train.run_words import algorithm_word
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
@@ -180,8 +179,8 @@ def _texts(policy: PolicyEntry) -> dict[str, str]:
         "Environment": about.env_id,
         "Worker": about.worker,
         "Steps": f"{about.total_steps:,}" if about.total_steps else "",
-        "Score": _score(policy),
-        "Return": _evaluated(policy),
+        "Score": score_words(policy),
+        "Return": evaluated_words(policy),
         "Sees": space_words(about.observation_space),
         "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
         "Does": space_words(about.action_space),
@@ -193,20 +192,3 @@ def _texts(policy: PolicyEntry) -> dict[str, str]:
         "Weights": f"sha256 {about.weights_sha256}" if about.weights_sha256 else "",
         "Folder": str(policy.file.path),
     }
-
-
-def _score(policy: PolicyEntry) -> str:
-    score = policy.score
-    if score is None:
-        return "not measured"
-    spread = return_in_words(score.deviation)
-    return f"{return_in_words(score.mean)} ± {spread} on {len(score.seeds)} standard seeds"
-
-
-def _evaluated(policy: PolicyEntry) -> str:
-    about = policy.file.description
-    if about.mean_return is None:
-        return ""
-    seeds = len(about.evaluation_seeds)
-    over = f", mean of {seeds} seeds" if seeds > 1 else ""
-    return f"{return_in_words(about.mean_return)} after its training{over}"

@@ -16,7 +16,6 @@ from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.series import Curve, SeriesStore
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.client import TrainerClient
     from gym_gui.services.trainer.records import EpisodeRow, MetricRow, RunRecord
 
 _R = TypeVar("_R")
@@ -104,28 +103,35 @@ class RunData(QObject):
         client = self._link.client
         if client is None:
             return
-        for run_id in self._followed - set(self._tasks):
-            if self._link.run(run_id) is None:
+        for run_id in self._followed:
+            record = self._link.run(run_id)
+            if record is None or self._is_told(record):
                 continue
-            self._stores[run_id] = SeriesStore()
-            what = "Following a training"
+            store, what = SeriesStore(), "Following a training"
             self._tasks[run_id] = [
-                self._context.spawn(self._follow_metrics(client, run_id), what),
-                self._context.spawn(self._follow_episodes(client, run_id), what),
+                self._context.spawn(self._take(run_id, store, client.metrics(run_id), _add_metrics), what),
+                self._context.spawn(self._take(run_id, store, client.episodes(run_id), _add_episodes), what),
             ]
 
-    async def _follow_metrics(self, client: TrainerClient, run_id: str) -> None:
-        store = self.store(run_id)
-        await self._take(client.metrics(run_id), lambda rows: _add_metrics(store, rows))
+    def _is_told(self, record: RunRecord) -> bool:
+        """Whether all of a run has come or is coming: one that was over may have been gone on with."""
+        tasks = self._tasks.get(record.run_id)
+        return tasks is not None and (record.over or not all(task.done() for task in tasks))
 
-    async def _follow_episodes(self, client: TrainerClient, run_id: str) -> None:
-        store = self.store(run_id)
-        await self._take(client.episodes(run_id), lambda rows: _add_episodes(store, rows))
-
-    async def _take(self, batches: AsyncIterator[list[_R]], add: Callable[[list[_R]], None]) -> None:
+    async def _take(
+        self,
+        run_id: str,
+        store: SeriesStore,
+        batches: AsyncIterator[list[_R]],
+        add: Callable[[SeriesStore, list[_R]], None],
+    ) -> None:
         try:
             async for rows in batches:
-                await asyncio.to_thread(add, rows)
+                await asyncio.to_thread(add, store, rows)
+                known = self.store(run_id)
+                if known is not store:  # until now, what was known before stayed drawn
+                    store.adopt(known, (CPU, MEMORY))
+                    self._stores[run_id] = store
                 if not self._timer.isActive():
                     self._timer.start()
         except MosaicError:

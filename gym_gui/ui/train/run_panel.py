@@ -11,13 +11,14 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.longer import LongerForm
-from gym_gui.ui.train.numbers import return_in_words, time_in_words
+from gym_gui.ui.train.numbers import NONE, time_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
     STATE_TOKENS,
     STATE_WORDS,
     algorithm_word,
     progress_in_words,
+    return_sentence,
     setting_in_words,
 )
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
@@ -217,7 +218,7 @@ class RunPanel(QWidget):
             "worker": record.worker_id,
             "seed": str(record.seed),
             "steps": progress_in_words(record),
-            "return": return_in_words(record.mean_return),
+            "return": return_sentence(record) or NONE,
             "episodes": f"{record.episodes:,}",
             "took": time_in_words(record.elapsed_s) if record.elapsed_s else "",
             "left": left,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.ui.train.numbers import NONE, steps_in_words, time_in_words
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import RunRecord
@@ -132,6 +132,47 @@ def progress_in_words(record: RunRecord) -> str:
     if not record.total_steps or (record.over and record.step >= record.total_steps):
         return done
     return f"{done} / {steps_in_words(record.total_steps)}"
+
+
+LAST: Final = 100
+"""Episodes that the return of a training that goes on is the mean of."""
+
+
+def run_return(record: RunRecord) -> str:
+    """A run's return with what it is, short: ``471, evaluated``, ``256, last 100``."""
+    number = return_in_words(record.mean_return)
+    if number == NONE:
+        return number
+    last = min(record.episodes, LAST) or LAST
+    return f"{number}, evaluated" if record.evaluated else f"{number}, last {last}"
+
+
+def return_sentence(record: RunRecord) -> str:
+    """The same in full; empty before the first episode."""
+    number = return_in_words(record.mean_return)
+    if number == NONE:
+        return ""
+    if record.evaluated:
+        return f"{number}, the mean of its evaluation after the training"
+    last = min(record.episodes, LAST) or LAST
+    episodes = f"the mean of the last {last} training episodes" if last > 1 else "of one training episode"
+    return f"{number}, {episodes}"
+
+
+def why_no_film(record: RunRecord) -> str:
+    """Why there is no film of a run's policy, and when there will be one."""
+    every = record.settings.get("video_every")
+    if not isinstance(every, int) or every <= 0:
+        return "This run was asked for no films (“Video every”); a clone of it can be."
+    if record.warning and record.step >= every:
+        return record.warning
+    if not record.over:
+        at = every * (record.step // every + 1)
+        late = bool(record.total_steps) and at >= record.total_steps
+        return "Its first film comes " + ("with the end of the training." if late else f"at step {at:,}.")
+    if record.step < every:
+        return f"It ended at step {record.step:,}, before its first film (every {every:,} steps)."
+    return "It has filmed nothing; its log may say why."
 
 
 def summary(records: Sequence[RunRecord]) -> str:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
 
-from gym_gui.ui.train.numbers import NONE, return_in_words, time_in_words
+from gym_gui.ui.train.numbers import NONE, time_in_words
 from gym_gui.ui.train.run_words import (
     STATE_WORDS,
     left_in_words,
     progress_in_words,
+    return_sentence,
+    run_return,
     short_environment,
 )
 
@@ -42,7 +44,7 @@ _HEADINGS: Final = ("", "Run", "Environment", "Steps", "Return", "Steps/s", "Lef
 _RIGHT: Final = (Column.STEPS, Column.RETURN, Column.SPEED, Column.LEFT)
 _TIPS: Final = {
     Column.STEPS: "Environment steps so far, of all",
-    Column.RETURN: "Mean return of the last 100 episodes; of a run that is done, of its evaluation",
+    Column.RETURN: "Mean return of its evaluation after the training; before that, of its last 100 episodes",
     Column.SPEED: "Environment steps a second just now",
     Column.LEFT: "Time until it is done at this speed",
 }
@@ -167,7 +169,7 @@ class RunsModel(QAbstractTableModel):
             case Column.STEPS:
                 return progress_in_words(record)
             case Column.RETURN:
-                return return_in_words(record.mean_return)
+                return run_return(record)
             case Column.SPEED:
                 return f"{record.steps_per_s:,.0f}" if record.state == "running" else NONE
             case Column.LEFT:
@@ -183,6 +185,8 @@ class RunsModel(QAbstractTableModel):
             return f"{self.title(record.run_id)}\n{record.worker_id}, seed {record.seed}\n{record.folder}"
         if column is Column.ENVIRONMENT:
             return record.env_id
+        if column is Column.RETURN:
+            return return_sentence(record) or None
         if column is Column.LEFT:
             took = f" after {time_in_words(record.elapsed_s)}" if record.over and record.elapsed_s else ""
             return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"

@@ -19,7 +19,7 @@ from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
-from gym_gui.ui.train.run_words import titles
+from gym_gui.ui.train.run_words import titles, why_no_film
 from gym_gui.ui.train.runs_model import RunsModel
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
@@ -227,8 +227,7 @@ class RunsView(QWidget):
         file = Path(record.video) if record.video else None
         if file is not None and not file.is_absolute():
             file = record.folder / file
-        why = "" if not record.over else "This run has filmed nothing: clone it, and set “Video every”."
-        content.policy.show_run(self.titles.get(record.run_id, ""), file, why)
+        content.policy.show_run(self.titles.get(record.run_id, ""), file, why_no_film(record))
 
     def _with_film(self) -> RunRecord | None:
         """The selected run; else the newest that goes on and has a film, else any with one."""

@@ -75,6 +75,11 @@ class SeriesStore:
             with self._lock:
                 self._series.setdefault(name, _Growing()).extend(x[good], y[good])
 
+    def adopt(self, other: SeriesStore, names: Iterable[str]) -> None:
+        """Have these series of another store, where it has them."""
+        with self._lock, other._lock:
+            self._series.update({name: other._series[name] for name in names if name in other._series})
+
     def curve(self, name: str, smoothing: float = 0.0, points: int = POINTS) -> Curve | None:
         """A series as it is drawn; ``None`` before its first value.
 

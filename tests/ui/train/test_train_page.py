@@ -89,6 +89,7 @@ def test_a_run_from_start_to_trash(page: TrainPage, started: Start, qtbot: QtBot
     click(page, "continue")
     wait_for(qtbot, page, run_id, "running")
     qtbot.waitUntil(lambda: record(page, run_id).step > kept, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: first.curves[run_id].span[1] > kept + 50, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: record(page, run_id).elapsed_s > 1.5, timeout=PATIENCE_MS)
 
     click(page, "clone")
@@ -122,6 +123,7 @@ def test_short_runs(page: TrainPage, qtbot: QtBot, finish: Callable[[object], ob
     assert {run.seed for run in page.link.runs} == {1, 2}
     titles = {page.runs.model.index(row, Column.RUN).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
+    what_a_return_is_stands_by_it(page, page.link.runs[0], qtbot)
     two_are_compared(page, qtbot)
     tensorboard_shows(page, page.link.runs[0], finish)
     one_is_trained_longer(page, page.link.runs[0], qtbot)
@@ -140,6 +142,17 @@ def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
     page.runs.toggle_drawn(one)
     qtbot.waitUntil(lambda: list(plot.curves) == [page.link.runs[1].run_id], timeout=PATIENCE_MS)
     assert page.runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
+
+
+def what_a_return_is_stands_by_it(page: TrainPage, run: RunRecord, qtbot: QtBot) -> None:
+    """In the table that of the evaluation, in the chart of training episodes; and why there is no film."""
+    assert run.evaluated
+    cell = page.runs.model.index(page.runs.model.row_of(run.run_id), Column.RETURN)
+    qtbot.waitUntil(lambda: cell.data().endswith(", evaluated"), timeout=PATIENCE_MS)
+    page.runs.table.select(run.run_id)
+    assert "evaluation after the training" in page.panel.values()["return"]
+    assert "training episodes" in page.runs.board.first.title.accessibleName()
+    assert "asked for no films" in page.runs.policy.view.hint[1]
 
 
 def tensorboard_shows(page: TrainPage, run: RunRecord, finish: Callable[[object], object]) -> None:

@@ -15,9 +15,12 @@ from gym_gui.ui.train.run_words import (
     left_in_words,
     number_text,
     progress_in_words,
+    return_sentence,
+    run_return,
     setting_in_words,
     summary,
     titles,
+    why_no_film,
 )
 
 
@@ -107,6 +110,30 @@ def test_where_a_run_stands() -> None:
     assert (progress_in_words(done), left_in_words(done)) == ("50k", "done")
     assert summary([waiting, running, done]) == "1 running · 1 waiting for a core"
     assert summary([done]) == ""
+
+
+def test_a_return_says_what_it_is() -> None:
+    going = {"mean_return": 256.0, "episodes": 431, "state": "running"}
+    assert run_return(record(**going)) == "256, last 100"
+    assert "last 100 training episodes" in return_sentence(record(**going))
+    assert run_return(record(**{**going, "episodes": 7})) == "256, last 7"
+    assert run_return(record(mean_return=471.0, evaluated=True)) == "471, evaluated"
+    assert run_return(record()) == NONE and return_sentence(record()) == ""
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({}, "asked for no films"),
+        ({"state": "running", "step": 7_000, "total_steps": 200_000}, "at step 50,000"),
+        ({"state": "running", "step": 7_000, "total_steps": 50_000}, "with the end of the training"),
+        ({"state": "stopped", "step": 7_000}, "ended at step 7,000, before its first film"),
+        ({"state": "completed", "step": 50_000, "warning": "no videos: there is no screen"}, "no screen"),
+    ],
+)
+def test_why_there_is_no_film(about: dict[str, Any], said: str) -> None:
+    settings = {"video_every": 50_000} if about else {}
+    assert said in why_no_film(record(**about, settings=settings))
 
 
 def test_what_a_run_allows() -> None:

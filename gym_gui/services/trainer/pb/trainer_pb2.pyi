@@ -78,7 +78,7 @@ class RunList(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[TrainingRunState, _Mapping]]] = ...) -> None: ...
 
 class TrainingRunState(_message.Message):
-    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "external")
+    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "external", "evaluated")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +109,7 @@ class TrainingRunState(_message.Message):
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
     EXTERNAL_FIELD_NUMBER: _ClassVar[int]
+    EVALUATED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     title: str
     worker_id: str
@@ -139,7 +140,8 @@ class TrainingRunState(_message.Message):
     limits: RunQuota
     warning: str
     external: bool
-    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., external: bool = ...) -> None: ...
+    evaluated: bool
+    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., external: bool = ..., evaluated: bool = ...) -> None: ...
 
 class FollowRequest(_message.Message):
     __slots__ = ("run_id", "since", "credits")
