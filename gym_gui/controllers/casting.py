@@ -260,8 +260,7 @@ class Casting:
         environment = self.make_environment()
 
         def company(seat: AgentID, view: View) -> Company:
-            briefing = environment.describer(seat).briefing(seat, view.mode)
-            return Company(briefing, *environment.company(seat))
+            return Company(environment.briefing(seat, view), *environment.company(seat))
 
         try:
             return {
@@ -435,8 +434,10 @@ def _check_player(
         raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {error}") from error
     shown = slot.observation_space if pipeline is None else pipeline.input_space
     reasons = check_slot(definition, shown, slot.action_space, inputs=slot.offers)
-    if not reasons:
-        View.of(definition.inputs.wanted, settings_of(assignment, definition))
+    view = None if reasons else View.of(definition.inputs.wanted, settings_of(assignment, definition))
+    why, fix = ("", "") if view is None else view.refused(agent, slot.pictures)
+    if why:
+        raise ExperimentError(f"{where}: {why}", fix=fix)
     path = policy_path(assignment, definition)
     if path is not None and not path.exists() and "address" not in assignment.settings:
         known = known_name(path)

@@ -21,6 +21,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
+from gym_gui.core.view import View
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_catalogue import Policy, policies_of, policy_of
 from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
@@ -210,6 +211,10 @@ class ConfigurationChecks:
         wrong = list(problems(worker.settings_schema, row.settings).values())
         for sentence in wrong:
             yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
+        view = None if wrong else View.of(worker.inputs.wanted, {**worker.default_settings, **row.settings})
+        refused = ("", "") if view is None else view.refused(agent, slot.pictures)
+        if refused[0]:
+            yield Finding(Level.ERROR, f"{agent}: {'. '.join(refused)}", agent)
         if not wrong:
             try:
                 worker.check_settings(row.settings, agent)

@@ -137,9 +137,11 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
         "noop": int(slot.noop_action) if isinstance(slot.noop_action, int) else None,
         "meanings": list(slot.action_meanings),
         "offers": list(slot.offers),
+        "pictures": list(slot.pictures),
     }
 
 
 def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
     sees, does = Space.from_json(data["sees"]), Space.from_json(data["does"])
-    return SlotInfo(data["agent"], sees, does, data["noop"], tuple(data["meanings"]), tuple(data["offers"]))
+    said, offers, pictures = (tuple(data[key]) for key in ("meanings", "offers", "pictures"))
+    return SlotInfo(data["agent"], sees, does, data["noop"], said, offers, pictures)

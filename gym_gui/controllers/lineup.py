@@ -85,7 +85,6 @@ class Lineup:
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
     """The agent slots of an environment."""
     adapter = environment.adapter
-    drawn = "rgb_array" in environment.family.render_modes(environment.spec)
     return {
         agent: SlotInfo(
             agent,
@@ -93,18 +92,19 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             adapter.action_space(agent),
             environment.noop_action(agent),
             environment.action_meanings(agent),
-            _offers(environment, agent, drawn),
+            _offers(environment, agent),
+            environment.pictures(agent),
         )
         for agent in adapter.possible_agents
     }
 
 
-def _offers(environment: Environment, agent: AgentID, drawn: bool) -> tuple[str, ...]:
+def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
     """What an agent can be shown beside its observation."""
     offers = ["legal_actions", "messages"]
     if environment.describer(agent).can_say(agent):
         offers.append("text")
-    if drawn:
+    if environment.pictures(agent):
         offers.append("image")
     if not environment.rewards_betray:
         offers.append("rewards")

@@ -9,10 +9,10 @@ from typing import Any, Final, Literal, cast
 from gym_gui.core.errors import UnknownNameError, UsageError
 
 Mode = Literal["egocentric", "visible_teammates"]
-Frame = Literal["whole", "egocentric"]
+Frame = Literal["egocentric", "whole"]
 Telling = Literal["auto", "always", "never"]
 MODES: tuple[Mode, ...] = ("egocentric", "visible_teammates")
-FRAMES: tuple[Frame, ...] = ("whole", "egocentric")
+FRAMES: tuple[Frame, ...] = ("egocentric", "whole")
 TELLING: tuple[Telling, ...] = ("auto", "always", "never")
 MAX_IMAGE = 2048
 
@@ -30,7 +30,8 @@ class View:
         messages: What teammates say.
         mode: ``egocentric``: what the agent itself sees; ``visible_teammates``: also where the
             teammates are that stand inside its field of view, which way they look and what they carry.
-        frame: The whole picture, or the part that the agent sees.
+        frame: What the agent itself may see, or the whole picture, which is refused to seats from which
+            it would hide something.
         image_size: Longest side of the picture in pixels; 0: as it is drawn.
         image_grid: Draw a grid with row and column numbers over the picture.
         tell_rewards: Whether it is told what its actions earned; ``auto``: where that says nothing
@@ -41,7 +42,7 @@ class View:
     image: bool = False
     messages: bool = False
     mode: Mode = "egocentric"
-    frame: Frame = "whole"
+    frame: Frame = "egocentric"
     image_size: int = 0
     image_grid: bool = False
     tell_rewards: Telling = "auto"
@@ -79,6 +80,20 @@ class View:
             size,
             grid,
             cast("Telling", _one_of("tell_rewards", settings, TELLING)),
+        )
+
+    def refused(self, agent: str, pictures: Collection[str]) -> tuple[str, str]:
+        """Why ``agent`` cannot be shown the picture that is wanted, and what to do; empty where it can.
+
+        Args:
+            agent: The seat.
+            pictures: What it may be shown, of :data:`FRAMES`.
+        """
+        if not self.image or not pictures or self.frame in pictures:
+            return "", ""
+        return (
+            f"image_view {self.frame!r} would show what {agent} may not see",
+            f"Write image_view {next(iter(pictures))!r}: what {agent} itself sees",
         )
 
 

@@ -13,7 +13,7 @@ from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
 from gym_gui.core.live import Board
 from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
-from gym_gui.core.view import View
+from gym_gui.core.view import FRAMES, Frame, View
 from gym_gui.envs.describers import Describer, SpaceDescriber
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.keymaps import KeyScheme, by_space
@@ -143,6 +143,47 @@ class Environment:
     def _describer(self) -> Describer:
         return self.family.describer(self)
 
+    def pictures(self, agent: AgentID) -> tuple[Frame, ...]:
+        """Which pictures ``agent`` may be shown where the environment is made with ``rgb_array``.
+
+        Its own (``egocentric``), where one can be drawn of what it may see; the ``whole`` one, where that
+        shows it no more than it may know.
+        """
+        if "rgb_array" not in self.family.render_modes(self.spec):
+            return ()
+        seat, describer = self._behind(agent)[0], self._describer
+        may = {"egocentric": describer.can_draw(seat), "whole": describer.sees_all(seat)}
+        return tuple(frame for frame in FRAMES if may[frame])
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """What ``agent`` itself may see, drawn; ``None`` where there is no such picture.
+
+        Args:
+            agent: A current agent.
+            observation: What it sees, the mask taken out.
+        """
+        if "egocentric" not in self.pictures(agent):
+            return None
+        seat, seen = self._behind(agent, observation)
+        return self._describer.seat_picture(seat, seen)
+
+    def briefing(self, agent: AgentID, view: View) -> str:
+        """What ``agent`` is told once, before its first episode.
+
+        Args:
+            agent: A slot.
+            view: What it is shown; where that is the picture of what it may see, it is told how to read it.
+        """
+        told = self.describer(agent).briefing(agent, view.mode)
+        own = view.image and view.frame == "egocentric"
+        legend = self._describer.legend(self._behind(agent)[0]) if own else ""
+        return f"{told}\n\n{legend}" if legend else told
+
+    def _behind(self, agent: AgentID, observation: Any = None) -> tuple[AgentID, Any]:
+        """The environment's own agent in a slot, and what it sees: with managers there are two slots."""
+        adapter = self.adapter
+        return adapter.behind(agent) if isinstance(adapter, HierarchicalAdapter) else (agent, observation)
+
     def company(self, agent: AgentID) -> tuple[str, list[AgentID], list[AgentID]]:
         """Name of the team of ``agent``, its team-mates, and everybody else; a manager has none."""
         own = next((team for team, agents in self.teams.items() if agent in agents), "")
@@ -177,20 +218,22 @@ class Environment:
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
             choices: tuple[Choice, ...] = describer.choices(agent, observation, mask) if view.text else ()
-            image = self._drawn(describer, agent, view) if view.image else b""
+            image = self._drawn(agent, observation, view) if view.image else b""
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
         return Shown(text, image, tuple(messages), choices)
 
-    def _drawn(self, describer: Describer, agent: AgentID, view: View) -> bytes:
-        frame, picture = view.frame, None
-        if frame == "egocentric":
-            picture = describer.frame(agent)
+    def _drawn(self, agent: AgentID, observation: Any, view: View) -> bytes:
+        why, _ = view.refused(agent, self.pictures(agent))
+        if why:
+            raise ValueError(why)
+        own = view.frame == "egocentric"
+        picture = self.seat_picture(agent, observation) if own else as_picture(self.adapter.render())
         if picture is None:
-            frame, picture = "whole", as_picture(self.adapter.render())
-        if picture is None:
-            raise ValueError("it draws no picture")
-        grid = (describer.cells(agent, frame) or cells_of(picture)) if view.image_grid else None
+            raise ValueError("there is no picture of what it may see")
+        grid = None
+        if view.image_grid:
+            grid = self._describer.cells(self._behind(agent)[0], view.frame) or cells_of(picture)
         return as_png(picture, longest=view.image_size, grid=grid)
 
     def _complain(self, what: str, error: Exception) -> None:

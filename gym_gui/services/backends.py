@@ -33,6 +33,8 @@ class SlotInfo:
         action_meanings: A word per discrete action, or empty.
         offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
             ``legal_actions``.
+        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.view.FRAMES`; with none it
+            offers no ``image``.
     """
 
     agent_id: str
@@ -41,6 +43,7 @@ class SlotInfo:
     noop_action: Any = None
     action_meanings: Sequence[str] = ()
     offers: Sequence[str] = ("legal_actions",)
+    pictures: Sequence[str] = ()
 
     @cached_property
     def sees(self) -> SpaceCodec:

@@ -11,7 +11,7 @@ from gym_gui.workers.registry import WorkerTypeDefinition
 
 _WITHOUT = {
     "text": "nothing describes its observation in words",
-    "image": "the environment renders no frame",
+    "image": "there is no picture of what this seat may see",
     "messages": "its team exchanges no messages",
     "legal_actions": "its actions cannot be listed",
 }
@@ -50,7 +50,8 @@ def check_slot(
         reasons += _cannot_see(definition, observation_space, inputs)
     for need in definition.inputs.required:
         if need not in inputs:
-            reasons.append(f"{name} needs {need}, but here {_WITHOUT[need]}")
+            other = "; a worker that reads can play it" if need == "image" and "text" in inputs else ""
+            reasons.append(f"{name} needs {need}, but here {_WITHOUT[need]}{other}")
     return reasons
 
 

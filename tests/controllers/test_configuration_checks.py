@@ -379,3 +379,18 @@ class TestPreprocessing:
         sheet = sheet_of("CartPole-v1")
         report = checks.check(one(sheet, row), sheet)
         assert "theirs is played by sb3_worker, not by cleanrl_worker" in report.findings[0].text
+
+
+def test_a_picture_that_shows_too_much_is_refused_with_the_way_out(checks: ConfigurationChecks) -> None:
+    leduc, crypto = sheet_of("leduc_holdem_v4"), sheet_of("mpe2/simple_crypto_v3")
+    read = EnvironmentSheet.from_json(json.loads(json.dumps(leduc.to_json())))
+    assert read.slots["player_0"].pictures == leduc.slots["player_0"].pictures
+    for view, wrong in (("whole", 1), ("egocentric", 0)):
+        eyes = WorkerAssignment("vlm_worker", "vlm", {"model_id": "m", "image_view": view})
+        report = checks.check(Draft(leduc.env_id, rows={"player_0": eyes, "player_1": RANDOM}), leduc)
+        said = [text for text in errors(report) if "image_view" in text]
+        assert len(said) == wrong and all("'egocentric'" in text for text in said)
+    offers = checks.check(one(crypto, RANDOM), crypto).workers["eve_0"]
+    refused = {offer.worker.type_id: offer.reason for offer in offers}
+    assert "no picture of what this seat may see" in refused["vlm_worker"]
+    assert not refused["mosaic_llm_worker"]

@@ -54,7 +54,7 @@ def test_required_input_must_be_there_and_an_optional_one_need_not():
     asks = worker(WorkerInputs(image="required", messages="optional"))
     assert check_slot(asks, BOX, TWO, inputs=["image"]) == []
     assert check_slot(asks, BOX, TWO, inputs=[]) == [
-        "Tester needs image, but here the environment renders no frame"
+        "Tester needs image, but here there is no picture of what this seat may see"
     ]
 
 

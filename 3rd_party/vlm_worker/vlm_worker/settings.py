@@ -18,8 +18,10 @@ class VlmSettings(LlmSettings):
         description="What the agent sees is told in words beside the picture, where it can be.",
     )
     # The host draws the picture and reads these three; here they are only let pass.
-    image_view: Literal["whole", "egocentric"] = Field(
-        "whole", title="Picture", description="The whole frame, or what the agent itself sees."
+    image_view: Literal["egocentric", "whole"] = Field(
+        "egocentric",
+        title="Picture",
+        description="What the agent itself sees; or the whole frame, where nothing in it is hidden from it.",
     )
     image_size: int = Field(
         0, ge=0, le=2048, title="Size", description="Longest side in pixels; 0: as it is drawn."

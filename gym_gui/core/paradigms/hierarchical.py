@@ -131,6 +131,11 @@ class HierarchicalAdapter(ParadigmAdapter):
             return self._seen[agent]
         return {"observation": self._seen[agent], "option": np.int64(max(self._running[agent].option, 0))}
 
+    def behind(self, agent: AgentID) -> tuple[AgentID, Any]:
+        """The environment's own agent in a slot, and what that one sees; ``None`` before :meth:`reset`."""
+        own = self._controller_of.get(agent, agent)
+        return own, self._seen.get(own)
+
     def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
         current = self._current
         if not current or set(actions) != set(current):

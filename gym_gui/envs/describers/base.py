@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.core.view import Frame, Mode
-from gym_gui.envs.describers.spaces import action_form
+from gym_gui.envs.describers.spaces import action_form, is_picture
+from gym_gui.envs.pictures import Picture, as_picture
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
-    from gym_gui.envs.pictures import Picture
 
 
 class ActionWord(NamedTuple):
@@ -76,16 +76,45 @@ class Describer(ABC):
         """Whether what ``agent`` sees can be put into words."""
         return True
 
-    def frame(self, agent: AgentID) -> Picture | None:
-        """What ``agent`` itself sees as a picture, (H, W, 3) ``uint8``; ``None`` where there is no such."""
-        return None
+    def sees_all(self, agent: AgentID) -> bool:
+        """Whether the whole picture shows ``agent`` no more than it may know."""
+        return not self.environment.hidden_information
+
+    def can_draw(self, agent: AgentID) -> bool:
+        """Whether there is a :meth:`seat_picture` of ``agent`` once the environment is made to draw.
+
+        By default where it sees everything, and where what it observes is a picture.
+        """
+        return self.sees_all(agent) or self._observes_picture(agent)
+
+    def _observes_picture(self, agent: AgentID) -> bool:
+        space = to_space(self.environment.adapter.observation_space(agent))
+        return is_picture(space) and (len(space.shape) == 2 or space.shape[2:] in ((1,), (3,)))
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """What ``agent`` itself may see, as a picture, with where it is marked; its own memory.
+
+        Args:
+            agent: A current agent of which :meth:`can_draw` holds.
+            observation: As :meth:`text` takes it.
+
+        Returns:
+            (H, W, 3) ``uint8``; ``None`` where nothing was drawn.
+        """
+        if self.sees_all(agent):
+            return self.environment.picture()
+        return as_picture(observation)
+
+    def legend(self, agent: AgentID) -> str:
+        """How to read :meth:`seat_picture`, in full sentences: above all where ``agent`` is in it."""
+        return ""
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int] | None:
         """Rows and columns of the game's own cells in a picture, which a grid over it should follow.
 
         Args:
             agent: Who is shown it.
-            frame: Whether it is the whole picture, or the one of :meth:`frame`.
+            frame: Whether it is the whole picture, or the one of :meth:`seat_picture`.
 
         Returns:
             ``None`` where a game has no such cells: then a grid divides the picture evenly.

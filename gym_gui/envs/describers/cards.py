@@ -13,6 +13,7 @@ from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.pictures import Picture
 
 SUITS = ("spades", "hearts", "diamonds", "clubs")
 RANKS = ("ace", *(str(n) for n in range(2, 11)), "jack", "queen", "king")
@@ -71,6 +72,14 @@ _GAMES: Mapping[str, _Game] = {
 POKER = frozenset(_GAMES)
 
 
+class _Back:
+    """A card that lies face down, as the package's drawing asks for it."""
+
+    def get_index(self) -> str:
+        """The name of its picture."""
+        return "Card"
+
+
 class PokerDescriber(SpaceDescriber):
     """One's own cards, those on the table, and what the observation holds of chips and raises.
 
@@ -89,6 +98,29 @@ class PokerDescriber(SpaceDescriber):
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return "\n".join(self._say(np.asarray(observation)))
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """The table as the package draws it, with the backs of the cards that others hold."""
+        everybody, players = self.environment.adapter.possible_agents, self.environment.env.env.game.players
+        others = [player for name, player in zip(everybody, players, strict=True) if name != agent]
+        hands = [player.hand for player in others]
+        try:
+            for player, hand in zip(others, hands, strict=True):
+                player.hand = [_Back() for _ in hand] if self._game != "leduc_holdem" else _Back()
+            return self.environment.picture()
+        finally:
+            for player, hand in zip(others, hands, strict=True):
+                player.hand = hand
+
+    def legend(self, agent: AgentID) -> str:
+        number = self.environment.adapter.possible_agents.index(agent) + 1
+        return (
+            f'In the picture your cards lie face up at "Player {number}"; of the cards that others hold you '
+            "see the backs."
+        )
 
     def game(self, agent: AgentID) -> str:
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
@@ -156,6 +188,23 @@ class RockPaperScissorsDescriber(SpaceDescriber):
         if last >= len(words):
             return "Nobody has chosen yet: this is the first round."
         return f"In the round before, your opponent chose {words[last]}."
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        """The rounds that are over; what has been chosen in this one is seen by nobody."""
+        env: Any = self.environment.env
+        chosen = env.state
+        env.state = dict.fromkeys(env.possible_agents, env._none)
+        try:
+            return self.environment.picture()
+        finally:
+            env.state = chosen
+
+    def legend(self, agent: AgentID) -> str:
+        side = ("left", "right")[self.environment.adapter.possible_agents.index(agent)]
+        return f"In the picture your earlier choices are on the {side}, the latest on top."
 
     def game(self, agent: AgentID) -> str:
         words = self.environment.action_meanings(agent)

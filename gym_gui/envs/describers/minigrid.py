@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers import minigrid_rules
@@ -107,12 +108,31 @@ class MiniGridDescriber(SpaceDescriber):
         meanings = {**_MEANINGS, **minigrid_rules.actions(self.environment.env)}
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
-    def frame(self, agent: AgentID) -> Picture | None:
+    def sees_all(self, agent: AgentID) -> bool:
+        """Only where the environment shows its agent the whole grid; most show a part before it."""
+        game, space = self.environment.env, to_space(self.environment.adapter.observation_space(agent))
+        image = space.spaces.get("image", space)
+        return image.shape[:2] == (game.width, game.height) != (game.agent_view_size,) * 2
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        if self.sees_all(agent):
+            return self.environment.picture()
         return self.environment.env.get_pov_render(_TILE)
+
+    def legend(self, agent: AgentID) -> str:
+        if self.sees_all(agent):
+            return "In the picture you are the red triangle."
+        return (
+            "In the picture you are the red triangle in the middle of the lowest row, and look up. What you "
+            "see is bright; of what is dark you know nothing."
+        )
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
         game = self.environment.env
-        own = frame == "egocentric"
+        own = frame == "egocentric" and not self.sees_all(agent)
         return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
 
 

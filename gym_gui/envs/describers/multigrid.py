@@ -13,8 +13,12 @@ from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
+from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
+from gym_gui.envs.pictures import Picture, framed
 
 _KINDS = (*KINDS, "goal", "switch", "end zone")
+_INSET = 7
+"""Of the frame around the agent, in pixels of its tile: it stays inside the picture."""
 _BALL = 6
 _MEANINGS: Mapping[str, str] = {
     "noop": "do nothing",
@@ -67,9 +71,34 @@ class MultiGridDescriber(SpaceDescriber):
         names = slot_names(env)
         return {names[each.index]: each for each in env.agents}
 
+    def sees_all(self, agent: AgentID) -> bool:
+        """Only where the environment was made with ``global_obs``, which shows everybody the whole field."""
+        return "global_rgb" in self.environment.adapter.observation_space(agent).spaces
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
+        """The cells of its view and nothing else, in the package's own tiles, turned so that it looks up."""
+        seen = cast("Mapping[str, Any]", observation)
+        rows = view_tiles(np.asarray(seen["image"]), int(seen["direction"]), agent.rpartition("_")[0])
+        picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
+        left, top = len(rows) // 2 * TILE, (len(rows) - 1) * TILE
+        return framed(picture, (left + _INSET, top + _INSET, left + TILE - _INSET, top + TILE - _INSET))
+
+    def legend(self, agent: AgentID) -> str:
+        return (
+            "The picture is what you see, turned so that you look up: the white frame in the middle of the "
+            "lowest row is around you. An agent's triangle points where it looks; a dot on it is a ball that "
+            "it carries. Walls are grey; cells without lines are out of sight."
+        )
+
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
         game = self.environment.env
-        return game.height, game.width
+        if frame == "whole":
+            return game.height, game.width
+        size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
+        return size, size
 
     def game(self, agent: AgentID) -> str:
         environment, env = self.environment, self.environment.env

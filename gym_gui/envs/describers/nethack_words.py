@@ -143,7 +143,7 @@ class NetHackDescriber(SpaceDescriber):
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
         return [ActionWord(word(action), meaning(action)) for action in self.environment.env.actions]
 
-    def frame(self, agent: AgentID) -> Picture | None:
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
         """The nine by nine cells around the player."""
         whole = self.environment.picture()
         if whole is None:
@@ -153,6 +153,9 @@ class NetHackDescriber(SpaceDescriber):
         padded = np.pad(whole, [(_AROUND * _TILE,) * 2, (_AROUND * _TILE,) * 2, (0, 0)])
         size = (2 * _AROUND + 1) * _TILE
         return np.ascontiguousarray(padded[y * _TILE : y * _TILE + size, x * _TILE : x * _TILE + size])
+
+    def legend(self, agent: AgentID) -> str:
+        return "The picture shows the nine by nine cells around you; you are in the middle."
 
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
         if frame == "egocentric":

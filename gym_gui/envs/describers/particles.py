@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import hypot
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,10 @@ from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.particle_games import COLOURS, Goals
+from gym_gui.envs.describers.particle_picture import MESH, drawn
 from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.families.mpe2 import LETTERS, MOVES
+from gym_gui.envs.pictures import Picture
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment
@@ -53,6 +55,26 @@ def away(dx: float, dy: float) -> str:
     """A place as seen from another: ``0.52 right, 0.31 up (0.61 away)``."""
     sides = _sides(dx, dy)
     return f"{sides} ({hypot(dx, dy):.2f} away)" if sides else "here"
+
+
+class Seen(NamedTuple):
+    """Something that an agent sees, with where it is from there; as text, a line.
+
+    Attributes:
+        name: What it is called.
+        place: How far to the right and up.
+        more: What else is said of it, after its place.
+    """
+
+    name: str
+    place: Sequence[float]
+    more: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {away(*self.place)}{self.more}"
+
+
+Line = str | Seen
 
 
 def _sides(dx: float, dy: float) -> str:
@@ -101,7 +123,27 @@ class ParticleDescriber(SpaceDescriber):
         said = getattr(self, f"_{self._name}", None)
         if said is None or agent not in self._bodies:
             return super().text(agent, observation, mode)
-        return "\n".join(said(self._bodies[agent], Vector(np.asarray(observation))))
+        return "\n".join(map(str, said(self._bodies[agent], Vector(np.asarray(observation)))))
+
+    def can_draw(self, agent: AgentID) -> bool:
+        """Where its observation says where things are; who only speaks, or only listens, has no place."""
+        body = self._bodies.get(agent)
+        return body is not None and body.movable and hasattr(self, f"_{self._name}")
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
+        """What its observation holds and nothing else, seen from where it is."""
+        body = self._bodies[agent]
+        lines: list[Line] = [*getattr(self, f"_{self._name}")(body, Vector(np.asarray(observation)))]
+        things = [(each.name, each.place) for each in lines if isinstance(each, Seen)]
+        notes = [each for each in lines if not isinstance(each, Seen)]
+        sizes = {self._sort(each.name): float(each.size) for each in self._world.entities}
+        return drawn(things, notes, sizes, float(body.size))
+
+    def legend(self, agent: AgentID) -> str:
+        return (
+            f"In the picture you are the black ring in the middle; its lines are {MESH:g} apart. What you do "
+            "not see is not drawn."
+        )
 
     def game(self, agent: AgentID) -> str:
         _, mates, others = self.environment.company(agent)
@@ -168,23 +210,23 @@ class ParticleDescriber(SpaceDescriber):
 
     # -- one method for each world, named like its module
 
-    def _simple(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple(self, body: Any, seen: Vector) -> Iterator[Line]:
         yield _own(velocity=seen.take(2))
         yield from self._landmarks(seen, ["landmark"])
 
-    def _simple_adversary(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_adversary(self, body: Any, seen: Vector) -> Iterator[Line]:
         landmarks = self._numbered("landmark")
         target = None if body.adversary else seen.take(2)
         if target is not None:
-            yield f"target: {away(*target)}"
+            yield Seen("target", target)
         shown, places = self._nearest(seen, landmarks, "num_landmark_neighbors")
         for name, place in zip(shown, places, strict=True):
             if place != target:
-                yield f"{name}: {away(*place)}"
+                yield Seen(name, place)
         others, places = self._nearest(seen, self._others(body), "num_agent_neighbors")
         yield from _listed(others, places)
 
-    def _simple_crypto(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_crypto(self, body: Any, seen: Vector) -> Iterator[Line]:
         width = self._world.dim_c
         if body.speaker:
             yield f"The message for Bob: {_letter(seen.take(width))}"
@@ -193,36 +235,36 @@ class ParticleDescriber(SpaceDescriber):
         if not body.speaker:
             yield f"Alice says: {_letter(seen.take(width))}"
 
-    def _simple_formation(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_formation(self, body: Any, seen: Vector) -> Iterator[Line]:
         yield _own(seen.take(2), seen.take(2))
         yield from self._landmarks(seen, ["landmark"])
 
-    def _simple_line(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_line(self, body: Any, seen: Vector) -> Iterator[Line]:
         yield _own(seen.take(2), seen.take(2))
         yield from self._landmarks(seen, ["one end of the line", "other end of the line"])
 
-    def _simple_push(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_push(self, body: Any, seen: Vector) -> Iterator[Line]:
         names = ["green landmark", "blue landmark"]
         yield _own(velocity=seen.take(2))
         if not body.adversary:
-            yield f"target: {away(*(target := seen.take(2)))}"
+            yield Seen("target", target := seen.take(2))
             seen.take(3)  # the colour of the agent is that of its target
             places = seen.pairs(len(names))
             seen.take(3 * len(names))
             shown = [(n, p) for n, p in zip(names, places, strict=True) if p != target]
-            yield from (f"{name}: {away(*place)}" for name, place in shown)
+            yield from (Seen(name, place) for name, place in shown)
         else:
             yield from self._landmarks(seen, names)
         yield from self._landmarks(seen, self._others(body))
 
-    def _simple_reference(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_reference(self, body: Any, seen: Vector) -> Iterator[Line]:
         (other,) = self._others(body)
         yield _own(velocity=seen.take(2))
         yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
         yield f"the target of {other}: the {_colour(seen.take(3))} landmark"
         yield f"{other} says: {_letter(seen.take(self._world.dim_c))}"
 
-    def _simple_speaker_listener(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_speaker_listener(self, body: Any, seen: Vector) -> Iterator[Line]:
         if not body.movable:
             yield f"the target of listener_0: the {_colour(seen.take(3))} landmark"
             return
@@ -230,7 +272,7 @@ class ParticleDescriber(SpaceDescriber):
         yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
         yield f"speaker_0 says: {_letter(seen.take(self._world.dim_c))}"
 
-    def _simple_spread(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_spread(self, body: Any, seen: Vector) -> Iterator[Line]:
         yield _own(seen.take(2), seen.take(2))
         for names, limit in (
             (self._numbered("landmark"), "num_landmark_neighbors"),
@@ -239,7 +281,7 @@ class ParticleDescriber(SpaceDescriber):
             shown, places = self._nearest(seen, names, limit)
             yield from _listed(shown, places)
 
-    def _simple_tag(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_tag(self, body: Any, seen: Vector) -> Iterator[Line]:
         yield _own(seen.take(2), seen.take(2))
         obstacles, places = self._nearest(seen, self._numbered("obstacle"), "num_landmark_neighbors")
         yield from _listed(obstacles, places)
@@ -249,9 +291,9 @@ class ParticleDescriber(SpaceDescriber):
         fast = [name for name in names if not self._bodies[name].adversary] if near is None else others
         speeds = dict(zip(fast, seen.pairs(len(fast)), strict=True))
         for name, place in zip(others, places, strict=True):
-            yield f"{name}: {away(*place)}{_moving(speeds.get(name, (0, 0)))}"
+            yield Seen(name, place, _moving(speeds.get(name, (0, 0))))
 
-    def _simple_world_comm(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _simple_world_comm(self, body: Any, seen: Vector) -> Iterator[Line]:
         world, others = self._world, self._others(body)
         yield _own(seen.take(2), seen.take(2))
         rocks = len(world.landmarks) - len(world.food) - len(world.forests)
@@ -265,8 +307,8 @@ class ParticleDescriber(SpaceDescriber):
             inside, speeds = seen.take(len(world.forests)), seen.pairs(len(fast))
         moving = dict(zip(fast, speeds, strict=True))
         for name, place in zip(others, places, strict=True):
-            where = f"{away(*place)}{_moving(moving.get(name, (0, 0)))}" if any(place) else "out of sight"
-            yield f"{name}: {where}"
+            moves = _moving(moving.get(name, (0, 0)))
+            yield Seen(name, place, moves) if any(place) else f"{name}: out of sight"
         hidden = [f"forest {i}" for i, flag in enumerate(inside) if flag > 0]
         if hidden:
             yield f"You are inside {' and '.join(hidden)}."
@@ -274,7 +316,7 @@ class ParticleDescriber(SpaceDescriber):
             leader = "You said" if body.leader else f"{world.agents[0].name} says"
             yield f"{leader}: {_letter(seen.take(world.dim_c))}"
 
-    def _collect_treasure(self, body: Any, seen: Vector) -> Iterator[str]:
+    def _collect_treasure(self, body: Any, seen: Vector) -> Iterator[Line]:
         kinds = len(self._world.treasure_types)
         yield _own(place=seen.take(2), velocity=seen.take(2))
         if body.collector:
@@ -287,11 +329,11 @@ class ParticleDescriber(SpaceDescriber):
                 who = f"{self._kind(takes)} deposit"
             else:
                 who = "collector" if held is None else f"collector with {self._kind(held)} treasure"
-            yield f"{who}: {away(*place)}{_moving(velocity)}"
+            yield Seen(who, place, _moving(velocity))
         for _ in self._world.landmarks:
             place, kind = seen.take(2), one_hot(seen.take(kinds))
             if kind is not None:  # one that has just been taken is shown as nothing
-                yield f"{self._kind(kind)} treasure: {away(*place)}"
+                yield Seen(f"{self._kind(kind)} treasure", place)
 
     # -- what they share
 
@@ -304,10 +346,8 @@ class ParticleDescriber(SpaceDescriber):
     def _numbered(self, kind: str) -> list[str]:
         return [f"{kind} {i}" for i in range(len(self._world.landmarks))]
 
-    def _landmarks(self, seen: Vector, names: Sequence[str]) -> Iterator[str]:
-        yield from (
-            f"{name}: {away(*place)}" for name, place in zip(names, seen.pairs(len(names)), strict=True)
-        )
+    def _landmarks(self, seen: Vector, names: Sequence[str]) -> Iterator[Seen]:
+        yield from _listed(names, seen.pairs(len(names)))
 
     def _nearest(self, seen: Vector, names: Sequence[str], limit: str) -> tuple[list[str], list[list[float]]]:
         """Names and places of what is seen; where only the nearest are, without saying which."""
@@ -319,8 +359,8 @@ class ParticleDescriber(SpaceDescriber):
         return [f"{kind} ({i + 1}. nearest)" for i in range(len(places))], places
 
 
-def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator[str]:
-    yield from (f"{name}: {away(*place)}" for name, place in zip(names, places, strict=True))
+def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator[Seen]:
+    yield from map(Seen, names, places)
 
 
 def _own(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
+from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.pictures import Picture, framed
 
 Counts = Sequence[Sequence[float]]
 """Of a view: columns from the left, cells from the top."""
+_CELL, _WALL, _PURSUER, _EVADER = 48, (150, 150, 150), (220, 30, 30), (60, 90, 255)
+"""Pixels of a cell's side, and what a view is drawn in."""
 _WAYS = (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
 
 
@@ -33,6 +37,25 @@ class PursuitDescriber(SpaceDescriber):
             lines.append(f"Other pursuers in view: {_places(pursuers, reach, own=True)}")
         ways = ", ".join(f"{word} {n}" for word, n in _ways(walls, reach))
         return "\n".join([*lines, f"Cells free of walls: {ways}"])
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
+        """The cells of its view and nothing else, as its observation has them."""
+        walls, pursuers, evaders = np.asarray(observation).transpose(2, 1, 0)
+        return _drawn(walls, pursuers, evaders)
+
+    def legend(self, agent: AgentID) -> str:
+        return (
+            "The picture shows the cells around you; you are in the white frame in the middle. Pursuers are "
+            "red, evaders blue, with their number where there are several; walls are grey."
+        )
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        env: Any = self.environment.env.env
+        reach = int(self.environment.adapter.observation_space(agent).shape[0])
+        return (reach, reach) if frame == "egocentric" else (env.y_size, env.x_size)
 
     def _names(self, agent: AgentID, reach: int) -> dict[AgentID, tuple[int, int]]:
         """Pursuers inside the view by their place, from the field itself."""
@@ -73,6 +96,25 @@ class PursuitDescriber(SpaceDescriber):
             ActionWord(each, "stay where you are" if each == "noop" else f"go one cell {each}")
             for each in words
         ]
+
+
+def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -> Picture:
+    """A view, (columns, rows) each, as a picture."""
+    from PIL import Image, ImageDraw
+
+    size = len(walls)
+    image = Image.new("RGB", (size * _CELL, size * _CELL))
+    draw = ImageDraw.Draw(image)
+    for x, y in np.argwhere(walls).tolist():
+        draw.rectangle((x * _CELL, y * _CELL, (x + 1) * _CELL - 1, (y + 1) * _CELL - 1), _WALL)
+    for counts, colour, aside in ((evaders, _EVADER, _CELL // 4), (pursuers, _PURSUER, 0)):
+        for x, y in np.argwhere(counts).tolist():
+            middle = (x * _CELL + _CELL // 2 + aside, y * _CELL + _CELL // 2)
+            draw.circle(middle, _CELL // 5, colour)
+            if (many := int(counts[x][y])) > 1:
+                draw.text(middle, str(many), fill=(255, 255, 255), anchor="mm")
+    own = size // 2 * _CELL
+    return framed(np.array(image), (own + 3, own + 3, own + _CELL - 4, own + _CELL - 4))
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:

@@ -12,6 +12,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.pictures import Picture, framed
 
 WIDTH, HEIGHT = 1280, 720
 """Of the field, to which the observation's places are relative; the package's documentation has them."""
@@ -61,6 +62,22 @@ class ZombiesDescriber(SpaceDescriber):
         ]
         lines += [f"{each.kind}: {_where(each, heading)}" for each in mates]
         return "\n".join([*lines, f"Arrows in flight: {arrows}"] if arrows else lines)
+
+    def sees_all(self, agent: AgentID) -> bool:
+        """Where it observes numbers: those of everybody and everything on the field."""
+        return not self._observes_picture(agent)
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
+        picture = super().seat_picture(agent, observation)
+        if picture is None or not self.sees_all(agent):
+            return picture
+        body: Any = self.environment.env.agent_map[agent].rect
+        return framed(picture, (body.left, body.top, body.right, body.bottom))
+
+    def legend(self, agent: AgentID) -> str:
+        if self.sees_all(agent):
+            return "In the picture a white frame is around you."
+        return "In the picture you are in the middle."
 
     def _things(self, agent: AgentID, rows: Sequence[Sequence[float]]) -> Iterator[Seen]:
         """Everything but the agent itself."""

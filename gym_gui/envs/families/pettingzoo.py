@@ -209,6 +209,10 @@ def _describer(environment: Environment, game: str) -> Describer | None:
         from gym_gui.envs.describers.zombies import ZombiesDescriber
 
         return ZombiesDescriber(environment)
+    if game in ("cooperative_pong", "pistonball"):
+        from gym_gui.envs.describers.screens import PistonDescriber, PongDescriber
+
+        return (PistonDescriber if game == "pistonball" else PongDescriber)(environment)
     if game in ("pursuit", "multiwalker"):
         from gym_gui.envs.describers.pursuit import PursuitDescriber, WalkerDescriber
 

@@ -154,7 +154,8 @@ def test_every_minigrid_has_a_briefing_and_words() -> None:
             fewer = environment.adapter.action_space("agent_0").n < 7  # of turns and steps alone
             assert fewer != ("- pickup: take what lies" in briefing), spec.id
             assert "Ahead:" in describer.text("agent_0", seen), spec.id
-            assert describer.frame("agent_0") is not None
+            assert environment.pictures("agent_0") == ("egocentric",)
+            assert describer.seat_picture("agent_0", seen) is not None
         finally:
             environment.close()
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from gym_gui.controllers.casting import cast
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment_data import experiment_from_data
 from tests.support.fake_model_server import FakeModelServer, Request
 from tests.support.model_server import ModelServer
 from tests.support.runs import Recorded, played_here
@@ -74,12 +76,36 @@ async def test_the_picture_is_the_frame_with_the_words_beside_it(tmp_path: Path)
 async def test_view_grid_and_detail_are_as_the_slot_asks(tmp_path: Path) -> None:
     (plain, *_), _ = await seen(tmp_path / "a", image_size=160)
     (ruled, *_), _ = await seen(tmp_path / "b", image_size=160, image_grid=True, image_detail="low")
-    (own, *_), _ = await seen(tmp_path / "c", image_size=160, image_view="egocentric")
-    pictures = [picture_of(request)[0].tobytes() for request in (plain, ruled, own)]
-    assert len(set(pictures)) == 3, "three views of one state"
+    (whole, *_), _ = await seen(tmp_path / "c", "FrozenLake-v1", image_size=160, image_view="whole")
+    assert picture_of(plain)[1] != picture_of(ruled)[1], "two pictures of one state"
     assert parts(ruled)[0]["detail"] == "low"
     assert "columns to the right" in ruled.words and "columns to the right" not in plain.words
-    assert "of what you see yourself" in own.words and "of the whole game" in plain.words
+    assert "of what you see yourself" in plain.words and "you are the red triangle" in plain.words
+    assert "of the whole game" in whole.words
+
+
+@pytest.mark.parametrize(
+    ("task", "agents", "view", "why", "fix"),
+    [
+        (GRID, ("agent",), "whole", "agent_0 may not see", "image_view 'egocentric'"),
+        (
+            "leduc_holdem_v4",
+            ("player_0", "player_1"),
+            "whole",
+            "player_0 may not see",
+            "image_view 'egocentric'",
+        ),
+        ("mpe2/simple_crypto_v3", ("eve_0", "bob_0", "alice_0"), "egocentric", "no picture", "that reads"),
+    ],
+)
+def test_what_a_seat_may_not_see_is_refused_before_anything_starts(
+    task: str, agents: tuple[str, ...], view: str, why: str, fix: str
+) -> None:
+    asked = experiment("http://127.0.0.1:1", task, *agents, image_view=view)
+    (operator,) = experiment_from_data(asked).operators
+    with pytest.raises(UsageError) as refused:
+        cast(operator)
+    assert why in str(refused.value) and fix in str(refused.value)
 
 
 async def test_without_words_only_the_picture_tells_what_is_seen(tmp_path: Path) -> None:
