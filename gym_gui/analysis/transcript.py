@@ -273,12 +273,17 @@ class Transcript:
         order = {agent: i for i, agent in enumerate(self._index.agents)}
         offsets = self._index.episodes.get(index, ())
         turns = [turn_of(row) for row in _rows_at(self.operator.path / "calls.jsonl", offsets)]
-        # Of one attempt they stay as they came: what came last is the answer, what came before led to it
-        # (a dialogue, notes for itself), and nobody refused that.
+        # Of one attempt they stay as they came: what came last is the answer, unless the row says another;
+        # the others led to it (a dialogue, notes for itself), and nobody refused them.
         turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
         rows, slots = self._played(index), self._seats.get(index, {})
         attempts = {(t.step, t.agent): t.attempt for t in turns}
         ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
+        refs = {(t.step, t.agent, t.attempt, t.ref): i for i, t in enumerate(turns)}
+        for (step, agent), row in rows.items():
+            # Of several replies to one question, the row says which was played.
+            key = step, agent, attempts.get((step, agent), 0)
+            ends[key] = refs.get((*key, str(row.get("call_ref"))), ends.get(key, -1))
         found: list[Turn] = []
         for i, t in enumerate(turns):
             last = t.attempt == attempts[t.step, t.agent]

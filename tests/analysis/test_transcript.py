@@ -133,6 +133,24 @@ def test_a_dialogue_is_refused_in_its_last_call_alone(tmp_path: Path, runs: Any)
     ]
 
 
+def test_of_several_replies_the_row_says_which_was_played(tmp_path: Path, runs: Any) -> None:
+    def rows(*refs: str) -> list[dict[str, Any]]:
+        return [call(0, 0, turn=turn, ref=ref) for turn, ref in enumerate(refs)]
+
+    folder = written(tmp_path, runs, rows("a", "b", "c"))
+    file = folder / "operators" / "team" / "steps.jsonl"
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    for line in lines:
+        line["call_ref"] = "b"
+    file.write_bytes(runs.dump(lines))
+    turns = list(transcript(folder).turns(0))
+    assert [(t.ref, t.source, t.refused) for t in turns] == [
+        ("a", "", False),
+        ("b", "policy", False),
+        ("c", "", False),
+    ]
+
+
 def test_notes_that_were_written_before_the_answer_are_not_the_answer(tmp_path: Path, runs: Any) -> None:
     turns = list(transcript(written(tmp_path, runs, [call(0, 0, turn=1), call(0, 0, turn=0)])).turns())
     assert [(t.turn, t.source) for t in turns] == [(1, ""), (0, "policy")]

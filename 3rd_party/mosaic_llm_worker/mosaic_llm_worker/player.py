@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.memory import Memory, Refused
-from mosaic_llm_worker.parsing import Reader
+from mosaic_llm_worker.parsing import Reader, Reading
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_llm_worker.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_llm_worker.templates import PromptError
+from mosaic_llm_worker.votes import majority
 from mosaic_worker.worker import (
     Actions,
     Decision,
@@ -30,6 +33,13 @@ _KEPT_REPLY: Final = 4_000
 _LONGEST_SAID: Final = 300
 _CUT: Final = frozenset({"length", "max_tokens", "model_length"})
 _SUMMARY_TURN: Final = 1
+
+
+class _Sample(NamedTuple):
+    """One reply to a question."""
+
+    place: Place
+    reply: Completion
 
 
 class Player:
@@ -121,27 +131,66 @@ class Player:
             await self._sum_up(decision, memory, place)
             refused, memory.refused = memory.refused, None
             messages = self.messages(decision, memory, refused)
-            reply = await self._call(decision, memory, place, messages, self._form(decision, memory))
+            replies = await self._sample(decision, memory, place, messages)
         except (Unanswered, DryRun) as exc:
             return Invalid(str(exc))
-        return self._answer(decision, memory, place, reply)
+        return self._answer(decision, memory, replies)
 
-    def _answer(self, decision: Decision, memory: Memory, place: Place, reply: Completion) -> Any:
+    async def _sample(
+        self, decision: Decision, memory: Memory, place: Place, messages: list[Message]
+    ) -> list[_Sample]:
+        """Ask as often as is wanted, all at once.
+
+        Returns:
+            The replies, in the order in which they were asked for; those that did not come are left out.
+
+        Raises:
+            Unanswered: None came.
+            DryRun: No model is asked.
+            BudgetSpent: The budget holds no further call.
+            Fatal: The server will answer none.
+        """
+        form = self._form(decision, memory)
+        # The notes are a call of the decision too, and keep their number.
+        turns = [0, *range(_SUMMARY_TURN + 1, _SUMMARY_TURN + self.settings.samples)]
+        places = [replace(place, turn=turn) for turn in turns]
+        calls = [self._call(decision, memory, each, messages, form) for each in places]
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, Unanswered):
+                raise result
+        replies = [_Sample(p, r) for p, r in zip(places, results, strict=True) if isinstance(r, Completion)]
+        if not replies:
+            raise next(result for result in results if isinstance(result, Unanswered))
+        return replies
+
+    def _answer(self, decision: Decision, memory: Memory, replies: list[_Sample]) -> Any:
+        """The action that most replies name; where none can be used, what is wrong with the first."""
+        readings = [self._read(decision, sample.reply) for sample in replies]
+        usable = [at for at, reading in enumerate(readings) if not reading.problem]
+        if not usable:
+            reply = replies[0].reply.text[:_KEPT_REPLY]
+            memory.refused = Refused(decision.step, reply)
+            return Invalid(readings[0].problem, reply)
+        names = [self._named(memory, decision.step, readings[at].action) for at in usable]
+        first, votes = majority(names)
+        reading, place = readings[usable[first]], replies[usable[first]].place
+        memory.answered(decision.step, names[first])
+        extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
+        if self.settings.samples > 1:
+            extras["votes"] = votes
+            extras["no_vote"] = self.settings.samples - len(usable)
+        if reading.said and self.prompter(memory.agent).talks:
+            extras["said"] = reading.said[:_LONGEST_SAID]
+        return Actions([reading.action], extras=[extras])
+
+    def _read(self, decision: Decision, reply: Completion) -> Reading:
         reading = self.reader.read(
             reply.text, decision.action_mask, decision.choices, decision.text, cut=reply.finish in _CUT
         )
-        if reading.problem:
-            problem = reading.problem
-            if not reply.text.strip() and reply.thinking:
-                problem = "the model thought and gave no answer; more max_tokens may help"
-            memory.refused = Refused(decision.step, reply.text[:_KEPT_REPLY])
-            return Invalid(problem, reply.text[:_KEPT_REPLY])
-        said = reading.said[:_LONGEST_SAID] if self.prompter(memory.agent).talks else ""
-        memory.answered(decision.step, self._named(memory, decision.step, reading.action))
-        extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
-        if said:
-            extras["said"] = said
-        return Actions([reading.action], extras=[extras])
+        if reading.problem and not reply.text.strip() and reply.thinking:
+            return Reading(problem="the model thought and gave no answer; more max_tokens may help")
+        return reading
 
     async def _call(
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mosaic_llm_worker.server_settings import ServerSettings
+
+_GREEDY: Final = 0.0
 
 Strategy = Literal["naive", "chain_of_thought", "few_shot", "robust", "structured"]
 
@@ -37,6 +39,14 @@ class LlmSettings(ServerSettings):
         title="Rewards",
         description="Whether the model is told what its actions earned; auto: where that betrays nothing.",
     )
+    samples: int = Field(
+        1,
+        ge=1,
+        le=25,
+        title="Samples",
+        description="Replies to each question, of which the action that most name is played; of several with "
+        "as many votes the one named first.",
+    )
     history: int = Field(
         0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again."
     )
@@ -52,3 +62,11 @@ class LlmSettings(ServerSettings):
         max_length=4096,
         description="Folder with texts in place of those that come with the worker; what it lacks is theirs.",
     )
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> LlmSettings:
+        if self.samples > 1 and self.sent_temperature == _GREEDY:
+            raise ValueError(
+                "samples at temperature 0 are one reply, paid for several times: set temperature, such as 0.7"
+            )
+        return self

@@ -18,6 +18,8 @@ from gym_gui.core.live import LiveView
 
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
+_NEAR: Final = 400
+"""Calls among which those of one decision lie, as many as are asked at once."""
 _READ: Final = 400
 """Turns kept as they were read last."""
 
@@ -150,7 +152,19 @@ class CallLog:
             if key in self._newest:
                 kept = {name: row.get(name) for name in ("action", "action_source", "said")}
                 self._played[key] = kept
+                number, attempt = self._newest[key]
+                self._newest[key] = self._answer(number, key, row.get("call_ref")), attempt
+                self._read.pop(number, None)
                 self._read.pop(self._newest[key][0], None)
+
+    def _answer(self, newest: int, key: tuple[str, int, int], ref: object) -> int:
+        """Which call of a decision was played: of several replies to one question not always the newest."""
+        oldest = max(self.first, newest - _NEAR) if ref is not None else newest + 1
+        for number in range(newest, oldest - 1, -1):
+            at = number - self.first
+            if self._keys[at] == key and orjson.loads(self._lines[at]).get("ref") == ref:
+                return number
+        return newest
 
     def turn(self, number: int) -> Turn:
         """The call of that number.

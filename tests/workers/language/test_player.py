@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from mosaic_llm_worker.calls import BudgetSpent, Fatal
 from mosaic_llm_worker.player import Player
+from mosaic_llm_worker.server_settings import call_seed
+from mosaic_llm_worker.servers import Place
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, Seat, Slot, StepResults
-from tests.support.fake_model_server import FakeModelServer, Reply, refusal
+from tests.support.fake_model_server import FakeModelServer, Raw, Reply, refusal
 
 SPACE = Space.from_json({"kind": "Discrete", "dtype": "int64", "n": 8, "start": 0})
 SOCCER = ("noop", "left", "right", "forward", "pickup", "drop", "toggle", "done")
@@ -72,6 +75,86 @@ async def test_an_answer_is_an_action_with_what_it_cost(server: FakeModelServer)
     (call,) = table.calls
     assert call["ref"] == "green_0/0/0/0/0"
     assert call["messages"] == table.prompt()
+    await table.close()
+
+
+def saying(*replies: Reply | Raw | str) -> Any:
+    """Answers the k-th of the requests that came with the k-th seed of a decision, whatever came first."""
+    seeds: list[int] = []
+
+    def script(request: Any) -> Reply | Raw | str:
+        if request.json["seed"] not in seeds:
+            seeds.append(request.json["seed"])
+        return replies[len(seeds) - 1]
+
+    return script
+
+
+async def test_of_several_replies_the_action_that_most_name_is_played(server: FakeModelServer) -> None:
+    server.script = saying("<action>left</action>", "I wonder.", "<action>right</action>", "Action: right")
+    table = Table(server, samples=4, temperature=0.7, talk=True)
+    result = await table.ask()
+    assert result.actions == [2]
+    (extras,) = result.extras
+    assert extras["votes"] == {"left": 1, "right": 2} and extras["no_vote"] == 1
+    assert extras["tokens"] == {"input": 400, "output": 40}, "every reply was paid for"
+    assert len({request.json["seed"] for request in server.requests}) == 4
+    assert len({str(request.messages) for request in server.requests}) == 1
+    replies = {call["ref"]: call["reply"] for call in table.calls}
+    assert len(replies) == 4 and "right" in replies[extras["call_ref"]]
+    await table.close()
+
+
+async def test_of_equally_many_votes_the_first_named_is_played(server: FakeModelServer) -> None:
+    words = ("right", "left", "left", "right")
+    table = Table(server, samples=4, temperature=1.0)
+    order = {call_seed(7, Place("green_0", 0, 0, 0, turn)): turn for turn in (0, 2, 3, 4)}
+
+    def script(request: Any) -> Reply:
+        """The one asked first is answered last: what counts is the order of asking."""
+        turn = order[request.json["seed"]]
+        return Reply(f"<action>{words[max(0, turn - 1)]}</action>", after_s=0.0 if turn else 0.2)
+
+    server.script = script
+    result = await table.ask(seed=7)
+    assert result.actions == [2] and result.extras[0]["call_ref"] == "green_0/0/0/0/0"
+    await table.close()
+
+
+async def test_a_reply_that_does_not_come_has_no_vote(server: FakeModelServer) -> None:
+    server.script = saying(refusal(500, "oops"), "<action>left</action>", refusal(500, "oops"))
+    table = Table(server, samples=3, temperature=0.7)
+    result = await table.ask()
+    assert result.actions == [1] and result.extras[0]["votes"] == {"left": 1}
+    assert result.extras[0]["no_vote"] == 2
+    server.script = lambda request: refusal(500, "oops")
+    assert "oops" in (await table.ask(1)).reason
+    server.script = lambda request: refusal(401, "bad key")
+    with pytest.raises(Fatal):
+        await table.ask(2)
+    await table.close()
+
+
+async def test_where_no_reply_can_be_used_it_is_asked_again_with_the_reason(server: FakeModelServer) -> None:
+    server.script = lambda request: "I dribble."
+    table = Table(server, samples=2, temperature=0.7)
+    refused = await table.ask()
+    assert refused == Invalid('the reply names no action: "I dribble."', "I dribble.")
+    server.script = lambda request: "<action>left</action>"
+    result = await table.ask(attempt=1, reason=refused.reason)
+    assert result.actions == [1] and result.extras[0]["votes"] == {"left": 2}
+    assert result.extras[0]["tokens"] == {"input": 400, "output": 40}
+    await table.close()
+
+
+async def test_samples_that_could_not_differ_are_refused_and_a_dry_run_counts_each(
+    server: FakeModelServer,
+) -> None:
+    with pytest.raises(ValidationError, match="set temperature"):
+        Table(server, samples=3)
+    table = Table(server, samples=3, temperature=0.7, dry_run=True)
+    assert isinstance(await table.ask(), Invalid)
+    assert [call["kind"] for call in table.calls] == ["dry"] * 3
     await table.close()
 
 
