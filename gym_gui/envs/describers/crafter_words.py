@@ -42,9 +42,10 @@ class CrafterDescriber(SpaceDescriber):
         things = [f"{n} {_word(name)}" for name, n in has.items() if n and name not in NEEDS]
         yield f"You carry {', '.join(things) or 'nothing'}."
         around = self.seen()
-        night = self._game._world.daylight < 0.5
-        sky = "It is night: what is further away is in the dark." if night else "It is day."
-        yield f"{sky} You are asleep." if player.sleeping else sky
+        daylight = float(self._game._world.daylight)
+        dark = ": what is further away is lost in the dark" if self._hidden(daylight) else ""
+        sky = f"It is night{dark}." if daylight < 0.5 else "It is day."
+        yield f"{sky} {self._sleeps(has)}" if player.sleeping else sky
         facing = (int(player.facing[0]), int(player.facing[1]))
         word = next(name for name, step in _WAYS if step == facing)
         yield f"You look {word}, at {_a(around.get(facing, _EDGE))}."
@@ -52,6 +53,12 @@ class CrafterDescriber(SpaceDescriber):
         yield f"Beside you: {', '.join(beside)}."
         yield "In view:"
         yield from _listed(around)
+
+    def _sleeps(self, has: Mapping[str, int]) -> str:
+        """What being asleep means for the next action."""
+        if has["energy"] < _rules().items["energy"]["max"]:
+            return "You are asleep: whatever you choose, you sleep on."
+        return "You are asleep, and wake up with your next action."
 
     def seen(self) -> dict[Place, str]:
         """What is in each cell of the picture that is not lost in the dark, by its place from the player."""
@@ -95,19 +102,23 @@ class CrafterDescriber(SpaceDescriber):
         wide, high = (int(n) for n in self._game._local_view._grid)
         goals = ", ".join(each.replace("_", " ") for each in rules.achievements)
         paid = (
-            "The first time that you reach one is worth 1. Losing a point of health costs 0.1, winning one "
-            "back is worth as much."
+            "A step in which you reach any for the first time is worth 1, however many they are. Losing a "
+            "point of health costs 0.1, winning one back is worth as much."
             if self._game._reward
             else "There are no rewards."
         )
+        limit = f", or after {self._game._length} steps" if self._game._length else ""
         return (
             "The game is Crafter: you survive in a world of cells seen from above, of which you see "
             f"{wide} by {high} around you. There are {len(rules.achievements)} achievements: {goals}. "
             f"{paid} Food, drink and energy go down with time; at 0 of one of them you lose health, else "
-            "you win it back. Cows are food, water is drink, sleep gives energy (you wake up when it is "
-            "full, or when something hurts you). Zombies on grass and skeletons in caves attack you; lava "
-            f"kills. Trees give wood. The game ends when your health is 0, or after {self._game._length} "
-            "steps."
+            "you win it back. A cow is worth 6 food, a ripe plant 4, water 1 drink. Sleep gives energy: you "
+            "wake up when it is full (only that is the achievement), or when something hurts you, and until "
+            "then none of your actions is carried out. Zombies on grass take 2 health when they are beside "
+            "you, 7 when you sleep; skeletons in caves shoot arrows that take 2; lava kills. Cows and "
+            "skeletons have 3 health, zombies 5; a hit of yours takes 1, with a sword of wood 2, of stone 3, "
+            "of iron 5. A plant is ripe some 300 steps after it was placed, if no creature comes beside it. "
+            f"You can carry 9 of each thing. The game ends when your health is 0{limit}."
         )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
@@ -186,7 +197,8 @@ def _meaning(action: str) -> str:
         return f"put it where you look, onto {', '.join(rule['where'])}; takes {_uses(rule['uses'])}"
     if what == "make":
         rule = rules.make[thing]
-        return f"takes {_uses(rule['uses'])}, and a {' and a '.join(rule['nearby'])} beside you"
+        nearby = " and a ".join(rule["nearby"])
+        return f"takes {_uses(rule['uses'])}, and a {nearby} beside you or across a corner"
     if action == "do":
         tools = [
             f"{name} needs {' and '.join(_a(_word(tool)) for tool in rule['require'])}"
@@ -197,4 +209,4 @@ def _meaning(action: str) -> str:
             "act on what you look at: gather (tree, stone, coal, iron, diamond, now and then a sapling from "
             f"grass), drink water, hit a creature, eat a cow or ripe plant ({', '.join(tools)})"
         )
-    return {"noop": "do nothing", "sleep": "sleep until your energy is back"}.get(action, "")
+    return {"noop": "do nothing", "sleep": "fall asleep, if your energy is not full"}.get(action, "")

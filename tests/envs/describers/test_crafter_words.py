@@ -82,6 +82,12 @@ def expected(game: Any) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
+def cells_of_the_world_in_view(game: Any) -> int:
+    """All of them but the player's own."""
+    x, y = game._player.pos
+    return (min(x + 4, 63) - max(x - 4, 0) + 1) * (min(y + 3, 63) - max(y - 3, 0) + 1) - 1
+
+
 def test_what_is_in_the_picture_is_told(environment: Environment) -> None:
     describer = environment.describer("agent_0")
     assert isinstance(describer, CrafterDescriber) and describer.can_say("agent_0")
@@ -109,8 +115,12 @@ def test_what_is_in_the_picture_is_told(environment: Environment) -> None:
             if item not in ("health", "food", "drink", "energy"):
                 carried = re.search(rf"\b(\d) {item.replace('_', ' ')}(?:,|\.)", text)
                 assert (int(carried[1]) if carried else 0) == n
-        assert ("You are asleep." in text) is player.sleeping
+        assert ("You are asleep" in text) is player.sleeping
         assert ("It is night" in text) is (game._world.daylight < 0.5)
+        corner = 1 - np.exp(-((4 / 4.5) ** 2 + (3 / 3.5) ** 2) / 0.5)  # the darkest cell
+        lost = bool(2 * (0.5 - game._world.daylight) * corner > HIDDEN)
+        assert ("lost in the dark" in text) is lost
+        assert lost or sum(map(len, there.values())) == cells_of_the_world_in_view(game)
         states, nights = states + 1, nights + (game._world.daylight < 0.1)
         kinds |= set(there)
     assert states == 300 and nights > 10
@@ -148,3 +158,99 @@ def test_recipes_are_the_packages(environment: Environment) -> None:
             assert f"a {name}" in meaning
     briefing = environment.describer("agent_0").briefing("agent_0")
     assert all(each.replace("_", " ") in briefing for each in constants.achievements)
+
+
+def settled(environment: Environment, **has: int) -> Any:
+    """A world at noon with nobody else in it, and what its player has."""
+    environment.adapter.reset(seed=4)
+    game = environment.env.game
+    for thing in list(game._world.objects):
+        if thing is not game._player:
+            game._world.remove(thing)
+    game._balance_chunk = lambda *_: None
+    game._player.inventory.update(has)
+    return game
+
+
+def do(environment: Environment, word: str) -> Any:
+    return environment.adapter.step({"agent_0": environment.action_meanings("agent_0").index(word)})
+
+
+def put(game: Any, kind: str) -> Any:
+    """A creature where the player looks, which does not move by itself."""
+    from crafter import objects
+
+    player = game._player
+    place = player.pos + np.array(player.facing)
+    game._world[place] = "grass"
+    more = (player,) if kind in ("Zombie", "Skeleton") else ()
+    thing = getattr(objects, kind)(game._world, place, *more)
+    game._world.add(thing)
+    return thing
+
+
+def test_nothing_is_done_while_asleep_and_that_is_told(environment: Environment) -> None:
+    game, describer = settled(environment, energy=8), environment.describer("agent_0")
+    do(environment, "sleep")
+    assert "You are asleep: whatever you choose, you sleep on." in describer.text("agent_0", None)
+    facing = tuple(game._player.facing)
+    for word in ("move_left", "move_right", "move_up"):
+        do(environment, word)
+    assert tuple(game._player.facing) == facing and game._player.sleeping
+    game._player.inventory["energy"] = 9
+    assert "You are asleep, and wake up with your next action." in describer.text("agent_0", None)
+    assert do(environment, "move_left").rewards["agent_0"] == pytest.approx(1)
+    assert tuple(game._player.facing) == (-1, 0) and not game._player.sleeping
+    briefing = describer.briefing("agent_0")
+    assert "until then none of your actions is carried out" in briefing
+    assert "- sleep: fall asleep, if your energy is not full" in briefing
+    do(environment, "sleep")
+    assert not game._player.sleeping
+
+
+def test_several_achievements_of_a_step_are_worth_one(environment: Environment) -> None:
+    game = settled(environment, energy=9)
+    game._player.achievements["collect_wood"] = game._player.achievements["eat_cow"] = 1
+    assert do(environment, "noop").rewards["agent_0"] == pytest.approx(1)
+    assert "is worth 1, however many they are" in environment.describer("agent_0").game("agent_0")
+
+
+def test_what_hits_and_food_are_worth_is_so(environment: Environment) -> None:
+    from crafter import objects
+
+    said = environment.describer("agent_0").game("agent_0")
+    swords = {"": 1, "wood": 2, "stone": 3, "iron": 5}
+    assert "a hit of yours takes 1, with a sword of wood 2, of stone 3, of iron 5" in said
+    for sword, damage in swords.items():
+        game = settled(environment, **({f"{sword}_sword": 1} if sword else {}))
+        zombie = put(game, "Zombie")
+        assert zombie.health == 5
+        game._player._do_object(zombie)
+        assert zombie.health == 5 - damage
+    assert "Cows and skeletons have 3 health, zombies 5" in said
+    game = settled(environment, food=1, drink=1)
+    skeleton, cow = objects.Skeleton(game._world, (0, 0), game._player), put(game, "Cow")
+    assert cow.health == skeleton.health == 3
+    for _ in range(3):
+        game._player._do_object(cow)
+    game._world.remove(cow)
+    assert game._player.inventory["food"] == 1 + 6
+    plant = put(game, "Plant")
+    plant.grown = 301
+    game._player.inventory["food"] = 1
+    game._player._do_object(plant)
+    assert game._player.inventory["food"] == 1 + 4 and "a ripe plant 4" in said
+    for asleep, loss in ((False, 2), (True, 7)):
+        game = settled(environment, health=9, energy=3)
+        zombie = put(game, "Zombie")
+        game._player.sleeping = asleep
+        zombie.update()
+        assert game._player.inventory["health"] == 9 - loss
+    assert "take 2 health when they are beside you, 7 when you sleep" in said
+
+
+def test_the_limit_that_is_told_is_the_environments() -> None:
+    for length, told in ((50, "health is 0, or after 50 steps."), (0, "health is 0.")):
+        short = envs.make("CrafterReward-v1", env_kwargs={"length": length})
+        assert told in short.describer("agent_0").game("agent_0")
+        short.close()
