@@ -128,7 +128,7 @@ class HanabiDescriber(SpaceDescriber):
 
     def game(self, agent: AgentID) -> str:
         mates = [each for each in self.environment.adapter.possible_agents if each != agent]
-        config: Mapping[str, Any] = self._state.get_game().get_parameters()
+        config: Mapping[str, Any] = self.environment.env.hanabi_env._env.get_parameters()
         ranks, most = config.get("ranks", 5), config.get("max_information_tokens", 8)
         return (
             f"The game is Hanabi: you are {agent} and play together with {', '.join(mates)}. Everybody "

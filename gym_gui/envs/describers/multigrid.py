@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -14,22 +15,28 @@ from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
+from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.pictures import Picture, framed
 
 _KINDS = (*KINDS, "goal", "switch", "end zone")
 _INSET = 7
 """Of the frame around the agent, in pixels of its tile: it stays inside the picture."""
-_BALL = 6
+_ZONE = len(_KINDS) - 1
 _MEANINGS: Mapping[str, str] = {
     "noop": "do nothing",
     "left": "turn left on the spot",
     "right": "turn right on the spot",
     "forward": "go one cell ahead, if nobody and nothing is there",
     "pickup": "take the ball directly ahead, or steal it from an opponent who stands there",
-    "drop": "pass the ball to a team-mate, wherever it is; without one, put it down directly ahead",
+    "drop": (
+        "pass the ball to a team-mate without one, wherever it is (of several one by chance); where there is "
+        "none, put it down on the empty cell directly ahead"
+    ),
     "toggle": "of no use here",
     "done": "do nothing",
 }
+_ALONE = "put the ball down on the empty cell directly ahead"
+_UNOPPOSED = "take the ball directly ahead"
 _COLLECTING: Mapping[str, str] = {
     "pickup": "collect the ball directly ahead",
     "drop": "of no use here",
@@ -42,7 +49,7 @@ class MultiGridDescriber(SpaceDescriber):
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         seen = cast("Mapping[str, Any]", observation)
         mates = self._mates(agent) if mode == "visible_teammates" else {}
-        view = GridView(np.asarray(seen["image"]), _KINDS, mates)
+        view = _Field(np.asarray(seen["image"]), mates, self._zones)
         holds = f"You carry a {view.carried}." if view.carried else "You carry nothing."
         return "\n".join([f"You look {COMPASS[int(seen['direction'])]}. {holds}", *surroundings(view)])
 
@@ -93,6 +100,13 @@ class MultiGridDescriber(SpaceDescriber):
             "it carries. Walls are grey; cells without lines are out of sight."
         )
 
+    @cached_property
+    def _zones(self) -> dict[int, str]:
+        """Whose end zone has which colour: the game draws that of its first team in the second's."""
+        env = self.environment.env
+        zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
+        return {env.grid.get(*place).encode()[1]: _colour(team) for place, team in zones.items()}
+
     def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
         game = self.environment.env
         if frame == "whole":
@@ -106,8 +120,9 @@ class MultiGridDescriber(SpaceDescriber):
         parts = [
             f"The game is {environment.family.title_of(environment.spec)} on a grid of "
             f"{env.width} by {env.height} cells. You are {agent}, of team {colour}. {self._company(agent)}",
-            self._rules(colour),
+            self._rules(agent, colour),
             f"It ends after {env.max_steps} steps at the latest.",
+            "In each step the players act in random order." if len(env.agents) > 1 else "",
         ]
         return " ".join(part for part in parts if part)
 
@@ -118,20 +133,45 @@ class MultiGridDescriber(SpaceDescriber):
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
         return f"{' '.join(filter(None, (with_whom, against))) or 'You play alone'}."
 
-    def _rules(self, colour: str) -> str:
+    def _rules(self, agent: AgentID, colour: str) -> str:
         env = self.environment.env
+        _, mates, others = self.environment.company(agent)
+        whose = "each of your team" if mates else "you"
+        losing = ", and each opponent loses as much" if env.zero_sum and others else ""
         if not (marks := _marks(env)):
-            return "Every ball that you take counts at once; sooner is worth more."
+            one = number(max(env.balls_reward))
+            balls = sum(env.num_balls)
+            return (
+                f"There are {balls} balls. A ball that you take is gone and pays {whose} {one} + 0.05 x the "
+                f"steps that are left{losing}. When the last one is taken, the game ends."
+            )
         what = "end zone" if hasattr(env, "endzone_positions") else "goal"
-        theirs = {team: cells for team, cells in marks.items() if team != colour}
         where = " and ".join(
-            f"the {team} {what} at the {_side(cells, env.width)} end" for team, cells in theirs.items()
+            f"the {team} {what} at the {_side(column, env.width)} end"
+            for team, column in marks.items()
+            if team != colour
         )
-        wins = f" Who has scored {env.goals_to_win} times wins." if hasattr(env, "goals_to_win") else ""
-        cooldown = getattr(env, "steal_cooldown", 0)
-        rest = f" After a theft neither of the two can steal for {cooldown} steps." if cooldown else ""
-        score = f"You score by going with the ball onto {where}; then a new ball is somewhere on the field."
-        return f"{score}{wins}{rest}"
+        wins = f" Who has scored {env.goals_to_win} times wins, and the game ends."
+        score = (
+            f"You score by going with the ball onto {where}, which pays {whose} 1 + 0.05 x the steps that "
+            f"are left{losing}; then a new ball is somewhere on the field."
+        )
+        return f"{score}{wins}{self._robbing(others)}{self._shaping(others)}"
+
+    def _robbing(self, others: Sequence[AgentID]) -> str:
+        wait = getattr(self.environment.env, "steal_cooldown", 0)
+        if not (others and wait):
+            return ""
+        return f" After a theft neither of the two can steal in the next {wait - 1} steps."
+
+    def _shaping(self, others: Sequence[AgentID]) -> str:
+        if not getattr(self.environment.env, "reward_shaping", False):
+            return ""
+        theft = "A theft pays the thief 0.3. " if others else ""
+        return (
+            f" {theft}Every cell that you get nearer to the middle of where you score while you have the "
+            "ball, or to the ball while it lies on the field, pays you 0.01; every cell away costs as much."
+        )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
@@ -143,21 +183,50 @@ class MultiGridDescriber(SpaceDescriber):
         return f"{text} Team-mates in view are named." if mode == "visible_teammates" else text
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        meanings = _MEANINGS if _marks(self.environment.env) else {**_MEANINGS, **_COLLECTING}
+        _, mates, others = self.environment.company(agent)
+        meanings = {**_MEANINGS}
+        if not mates:
+            meanings["drop"] = _ALONE
+        if not others:
+            meanings["pickup"] = _UNOPPOSED
+        if not _marks(self.environment.env):
+            meanings |= _COLLECTING
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
 
-def _marks(env: Any) -> dict[str, list[tuple[int, int]]]:
-    """Where a team's goal or end zone is, by the team's colour; empty where the game has none."""
-    marks: dict[str, list[tuple[int, int]]] = {}
-    zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
-    pairs = [*zones.items()] or [
-        *zip(getattr(env, "goal_pos", []) or [], getattr(env, "goal_index", []) or [], strict=True)
-    ]
-    for place, team in pairs:
-        marks.setdefault(COLOURS[int(team) % len(COLOURS)], []).append((int(place[0]), int(place[1])))
-    return marks
+class _Field(GridView):
+    """A view in which an end zone is called after the team that defends it.
+
+    Args:
+        image: As :class:`GridView` has it.
+        mates: What team-mates are called.
+        zones: Whose end zone has which colour.
+    """
+
+    def __init__(self, image: Any, mates: Mapping[tuple[int, int], str], zones: Mapping[int, str]) -> None:
+        self._zones = zones
+        super().__init__(image, _KINDS, mates)
+
+    def name(self, cell: Sequence[int]) -> str:
+        zone = self._zones.get(cell[1]) if cell[0] == _ZONE else None
+        return super().name(cell) if zone is None else f"{zone} {_KINDS[_ZONE]}"
 
 
-def _side(cells: Sequence[tuple[int, int]], width: int) -> str:
-    return "west" if cells[0][0] < width / 2 else "east"
+def _marks(env: Any) -> dict[str, int]:
+    """The column of each team's goal or end zone, by the team's colour; empty where the game has none.
+
+    End zones are on the field only once a game has begun; where a team scores is known before.
+    """
+    if hasattr(env, "endzone_positions"):
+        first, second = SimpleNamespace(team_index=0), SimpleNamespace(team_index=1)
+        return {_colour(0): env._target_endzone_pos(second)[0], _colour(1): env._target_endzone_pos(first)[0]}
+    pairs = zip(getattr(env, "goal_pos", []), getattr(env, "goal_index", []), strict=True)
+    return {_colour(team): int(place[0]) for place, team in pairs}
+
+
+def _colour(team: int) -> str:
+    return COLOURS[int(team) % len(COLOURS)]
+
+
+def _side(column: int, width: int) -> str:
+    return "west" if column < width / 2 else "east"
