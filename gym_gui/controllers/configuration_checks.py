@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.configuration_draft import Draft, Link
+from gym_gui.controllers.configuration_draft import Draft, Link, Rows
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level, listed, worst
 from gym_gui.controllers.lineup import nothing_to_do, seatings
@@ -23,7 +23,7 @@ from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.policy_catalogue import Policy, policies_of, policy_of
+from gym_gui.services.policy_catalogue import Policy, names_in_words, policies_of, policy_of, title_of
 from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
 from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of
 from gym_gui.services.secrets import resolve_secrets
@@ -115,6 +115,10 @@ class ConfigurationChecks:
     def policy(self, row: WorkerAssignment) -> Policy | None:
         """The policy that a row is, or ``None`` where no worker here knows it."""
         return policy_of(row, self.policies, self.worker(row))
+
+    def name_of(self, rows: Rows) -> str:
+        """What an operator is called as long as nobody names it: by who decides."""
+        return names_in_words([title_of(row, self.policies, self.worker(row)) for row in rows.values()])
 
     def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:
         """Everything that can be said of a draft."""

@@ -18,6 +18,9 @@ from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.trust import TYPED, Origin
 from gym_gui.core.types import AgentID
 
+Rows = Mapping[AgentID, WorkerAssignment]
+"""Who plays each slot."""
+
 SHARED = ("checkpoint", "algorithm")
 """Settings that a link group has in common."""
 
@@ -69,6 +72,7 @@ class Draft:
         rows: Who plays each slot; managers are the slots ``<agent>/goal``.
         links: Who shares a file with whom.
         origin: The file that it was read from, which may name its environment no more than any file.
+        named: Whether somebody chose the name.
     """
 
     task: str = ""
@@ -83,6 +87,7 @@ class Draft:
     rows: Mapping[AgentID, WorkerAssignment] = field(default_factory=_no_rows)
     links: tuple[Link, ...] = ()
     origin: Origin = TYPED
+    named: bool = False
 
     @classmethod
     def of(cls, config: OperatorConfig) -> Draft:
@@ -104,6 +109,7 @@ class Draft:
             config.resolved_slots(),
             links,
             config.origin,
+            config.named,
         )
 
     def config(self) -> OperatorConfig:
@@ -128,6 +134,7 @@ class Draft:
             api=self.api,
             seats=self.seats,
             origin=self.origin,
+            named=self.named,
         )
         config.check_complete()
         return config
@@ -157,6 +164,18 @@ class Draft:
         )
 
     # -- edits -----------------------------------------------------------------------
+
+    def following(self, before: Draft, name_of: Callable[[Rows], str]) -> Draft:
+        """The draft with a name by who decides, where nobody chose its name and others decide now.
+
+        Args:
+            before: As it was.
+            name_of: What operators with these rows are called.
+        """
+        name = name_of(self.rows)
+        if self.named or name == name_of(before.rows):
+            return self
+        return replace(self, name=name)
 
     def with_row(self, agent: AgentID, row: WorkerAssignment) -> Draft:
         """Somebody plays a slot; who is linked to it follows, keeping its own part of the file."""

@@ -83,7 +83,7 @@ def game(
     Raises:
         ConfigError: Something in it cannot be.
     """
-    return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api)
+    return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api, named=bool(name))
 
 
 def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:

@@ -86,6 +86,7 @@ class OperatorConfig:
         api: PettingZoo interface to ask for, or ``None`` for the family's choice.
         seats: ``swap`` plays every seed once per rotation of the teams.
         origin: The file that says all this, and where its own modules are looked for.
+        named: Whether somebody chose ``display_name``; else it follows who decides.
     """
 
     operator_id: str
@@ -101,6 +102,7 @@ class OperatorConfig:
     api: Api | None
     seats: Seats
     origin: Origin = field(compare=False)
+    named: bool = field(compare=False)
 
     def __init__(
         self,
@@ -118,6 +120,7 @@ class OperatorConfig:
         api: str | None = None,
         seats: str = "fixed",
         origin: Origin = TYPED,
+        named: bool = True,
     ) -> None:
         """Check and normalise.
 
@@ -146,6 +149,7 @@ class OperatorConfig:
             api=None if api is None else choice(api, "api", ("aec", "parallel")),
             seats=choice(seats, "seats", ("fixed", "swap")),
             origin=origin,
+            named=named and bool(display_name),
         )
         slots = link_slots(players, self.link_groups)
         for agent in self.manager:

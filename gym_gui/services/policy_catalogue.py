@@ -17,7 +17,19 @@ from gym_gui.services.policy_files import PolicyFile, find_policy_files, read_po
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import Setting, SettingOption
 
-__all__ = ["Policy", "PolicyFile", "find_policy_files", "policies_of", "policy_of", "read_policy_file"]
+__all__ = [
+    "Policy",
+    "PolicyFile",
+    "find_policy_files",
+    "names_in_words",
+    "policies_of",
+    "policy_of",
+    "read_policy_file",
+    "title_of",
+]
+
+_MOST_NAMES = 3
+"""So many who decide together are named."""
 
 
 def _nothing() -> dict[str, Any]:
@@ -132,6 +144,33 @@ def policy_of(
     if exact:
         return exact[0]
     return next((policy for policy in mine if not policy.settings), None)
+
+
+def title_of(
+    assignment: WorkerAssignment, policies: Sequence[Policy], worker: WorkerTypeDefinition | None
+) -> str:
+    """What people call who plays a slot: a policy's title, a model's name; arguments as :func:`policy_of`."""
+    if worker is None:
+        return assignment.worker_id
+    settings = {**worker.default_settings, **assignment.settings}
+    model = next((settings.get(s.name) for s in worker.settings_schema if s.type == "model"), None)
+    if model:
+        return str(model)
+    policy = policy_of(assignment, policies, worker)
+    if policy is None:
+        return worker.display_name
+    if policy.takes:
+        file = settings.get(policy.takes)
+        return f"{worker.display_name} {Path(str(file)).name}" if file else worker.display_name
+    return policy.title
+
+
+def names_in_words(titles: Sequence[str]) -> str:
+    """Who decide together, each once: ``Soccer chaser and Random``."""
+    names = list(dict.fromkeys(titles))
+    if len(names) > _MOST_NAMES:
+        names = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1} others"]
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _same(one: object, other: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
@@ -37,26 +37,28 @@ def soccer_teams() -> OperatorConfig:
     """Two against two: a ball chaser and a random mate against two random players."""
     chaser = WorkerAssignment("operators_worker", "baseline", {"behavior": "soccer_chaser"})
     wanderer = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-    return OperatorConfig.multi_agent(
+    operator = OperatorConfig.multi_agent(
         operator_id="soccer",
         display_name="Chaser and random against two random",
         env_name="multigrid",
         task="MosaicMultiGrid-S-2v2-IndAgObs-v1",
         player_workers={"green_0": chaser, "green_1": wanderer, "blue_0": wanderer, "blue_1": wanderer},
     )
+    return replace(operator, named=False)
 
 
 def connect_four() -> OperatorConfig:
     """The person begins; the other side looks one move ahead."""
     person = WorkerAssignment("human_worker", "human")
     heuristic = WorkerAssignment("operators_worker", "baseline", {"behavior": "connect_four_one_ply"})
-    return OperatorConfig.multi_agent(
+    operator = OperatorConfig.multi_agent(
         operator_id="connect_four",
         display_name="You against one move ahead",
         env_name="pettingzoo",
         task="classic/connect_four_v3",
         player_workers={"player_0": person, "player_1": heuristic},
     )
+    return replace(operator, named=False)
 
 
 def _play_cartpole() -> Mapping[str, object]:

@@ -119,13 +119,18 @@ class ConfigurationModel(QObject):
     # -- editing ---------------------------------------------------------------------
 
     def edit(self, draft: Draft, text: str, field: str = "") -> None:
-        """Change the draft, undoably.
+        """Change the draft, undoably; a name that nobody chose follows who decides.
 
         Args:
             draft: What it becomes.
             text: What was done, for the menu: ``change policy of green_0``.
             field: Edits of one field that follow each other are undone together.
         """
+        if self.checks is not None:
+            draft = draft.following(self.draft, self.checks.name_of)
+        self._push(draft, text, field)
+
+    def _push(self, draft: Draft, text: str, field: str = "") -> None:
         if draft != self.draft:
             self.undo_stack.push(_Edit(self, self.draft, draft, text, field))
 
@@ -149,12 +154,12 @@ class ConfigurationModel(QObject):
 
     def open_config(self, config: OperatorConfig) -> None:
         """Show a configuration; the one before comes back with undo."""
-        self.edit(Draft.of(config), f"open {config.display_name}")
+        self._push(Draft.of(config), f"open {config.display_name}")
 
     def choose_environment(self, task: str) -> None:
         """Another environment; whoever plays slots of the same names stays."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
-        fresh = replace(self.draft, **where, operator_id="operator", name="", max_steps=None)
+        fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith("/goal")}
         self.edit(replace(fresh, rows=rows), f"choose {task}")
 

@@ -72,11 +72,12 @@ class OperatorPanel(QWidget):
 
     def _refresh(self) -> None:
         draft, sheet = self._model.draft, self._model.sheet
-        if not self.name.hasFocus() and self.name.text() != draft.name:
-            self.name.setText(draft.name)
+        typed = draft.name if draft.named else ""
+        if not self.name.hasFocus() and self.name.text() != typed:
+            self.name.setText(typed)
             self.name.setCursorPosition(0)  # a long name shows its beginning
         self.name.setToolTip(draft.name or "What tables and cards call it")
-        self.name.setPlaceholderText(draft.operator_id)
+        self.name.setPlaceholderText(draft.name or draft.operator_id)
         self.steps.blockSignals(True)
         self.steps.setValue(draft.max_steps or 0)
         self.steps.blockSignals(False)
@@ -94,7 +95,7 @@ class OperatorPanel(QWidget):
         self.api.setCurrentIndex(self.api.findData(sheet.api))
 
     def _on_name(self, text: str) -> None:
-        draft = replace(self._model.draft, name=text.strip())
+        draft = replace(self._model.draft, name=text.strip(), named=bool(text.strip()))
         self._model.edit(draft, "change name", "name")
 
     def _on_steps(self, value: float) -> None:

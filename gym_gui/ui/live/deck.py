@@ -13,7 +13,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.operator import MultiOperatorService
 from gym_gui.ui.live.deck_run import DeckRun
-from gym_gui.ui.live.free_names import with_free_name
+from gym_gui.ui.live.free_names import free_name, with_free_name
 from gym_gui.ui.live.lock_step import LockStep
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import OperatorState
@@ -170,6 +170,9 @@ class OperatorDeck(QObject):
         """
         operator = self._get(config.operator_id)
         again = self.touched
+        if not config.named:
+            others = [other.config for other in self._operators if other is not operator]
+            config = replace(config, display_name=free_name(config, others))
         renamed = operator.config == replace(config, display_name=operator.config.display_name, seats="fixed")
         operator.configure(config)
         if self._run.recording is not None:

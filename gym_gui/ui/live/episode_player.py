@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -193,8 +194,13 @@ class EpisodePlayer:
             self.touch()
             session.answer(question_id, action)
 
-    async def rebind(self, agent: str, assignment: WorkerAssignment) -> None:
+    async def rebind(self, agent: str, assignment: WorkerAssignment, name: str = "") -> None:
         """Have somebody else play a slot from its next decision on.
+
+        Args:
+            agent: The slot.
+            assignment: Who plays it.
+            name: What the operator is called from now on; empty: as before.
 
         Raises:
             UsageError: Why they cannot; nothing has changed.
@@ -203,7 +209,8 @@ class EpisodePlayer:
             await self.settled()
         if self.link.playing is not None:
             await self.link.playing.rebind(agent, assignment)
-        before, self.config = self.config, with_player(self.config, agent, assignment)
+        before, changed = self.config, with_player(self.config, agent, assignment)
+        self.config = replace(changed, display_name=name or changed.display_name)
         self.link.adopt(before, self.config)
         if self.run is not None:
             self.run.describe(self.config)

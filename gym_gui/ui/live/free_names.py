@@ -9,15 +9,19 @@ from dataclasses import replace
 from gym_gui.core.config import OperatorConfig
 
 
+def free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> str:
+    """Its name for people, with a number behind it where another one has it."""
+    return _free(config.display_name, {other.display_name for other in others}, " ", str)
+
+
 def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> OperatorConfig:
     """``random`` becomes ``random_2`` where there is one; the same for the name people read."""
     known = list(others)
     ids = {other.operator_id.casefold() for other in known}  # folders of a run may ignore case
-    names = {other.display_name for other in known}
     return replace(
         config,
         operator_id=_free(config.operator_id, ids, "_", str.casefold),
-        display_name=_free(config.display_name, names, " ", str),
+        display_name=free_name(config, known),
     )
 
 

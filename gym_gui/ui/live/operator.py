@@ -310,16 +310,22 @@ class LiveOperator(QObject):
         self.player.answer(question.id, action)
         self.on_changed()
 
-    def rebind(self, agent: str, assignment: WorkerAssignment) -> asyncio.Task[Any]:
+    def rebind(self, agent: str, assignment: WorkerAssignment, name: str = "") -> asyncio.Task[Any]:
         """Have somebody else play a slot from its next decision on.
+
+        Args:
+            agent: The slot.
+            assignment: Who plays it.
+            name: What the operator is called from now on; empty, or where somebody chose its name: as before.
 
         Returns:
             Done when it is so; a :class:`UsageError` says why it cannot be, and nothing has changed.
         """
-        return self._context.spawn(self._rebind(agent, assignment), f"changing who plays {agent}")
+        name = "" if self.config.named else name
+        return self._context.spawn(self._rebind(agent, assignment, name), f"changing who plays {agent}")
 
-    async def _rebind(self, agent: str, assignment: WorkerAssignment) -> None:
-        await self.player.rebind(agent, assignment)
+    async def _rebind(self, agent: str, assignment: WorkerAssignment, name: str) -> None:
+        await self.player.rebind(agent, assignment, name)
         self.config_changed.emit(self.config)
 
     async def present(self, agent: str) -> Mapping[str, Any]:

@@ -314,7 +314,7 @@ class OperatorConfigWidget(QWidget):
         if self._draft is None or not name:
             self.name.setText(self._draft.name if self._draft is not None else "")
         elif name != self._draft.name:
-            self._draft = replace(self._draft, name=name)
+            self._draft = replace(self._draft, name=name, named=True)
             self._changed()
 
     def _on_environment(self, task: object) -> None:
@@ -340,15 +340,19 @@ class OperatorConfigWidget(QWidget):
         if policy is None:
             return
         row = policy.assignment(self._draft.rows.get(agent))
-        self._draft = self._draft.unlinked(agent).with_row(agent, row)
-        self._show(whole=True)
-        self._changed()
+        self._decided(self._draft.unlinked(agent).with_row(agent, row), whole=True)
 
     def _on_player(self, agent: str, player: WorkerAssignment) -> None:
-        if self._draft is not None:
-            self._draft = self._draft.with_row(agent, player)
-            self._show(whole=False)
-            self._changed()
+        if self._draft is not None and self._checks is not None:
+            self._decided(self._draft.with_row(agent, player), whole=False)
+
+    def _decided(self, draft: Draft, *, whole: bool) -> None:
+        """Others decide now; a name that nobody chose says so."""
+        assert self._draft is not None and self._checks is not None
+        self._draft = draft.following(self._draft, self._checks.name_of)
+        self.name.setText(self._draft.name)
+        self._show(whole=whole)
+        self._changed()
 
     def _changed(self) -> None:
         """Hand the draft out soon, if it is a configuration."""

@@ -25,7 +25,7 @@ def example_experiment() -> Path | None:
 def random_operator(task: str = "CartPole-v1") -> OperatorConfig:
     """Random actions in a single-agent environment."""
     player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-    return OperatorConfig("random", "Random", "", task, {"agent_0": player})
+    return OperatorConfig("random", "Random", "", task, {"agent_0": player}, named=False)
 
 
 def trained_against_random() -> list[OperatorConfig]:
@@ -34,5 +34,5 @@ def trained_against_random() -> list[OperatorConfig]:
     if checkpoint is None:
         return []
     player = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(checkpoint)})
-    trained = OperatorConfig("ppo", "PPO", "", "CartPole-v1", {"agent_0": player})
+    trained = OperatorConfig("ppo", "PPO", "", "CartPole-v1", {"agent_0": player}, named=False)
     return [trained, random_operator()]

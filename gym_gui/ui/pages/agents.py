@@ -255,7 +255,7 @@ class AgentsPage(Page):
         if agent not in live.config.resolved_slots():
             self.context.notify(f"{live.config.display_name} has no slot {agent}: it plays on", "warning")
             return
-        done = live.rebind(agent, row)
+        done = live.rebind(agent, row, self.model.draft.name)
         done.add_done_callback(partial(self._on_rebound, agent))
 
     def _on_rebound(self, agent: str, done: asyncio.Task[Any]) -> None:

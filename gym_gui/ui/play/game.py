@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -160,18 +161,26 @@ class PlayGame(QObject):
             self._later(self._go(self._operator), "going on")
             self.changed.emit()
 
-    def seat(self, slot: str, player: WorkerAssignment) -> asyncio.Task[Any] | None:
-        """Somebody else plays a slot from its next move on; the task fails where that cannot be."""
+    def seat(self, slot: str, player: WorkerAssignment, name: str = "") -> asyncio.Task[Any] | None:
+        """Somebody else plays a slot from its next move on; the task fails where that cannot be.
+
+        Args:
+            slot: The slot.
+            player: Who plays it.
+            name: What the game is called with them, where nobody chose its name.
+        """
         if self._operator is None:
             return None
         if not self._operator.alive:
             # There is no session to tell, or one that has been told already who plays.
             config = with_player(self._operator.config, slot, player)
+            if name and not config.named:
+                config = replace(config, display_name=name)
             self.open(config, self.clock, self.seed, render=self._render)
             return None
         if not is_person(player):
             self._operator.set_rate(self.clock.rate)  # before it plays at once as fast as it can
-        return self._operator.rebind(slot, player)
+        return self._operator.rebind(slot, player, name)
 
     def set_clock(self, clock: Clock) -> None:
         """Change how time passes. A new rate holds from the next move on; waiting instead of

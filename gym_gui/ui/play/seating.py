@@ -86,6 +86,13 @@ class Seating(QObject):
         slots = config.resolved_slots() if config is not None else {}
         return {slot: Seat(player.worker_type, self._labels.get(slot, "")) for slot, player in slots.items()}
 
+    def _name_with(self, slot: str, label: str) -> str:
+        """What the game is called once somebody sits there: by who play."""
+        from gym_gui.services.policy_catalogue import names_in_words
+
+        name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
+        return name[:1].upper() + name[1:]
+
     def _match(self, slot: str, player: WorkerAssignment) -> Candidate | None:
         for each in self._candidates.get(slot, []):
             if each.worker_id == player.worker_id and dict(each.settings) == dict(player.settings):
@@ -127,7 +134,7 @@ class Seating(QObject):
         """Where it fails the person is told by who did it, and who sat there stays."""
         self._who.set_busy(True)
         try:
-            problem = await seat_quietly(self._game.seat(slot, player))
+            problem = await seat_quietly(self._game.seat(slot, player, self._name_with(slot, label)))
         finally:
             self._who.set_busy(False)
         if not problem:

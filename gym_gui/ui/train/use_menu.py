@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ _PLACES = (
 def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str) -> OperatorConfig:
     """A policy as an operator in the environment it was trained in."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", title).strip("_").lower()[:40] or "policy"
-    return OperatorConfig.single_agent(
+    operator = OperatorConfig.single_agent(
         operator_id=name,
         display_name=title,
         worker_id=worker_id,
@@ -36,6 +37,7 @@ def operator_of(policy: Path, *, worker_id: str, env_id: str, title: str) -> Ope
         task=env_id,
         settings={"checkpoint": str(policy)},
     )
+    return replace(operator, named=False)
 
 
 def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> None:

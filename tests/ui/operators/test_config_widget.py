@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.tally import Tally
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
-from gym_gui.ui.operators.examples import bundled_policies
+from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.record import record_words, seconds_words
 
@@ -126,6 +127,25 @@ def test_name_and_limit_are_edited(config: OperatorConfigWidget, deck: OperatorD
         qtbot.keyClick(config.name, Qt.Key.Key_Return)
         config.limit.setValue(25)
     assert changed.args[0].display_name == "Chance" and changed.args[0].max_steps == 25
+
+
+def test_a_name_that_nobody_chose_follows_who_decides(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    panel = shown(config, deck, random_operator(), qtbot)
+    copy = deck.duplicate("random")
+    assert (config.name.text(), copy.config.display_name) == ("Random", "Random 2")
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        panel.picker.chosen.emit("noop")
+    assert config.name.text() == changed.args[0].display_name == "Does nothing"
+    deck.change(changed.args[0])
+    deck.change(replace(changed.args[0], operator_id=copy.config.operator_id))
+    assert [o.config.display_name for o in deck.operators] == ["Does nothing", "Does nothing 2"]
+    config.name.setText("Mine")
+    config.name.editingFinished.emit()
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        panel.picker.chosen.emit("random")
+    assert changed.args[0].display_name == "Mine"
 
 
 def test_everything_fits_the_inspector(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -279,6 +280,7 @@ class TestRunning:
     def test_a_change_of_policy_reaches_it(
         self, page: AgentsPage, live: LiveOperator, qtbot: Any, told: list[Notice]
     ) -> None:
+        live.configure(replace(live.config, named=False))  # as if the program had given it
         live.start(3, render="none", paused=True)
         page.opened(operator=live.config, live=live)
         assert page.message.isVisible() and "Duel is playing" in page.message.text
@@ -291,6 +293,7 @@ class TestRunning:
         )
         qtbot.waitUntil(lambda: told and told[-1].kind == "ok", timeout=PATIENCE_MS)
         assert told[-1].text == "player_1 is now played by connect_four_one_ply"
+        assert live.config.display_name == "Random and Connect four, one move ahead"
         with qtbot.waitSignal(live.episode_over, timeout=PATIENCE_MS) as over:
             live.run()
         (change,) = over.args[0]["rebound"]

@@ -322,6 +322,7 @@ def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
     picker.chosen.emit("operators_worker:random")
     you.wait(lambda: page.game.is_over)
     you.wait(lambda: page.game.people == ())
+    assert page.game.config is not None and page.game.config.display_name == "Random", "not You any more"
     episodes, steps = you.recorded()
     whole = next(e for e in episodes if e["status"] == "completed")
     own = [s for s in steps if s["episode_index"] == whole["episode_index"]]

@@ -1,0 +1,45 @@
+"""What people call who plays a slot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.services.policy_catalogue import names_in_words, policies_of, title_of
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+
+
+@pytest.mark.parametrize(
+    ("worker", "settings", "title"),
+    [
+        ("operators_worker", {"behavior": "minigrid_path"}, "MiniGrid path planner"),
+        ("mosaic_llm_worker", {"client_name": "openai", "model_id": "gpt-4o-mini"}, "gpt-4o-mini"),
+        ("mosaic_llm_worker", {}, "Language model"),
+        ("cleanrl_worker", {"checkpoint": "/policies/lander"}, "CleanRL lander"),
+        ("human_worker", {}, "You"),
+        ("somebody_elses", {}, "somebody_elses"),
+    ],
+)
+def test_titles(worker: str, settings: dict[str, Any], title: str) -> None:
+    if not WorkerTypeRegistry.all():
+        discover()
+    workers = {each.type_id: each for each in WorkerTypeRegistry.all()}
+    kind = "" if worker in workers else "rl"
+    row = WorkerAssignment(worker, kind, settings)
+    assert title_of(row, policies_of(list(workers.values())), workers.get(worker)) == title
+
+
+@pytest.mark.parametrize(
+    ("titles", "words"),
+    [
+        ([], ""),
+        (["Random", "Random"], "Random"),
+        (["Soccer chaser", "Random", "Random"], "Soccer chaser and Random"),
+        (list("abcd"), "a, b and 2 others"),
+    ],
+)
+def test_several_are_named_once_each(titles: list[str], words: str) -> None:
+    assert names_in_words(titles) == words
