@@ -25,6 +25,9 @@ class CallTally:
         unpriced: Calls that were sent and answered, at a price that nobody knows.
         cached_tokens: Tokens read that the server had kept.
         models: Answered calls by the model that was asked and the one that answered.
+        unsure: Requests of which nobody knows whether they were paid for: nothing came back.
+        unsure_usd: What these can have cost at most, as far as prices are known.
+        estimated: Calls whose tokens are estimated from the lengths.
     """
 
     total: int = 0
@@ -36,6 +39,9 @@ class CallTally:
     unpriced: int = 0
     cached_tokens: int = 0
     models: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    unsure: int = 0
+    unsure_usd: float = 0.0
+    estimated: int = 0
 
     def add(self, other: CallTally) -> None:
         """Count those of another as well."""
@@ -48,6 +54,9 @@ class CallTally:
         self.unpriced += other.unpriced
         self.cached_tokens += other.cached_tokens
         self.models += other.models
+        self.unsure += other.unsure
+        self.unsure_usd += other.unsure_usd
+        self.estimated += other.estimated
 
     def note(self, call: dict[str, object]) -> None:
         """Count a row of ``calls.jsonl``."""
@@ -65,6 +74,10 @@ class CallTally:
         if not replayed:
             self.usd += price or 0.0
             self.unpriced += price is None and not failed
+            unsure = mapping(call.get("unsure")) or {}
+            self.unsure += count(unsure.get("requests")) or 0
+            self.unsure_usd += number(unsure.get("usd")) or 0.0
+            self.estimated += bool(text(call.get("estimated")))
 
     def frozen(self) -> Calls | None:
         """As it stands in a summary; ``None`` where there were no calls."""
@@ -72,7 +85,8 @@ class CallTally:
             return None
         # Nothing but unknown prices is an unknown sum; some of them make it a lower bound.
         sent = self.total - self.replayed - self.failed
-        usd = None if self.unpriced and self.unpriced == sent and not self.usd else self.usd
+        unknown = self.unpriced or self.unsure
+        usd = None if unknown and self.unpriced == sent and not self.usd else self.usd
         return Calls(
             self.total,
             self.failed,
@@ -83,6 +97,9 @@ class CallTally:
             self.unpriced,
             self.cached_tokens,
             tuple(Answered(asked, by, n) for (asked, by), n in self.models.most_common() if asked or by),
+            self.unsure,
+            self.unsure_usd,
+            self.estimated,
         )
 
 

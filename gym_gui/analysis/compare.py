@@ -20,7 +20,10 @@ from gym_gui.core.record_fields import mapping
 IGNORED = UNTIMED | {"run_id"}
 """Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
 
-_HOW = ("concurrency", "processes", "step_delay_ms", "auto_run")
+_HOW = (
+    *("concurrency", "processes", "step_delay_ms", "auto_run"),
+    *("money_budget_usd", "token_budget", "time_budget_s"),
+)
 """Keys of ``execution`` that say how fast a run is done, not what is done."""
 
 _ABSENT = object()

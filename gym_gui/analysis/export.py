@@ -91,6 +91,8 @@ def operator_rows(summary: Summary) -> list[Row]:
             "failed_calls": o.calls.failed if o.calls else 0,
             "usd": o.calls.usd if o.calls else None,
             "unpriced_calls": o.calls.unpriced if o.calls else 0,
+            "unsure_requests": o.calls.unsure if o.calls else 0,
+            "unsure_usd_at_most": o.calls.unsure_usd if o.calls else 0.0,
         }
         for o in summary.operators
     ]
@@ -142,6 +144,8 @@ def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
         "calls": whole.total,
         "usd": made.usd if made else None,
         "unpriced_calls": whole.unpriced,
+        "unsure_requests": whole.unsure,
+        "unsure_usd_at_most": whole.unsure_usd,
         **{f"tokens.{slot}": t.input_tokens + t.output_tokens for slot, t in calls.items()},
         **{f"usd.{slot}": c.usd for slot, t in calls.items() if (c := t.frozen())},
     }

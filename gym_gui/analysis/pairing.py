@@ -79,6 +79,9 @@ class Result(NamedTuple):
     digest: str | None
 
 
+Keys = frozenset[tuple[int | None, int]]
+"""Seeds, and how often each came before."""
+
 Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
 """Results by seed and how often that seed came before; one for each seating."""
 
@@ -91,8 +94,21 @@ def compare_operators(entries: Sequence[Entry]) -> list[Comparison]:
     comparisons: list[Comparison] = []
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
-        comparisons += compare_family([_operator_pair(a, b) for a, b in combinations(ranked, 2)])
+        for_all = _played_by_all(ranked)
+        comparisons += compare_family([_operator_pair(a, b, for_all) for a, b in combinations(ranked, 2)])
     return comparisons
+
+
+def _played_by_all(entries: Sequence[Entry]) -> Keys | None:
+    """Seeds that every operator has played, where a budget has ended the run; ``None``: all count.
+
+    Which episodes are left unplayed then is no accident: who is dearer has played fewer.
+    """
+    spent = [entry for entry in entries if entry.run.record.extra.get("unplayed")]
+    if not spent:
+        return None
+    rounds = [_rounds(e, _results(e, "", _measure(entries, ""), None)).keys() for e in entries]
+    return frozenset(rounds[0]).intersection(*rounds[1:])
 
 
 def refusals(entries: Sequence[Entry]) -> list[Refusal]:
@@ -144,15 +160,15 @@ def _studied_team(entry: Entry) -> str:
 # --------------------------------------------------------------- operator and operator
 
 
-def _operator_pair(a: Entry, b: Entry) -> tuple[Sides, Pairs]:
-    """The results of two operators side by side."""
+def _operator_pair(a: Entry, b: Entry, for_all: Keys | None) -> tuple[Sides, Pairs]:
+    """The results of two operators side by side; with ``for_all``, of these seeds alone."""
     team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
     first, second = (_rounds(e, _results(e, team, measure, score)) for e in (a, b))
     finished = not any(e.run.record.status in UNFINISHED for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
-    pairs = _paired(first, second, score, finished)
+    pairs = _paired(first, second, score, finished, for_all)
     return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again))
 
 
@@ -183,8 +199,10 @@ def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
     return found
 
 
-def _paired(first: Rounds, second: Rounds, score: float | None, finished: bool) -> Pairs:
-    shared = [key for key in first if key in second]
+def _paired(
+    first: Rounds, second: Rounds, score: float | None, finished: bool, for_all: Keys | None
+) -> Pairs:
+    shared = [key for key in first if key in second and (for_all is None or key in for_all)]
     samples: list[Sample] = []
     differences: list[float] = []
     for i, key in enumerate(shared):

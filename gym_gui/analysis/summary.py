@@ -168,6 +168,11 @@ class Calls:
         unpriced: Answered calls whose price is not known; they are not in ``usd``.
         cached_tokens: Tokens read that the server had kept from earlier prompts.
         models: Which models answered, those with the most calls first.
+        unsure: Requests that ran out of time or broke off, of which nobody knows whether they were paid for;
+            they are not in ``usd``.
+        unsure_usd: What these can have cost at most, as far as prices are known.
+        estimated: Calls whose tokens are estimated from the lengths, because the server's count could not be
+            believed, or there was none.
     """
 
     total: int
@@ -179,6 +184,9 @@ class Calls:
     unpriced: int
     cached_tokens: int = 0
     models: tuple[Answered, ...] = ()
+    unsure: int = 0
+    unsure_usd: float = 0.0
+    estimated: int = 0
 
 
 @dataclass(frozen=True)

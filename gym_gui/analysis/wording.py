@@ -90,9 +90,8 @@ def price(calls: Calls | None) -> str:
     """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
     if calls is None:
         return "-"
-    return (
-        f"at least {dollars(calls.usd)}" if calls.unpriced and calls.usd is not None else dollars(calls.usd)
-    )
+    unknown = calls.unpriced or calls.unsure
+    return f"at least {dollars(calls.usd)}" if unknown and calls.usd is not None else dollars(calls.usd)
 
 
 def calls(c: Calls | None) -> str:
@@ -103,6 +102,8 @@ def calls(c: Calls | None) -> str:
         f"{c.failed:,} without a reply" if c.failed else "",
         f"{c.replayed:,} replayed from a cassette, at no cost" if c.replayed else "",
         f"{c.unpriced:,} at a price that is not known" if c.unpriced else "",
+        _unsure(c),
+        f"tokens of {c.estimated:,} estimated from the lengths" if c.estimated else "",
     ]
     told = ", ".join(part for part in parts if part)
     return f"of {count(c.total, 'call')}: {told}" if told else ""
@@ -121,6 +122,13 @@ def models(c: Calls | None) -> str:
     if len(told) > 1:
         told = [f"{words} ({m.calls:,})" for words, m in zip(told, c.models, strict=True)]
     return "; ".join(told)
+
+
+def _unsure(c: Calls) -> str:
+    if not c.unsure:
+        return ""
+    most = f", at most {dollars(c.unsure_usd)}" if c.unsure_usd else ""
+    return f"{count(c.unsure, 'request')} without an answer that may have been paid for{most}"
 
 
 def names(listed: Sequence[str]) -> str:

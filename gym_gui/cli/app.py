@@ -104,6 +104,15 @@ def run_command(
         int | None,
         typer.Option(metavar="N", min=1, max=256, help="Session processes.  [default: one per core]"),
     ] = None,
+    money_budget: Annotated[
+        float | None, typer.Option(metavar="USD", help="What calls to models may cost in all, in US dollars.")
+    ] = None,
+    token_budget: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens that they may take in all.")
+    ] = None,
+    time_budget: Annotated[
+        float | None, typer.Option(metavar="S", help="Seconds after which no episode is begun.")
+    ] = None,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Go on with this run folder.", autocompletion=completion.runs),
@@ -133,6 +142,11 @@ def run_command(
             episodes=episodes,
             concurrency=concurrency,
             processes=processes,
+            budgets={
+                "money_budget_usd": money_budget,
+                "token_budget": token_budget,
+                "time_budget_s": time_budget,
+            },
             resume=resume,
             replay=replay,
             dry_run=dry_run,

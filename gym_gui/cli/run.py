@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 from gym_gui.analysis.reader import open_run
 from gym_gui.cli.runs import find_run
+from gym_gui.core.checks import under
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trust import Origin, require
@@ -21,6 +24,7 @@ def run_experiment(
     episodes: int | None = None,
     concurrency: int | None = None,
     processes: int | None = None,
+    budgets: Mapping[str, float | None] | None = None,
     resume: Path | None = None,
     replay: Path | None = None,
     dry_run: bool = False,
@@ -37,6 +41,7 @@ def run_experiment(
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
     experiment = _experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
+    experiment = _with_budgets(experiment, budgets or {})
     if resume is not None:
         replay = _replayed_by(resume)
     # The engine takes a third of a second to import: who misspelled a key need not wait for it.
@@ -69,20 +74,58 @@ def _experiment(
     looked_at: bool,
 ) -> Experiment:
     given = [source for source in (file, resume, replay) if source is not None]
-    if len(given) != 1:
+    again = resume is not None and file is not None and replay is None
+    if len(given) != 1 and not again:
         raise UsageError(
             "one of an experiment file, --resume and --replay is needed",
             fix="For example: mosaic run experiment.py",
         )
     if resume is not None and episodes is not None:
         raise UsageError("--episodes does not go with --resume", fix="Leave it out")
-    if file is None:
-        open_run(given[0])  # says what to do where there is no run
+    if resume is not None or file is None:
+        open_run(resume or given[0])  # says what to do where there is no run
     # To run a program is to say so; to look at what it would do is not.
     if looked_at and needs_code(given[0]):
         require([need_of_program(given[0])], Origin(str(given[0])))
     experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
+    if again and resume is not None:
+        _require_same(experiment, load_experiment(resume, allow_code=True))
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)
         experiment = Experiment(experiment.operators, execution)
     return experiment
+
+
+def _with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
+    given: dict[str, Any] = {name: budget for name, budget in budgets.items() if budget is not None}
+    if not given:
+        return experiment
+    with under("execution"):
+        execution = replace(experiment.execution, **given)
+    return Experiment(experiment.operators, execution)
+
+
+_BUDGETS = frozenset({"money_budget_usd", "token_budget", "time_budget_s"})
+
+
+def _without_budgets(value: object) -> object:
+    """Plain data without what may be spent, of the run and of its slots."""
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: _without_budgets(item) for key, item in items if key not in _BUDGETS}
+    if isinstance(value, (list, tuple)):
+        return [_without_budgets(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def _require_same(file: Experiment, run: Experiment) -> None:
+    """Refuse to go on with a run under another experiment: only what it may spend can be changed.
+
+    Raises:
+        UsageError: They differ in more.
+    """
+    if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
+        raise UsageError(
+            "the experiment is not the one that the run was begun with: only budgets can be changed",
+            fix="Begin a run of its own with it, or give --resume alone",
+        )

@@ -11,7 +11,7 @@ from typing import Any
 from gym_gui.controllers import chain, rows
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.enums import ActionSource, EpisodeStatus, SteppingParadigm
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.plain import to_plain
@@ -64,6 +64,8 @@ class Episode:
         self.returns: dict[AgentID, float] = dict.fromkeys(seats, 0.0)
         self.invalid: dict[AgentID, int] = {}
         self.refused: dict[AgentID, str] = {}
+        self.limits: dict[AgentID, Limit] = {}
+        self.limit = ""
         self.lost = ""
         self.players: Mapping[AgentID, Mapping[str, Any]] = {}
         self._rebound: list[dict[str, Any]] = []
@@ -195,6 +197,20 @@ class Episode:
             self._final(result.observations)
             return []
         return self._ask(current, result.observations)
+
+    def end_early(self, limit: str) -> None:
+        """End here, truncated: somebody has taken as much as an episode may take.
+
+        Args:
+            limit: Who, and what.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        self.limit = limit
+        self.played, self.asked = {}, {}
+        self._pay(self._adapter.owed())
+        self._cut_off()
 
     def _add_row(self, step: int, decision: Decision, answer: Answer, action: Any, source: str) -> None:
         agent = decision.agent_id
@@ -393,4 +409,8 @@ class Episode:
             row["rebound"] = self._rebound
         if self.lost:
             row["lost"] = self.lost
+        if self.limit:
+            row["limit"] = self.limit
+        elif status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values():
+            row["unplayed"] = True
         return lines, seal(row, untimed)

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gym_gui.analysis.reader import Run
+from gym_gui.controllers.casting import Casting
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.checks import Plain
-from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import count, number
 from gym_gui.core.secret_refs import parse_reference
+from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import allow
 from gym_gui.workers.discovery import discover
@@ -24,6 +27,8 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 
 CASSETTE, CASSETTE_FILE, DRY_RUN = "cassette", "cassette_file", "dry_run"
 CALLS = "calls.jsonl"
+MONEY_BUDGET, TOKEN_BUDGET = "money_budget_usd", "token_budget"
+_EPISODE_COST, _EPISODE_TOKENS = "episode_cost_limit_usd", "episode_token_limit"
 
 Change = Callable[[WorkerAssignment], WorkerAssignment]
 
@@ -46,6 +51,57 @@ def settings_of(assignment: WorkerAssignment) -> Mapping[str, Any]:
     definition = WorkerTypeRegistry.require(assignment.worker_id)
     schema = {s.name: s.default for s in definition.settings_schema if s.default is not None}
     return {**schema, **definition.default_settings, **assignment.settings}
+
+
+class Budgets(NamedTuple):
+    """What a slot may spend; 0 for no limit.
+
+    Attributes:
+        run: In the whole run.
+        episode: In each episode.
+    """
+
+    run: Amount
+    episode: Amount
+
+
+def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budgets]:
+    """Slots whose calls to models cost something, with what their settings allow."""
+    found: dict[str, Budgets] = {}
+    for slot, assignment in assignments.items():
+        if not has_setting(assignment, MONEY_BUDGET):
+            continue
+        settings = settings_of(assignment)
+        if settings.get(CASSETTE) == "replay" or settings.get(DRY_RUN):
+            continue
+        run = _amount(settings, TOKEN_BUDGET, MONEY_BUDGET)
+        found[slot] = Budgets(run, _amount(settings, _EPISODE_TOKENS, _EPISODE_COST))
+    return found
+
+
+def _amount(settings: Mapping[str, Any], tokens: str, usd: str) -> Amount:
+    """Of settings that the worker has yet to check."""
+    return Amount(count(settings.get(tokens)) or 0, max(0.0, number(settings.get(usd)) or 0.0))
+
+
+def with_limits(casting: Casting, execution: ExecutionConfig) -> Casting:
+    """A casting in which slots that pay are told the run's own budgets, where they have none.
+
+    A worker refuses a budget that it cannot keep, before anything is played.
+    """
+    given = {MONEY_BUDGET: execution.money_budget_usd, TOKEN_BUDGET: execution.token_budget}
+
+    def change(assignment: WorkerAssignment) -> WorkerAssignment:
+        if not has_setting(assignment, MONEY_BUDGET):
+            return assignment
+        settings = settings_of(assignment)
+        more = {name: budget for name, budget in given.items() if budget and not settings.get(name)}
+        return replace(assignment, settings={**assignment.settings, **more})
+
+    if not any(given.values()):
+        return casting
+    assignments = {slot: change(assignment) for slot, assignment in casting.assignments.items()}
+    return replace(casting, config=_changed(casting.config, change), assignments=assignments)
 
 
 def replayed(experiment: Experiment, run: Run) -> Experiment:
@@ -108,11 +164,14 @@ def _without_keys(assignment: WorkerAssignment) -> dict[str, Plain]:
 def _each(experiment: Experiment, change_of: Callable[[OperatorConfig], Change]) -> Experiment:
     def operators() -> Iterator[OperatorConfig]:
         for operator in experiment.operators:
-            change = change_of(operator)
-            yield replace(
-                operator,
-                workers={agent: change(a) for agent, a in operator.workers.items()},
-                manager={agent: change(a) for agent, a in operator.manager.items()},
-            )
+            yield _changed(operator, change_of(operator))
 
     return Experiment(list(operators()), experiment.execution)
+
+
+def _changed(operator: OperatorConfig, change: Change) -> OperatorConfig:
+    return replace(
+        operator,
+        workers={agent: change(a) for agent, a in operator.workers.items()},
+        manager={agent: change(a) for agent, a in operator.manager.items()},
+    )

@@ -76,6 +76,12 @@ class OperatorRun:
         name = self.casting.config.display_name
         return OperatorProgress(self.operator_id, name, self.done, self.total, self.failed, live, self.steps)
 
+    def put_back(self, plan: EpisodePlan) -> None:
+        """An episode is as good as not begun: queue it again, in its place."""
+        waiting = self.pending
+        at = next((i for i, other in enumerate(waiting) if other.index > plan.index), len(waiting))
+        waiting.insert(at, plan)
+
     def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
         """A session died: queue its episodes again.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gym_gui.controllers.casting import IN_PROCESS, Casting
 from gym_gui.controllers.lineup import Lineup, Player
+from gym_gui.core.enums import Limit
 from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
@@ -30,6 +31,7 @@ class ReplayBackend:
         slots: Spaces of every agent.
         rows: Gives an episode's rows when it begins.
         sink: Gets the answers.
+        limited: Length of episodes that ended at a limit of somebody who played them.
 
     Attributes:
         gaps: By episode, the first (step, agent) for which nothing is recorded.
@@ -38,8 +40,10 @@ class ReplayBackend:
     exclusive = False
     wants_results = False
 
-    def __init__(self, slots: Mapping[AgentID, SlotInfo], rows: RowsOf, sink: Sink) -> None:
-        self._slots, self._rows, self._sink = slots, rows, sink
+    def __init__(
+        self, slots: Mapping[AgentID, SlotInfo], rows: RowsOf, sink: Sink, limited: Mapping[int, int]
+    ) -> None:
+        self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited
         self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
         self.gaps: dict[int, tuple[int, AgentID]] = {}
 
@@ -56,6 +60,8 @@ class ReplayBackend:
     def _answer(self, d: Decision) -> Answer:
         recorded = self._actions[d.episode]
         if (d.step, d.agent_id) not in recorded:
+            if self._limited.get(d.episode) == d.step:
+                return Answer(d, failure="it ended here", limit=Limit.EPISODE)
             self.gaps.setdefault(d.episode, (d.step, d.agent_id))
             return Answer(d, failure="nothing is recorded for it")
         data = recorded[d.step, d.agent_id]
@@ -83,18 +89,19 @@ class ReplayBackend:
         """Answers are given at once; nothing is ever pending."""
 
 
-def replay_lineup(casting: Casting, rows: RowsOf) -> tuple[Lineup, ReplayBackend]:
+def replay_lineup(casting: Casting, rows: RowsOf, limited: Mapping[int, int]) -> tuple[Lineup, ReplayBackend]:
     """A line-up in which the record plays every slot; no worker is started.
 
     Args:
         casting: The operator.
         rows: Gives an episode's rows when it begins.
+        limited: Length of episodes that ended at a limit of somebody who played them.
 
     Returns:
         The line-up, and who sits in all of its slots.
     """
     mapping = PolicyMappingService()
-    backend = ReplayBackend(casting.slots, rows, mapping.collect)
+    backend = ReplayBackend(casting.slots, rows, mapping.collect, limited)
     for slot in casting.slots.values():
         mapping.set_slot(slot)
         mapping.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)

@@ -25,7 +25,8 @@ class RunLedger:
         resume: A run folder to go on with, instead.
 
     Attributes:
-        problem: Why nothing can be written any more, or ``""``.
+        problem: Why the run ends early, or ``""``.
+        unplayed: Episodes that its budgets do not carry.
     """
 
     def __init__(self, out: Path, resume: Path | None) -> None:
@@ -37,6 +38,7 @@ class RunLedger:
         self._held: list[_Held] = []
         self._introduced = Introductions()
         self.problem = ""
+        self.unplayed = 0
         if resume is not None:
             self._recorder, self._done = Recorder.reopen(resume)
             self._retries += self._recorder.header.get("retries") or []
@@ -69,7 +71,8 @@ class RunLedger:
             UsageError: It cannot be written.
         """
         if self._recorder is not None:
-            self._recorder.update(status="running")
+            # Its budgets may have been raised.
+            self._recorder.update(status="running", experiment=experiment.to_record())
             return
         about = {"experiment": experiment.to_record(), **self._introduced.record()}
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
@@ -127,7 +130,9 @@ class RunLedger:
         recorder = self._recorder
         if recorder is None:
             return
-        fields = {"retries": self._retries, "problem": self.problem or None}
+        fields: dict[str, Any] = {"retries": self._retries, "problem": self.problem or None}
+        if self.unplayed or "unplayed" in recorder.header:
+            fields["unplayed"] = self.unplayed
         try:
             if self._held:
                 recorder.give_way()

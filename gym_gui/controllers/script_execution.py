@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.episode_funds import EpisodeFunds
+from gym_gui.controllers.model_slots import with_limits
 from gym_gui.controllers.operator_run import MAX_BROKEN_STARTS, OperatorProgress, OperatorRun
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.seats import Seat
@@ -27,6 +29,8 @@ __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "
 
 _log = logging.getLogger(__name__)
 
+_UNPLAYED = b'"unplayed":true'
+"""In the line of an episode whose players may not spend what it needs."""
 KEPT_WARM = 8
 """Sessions that stay open after the check before the start; more are started again later."""
 
@@ -87,7 +91,8 @@ class OperatorScriptExecutionManager:
         self._processes, self._header = processes, {**(header or {}), "processes": processes}
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
-        self._runs = [self._plan(casting) for casting in castings]
+        self._runs = [self._plan(with_limits(casting, experiment.execution)) for casting in castings]
+        self._funds = EpisodeFunds(experiment, self._runs)
         self._seats: list[Seat] = []
         self._warm: dict[str, list[Seat]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -109,10 +114,20 @@ class OperatorScriptExecutionManager:
         """Sessions at work for an operator."""
         return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))
 
+    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        return self._funds.admit(run, plan)
+
     def finished(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
         """An episode is over: write it down."""
         if self.stopping:
             return
+        if _UNPLAYED in episode:
+            self._funds.short(run, plan.index)
+            run.put_back(plan)
+            self.nudge()
+            return
+        self._funds.over(run, plan.index)
         self._ledger.episode(run, steps, episode)
         self._check_ledger()
         self.nudge()
@@ -121,11 +136,13 @@ class OperatorScriptExecutionManager:
     def retried(self, run: OperatorRun, index: int, reason: str) -> None:
         """A worker was lost, and its session begins an episode again: write it down."""
         self._ledger.retry(run, index, reason, WORKER)
+        self._funds.again(run, index)
         self.nudge()
 
     def called(self, run: OperatorRun, line: bytes) -> None:
         """A paid call was made: write it down."""
         self._ledger.call(run, line)
+        self._funds.call(run, line)
         self._check_ledger()
 
     def _check_ledger(self) -> None:
@@ -142,6 +159,8 @@ class OperatorScriptExecutionManager:
         _log.warning("a session process of %s %s", run.operator_id, words)
         for index in begun:
             self._ledger.retry(run, index, words, SESSION)
+        for index in seat.assigned:
+            self._funds.lost(run, index, begun=index in seat.begun)
         for plan in run.take_back(seat.assigned.values(), seat.begun):
             tries = run.tries[plan.index]
             self.finished(run, plan, b"", run.lost_line(plan, f"its session process {words}, {tries} times"))
@@ -181,16 +200,18 @@ class OperatorScriptExecutionManager:
             await self._get_ready()
             status = FAILED
             self._ledger.open(self._experiment, [run.operator_id for run in self._runs], self._header)
+            self._funds.open(self._ledger.folder)
             await self._play()
             status = self._status()
         finally:
             await self._close_all()
+            self._funds.close()
             self._ledger.close(status)
         episodes, failures = sum(r.done for r in self._runs), sum(r.failed for r in self._runs)
         return RunResult(self._ledger.folder, status, episodes, failures, self._ledger.problem)
 
     def _status(self) -> str:
-        if self.stopping:
+        if self.stopping or not all(run.finished for run in self._runs):
             return STOPPED
         return FAILED if any(run.failed for run in self._runs) else COMPLETED
 
@@ -253,6 +274,10 @@ class OperatorScriptExecutionManager:
             # Fed only now, so that sessions that begin together share from the first episode on.
             for seat in [s for s in self._seats if s.working and not s.assigned]:
                 self._reassign(seat)
+            if not self._seats and self._next() is None and not all(run.finished for run in self._runs):
+                self._ledger.problem = self._ledger.problem or self._funds.why_left()
+                self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
+                break
             self._show()
             self._ledger.keep_up()
             self._check_ledger()
@@ -270,15 +295,20 @@ class OperatorScriptExecutionManager:
         seat.feed()
         if not seat.assigned:
             self._seats.remove(seat)
-            self._close_later(seat)
+            if run.pending and sum(map(len, self._warm.values())) < KEPT_WARM:
+                seat.working = False  # it waits for what others bring back of the run's budgets
+                self._warm.setdefault(run.operator_id, []).append(seat)
+            else:
+                self._close_later(seat)
             self.nudge()
 
     def _next(self) -> tuple[OperatorRun, bool] | None:
         """The operator that gets the next free place, and whether for its suspects."""
         for run in self._runs:
-            if run.suspects and not any(s.run is run and s.quarantine for s in self._seats):
+            alone = any(s.run is run and s.quarantine for s in self._seats)
+            if run.suspects and not alone and self._funds.carries(run, run.suspects[0]):
                 return run, True
-        waiting = [run for run in self._runs if run.pending]
+        waiting = [run for run in self._runs if run.pending and self._funds.carries(run, run.pending[0])]
         if not waiting:
             return None
         return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False

@@ -28,6 +28,10 @@ class SeatOwner(Protocol):
         """Sessions at work for an operator."""
         ...
 
+    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        ...
+
     def finished(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
         """An episode is over."""
         ...
@@ -106,10 +110,14 @@ class Seat(QuietListener):
         fair = -(-len(queue) // self._owner.seats_of(self.run)) if queue else 0
         count = min(window - len(self.assigned), max(fair, 1), len(queue))
         if count > 0:
-            plans = [queue.popleft() for _ in range(count)]
+            plans: list[EpisodePlan] = []
+            while len(plans) < count and (plan := self._owner.admit(self.run, queue[0])) is not None:
+                queue.popleft()
+                plans.append(plan)
             self.assigned.update((p.index, p) for p in plans)
-            self.session.play(plans)
-        elif not self.assigned:
+            if plans:
+                self.session.play(plans)
+        if not self.assigned:
             self._owner.nudge()
 
     def _ahead(self, room: int) -> int:

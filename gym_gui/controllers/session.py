@@ -20,7 +20,7 @@ from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.assignment import OnInvalid
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Loss
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss
 from gym_gui.core.errors import EpisodeError, SpaceError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import WORKER
@@ -308,7 +308,9 @@ class SessionController:
         if not self._queue.losses(plan.index):
             self._sink.started(plan.index)
         self._mapping.begin_episode(
-            plan.index, {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()}
+            plan.index,
+            {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()},
+            plan.allowances,
         )
         self._listen_for_results(episode)
         try:
@@ -349,9 +351,7 @@ class SessionController:
 
     def _advance(self, episode: Episode) -> None:
         if episode.refused:
-            # Everybody has answered: which agent is blamed must not depend on who was first.
-            blamed = next(agent for agent in episode.asked if agent in episode.refused)
-            self._finish(episode, EpisodeStatus.FAILED, f"{blamed}: {episode.refused[blamed]}")
+            self._end_refused(episode)
             return
         try:
             decisions = episode.advance()
@@ -369,6 +369,26 @@ class SessionController:
             for outcome in episode.outcomes():
                 self._mapping.notify_result(outcome)
 
+    def _end_refused(self, episode: Episode) -> None:
+        """Somebody cannot go on: the episode has failed, or is left unplayed, or ends here, truncated."""
+        # Everybody has answered: which agent is blamed must not depend on who was first.
+        refused = [agent for agent in episode.asked if agent in episode.refused]
+        broken = [agent for agent in refused if agent not in episode.limits]
+        spent = [agent for agent in refused if episode.limits.get(agent) is Limit.RUN]
+        blamed = (broken or spent or refused)[0]
+        reason = f"{blamed}: {episode.refused[blamed]}"
+        if spent and not broken:
+            self._finish(episode, EpisodeStatus.ABORTED, reason)
+        elif broken or not episode.steps:
+            self._finish(episode, EpisodeStatus.FAILED, reason)
+        else:
+            try:
+                episode.end_early(reason)
+            except EpisodeError as exc:
+                self._fail(episode, exc)
+                return
+            self._finish(episode, EpisodeStatus.COMPLETED, None)
+
     def _take_unusable(self, episode: Episode, answer: Answer) -> None:
         """An answer that cannot be played: ask again, substitute, or fail, as configured."""
         decision = answer.decision
@@ -378,6 +398,8 @@ class SessionController:
             return
         if answer.failure:
             episode.refused[agent] = answer.failure
+            if answer.limit is not None:
+                episode.limits[agent] = answer.limit
             if answer.loss is Loss.GIVEN_UP:
                 episode.lost = WORKER
             return
@@ -418,7 +440,7 @@ class SessionController:
 
     def _lose(self, episode: Episode, reason: str) -> None:
         """The worker of a slot was lost: begin the episode again, unless it is what kills."""
-        if self._queue.lose(episode.plan):
+        if self._queue.lose(self._mapping.left(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
             self._sink.retried(episode.index, reason)
         else:

@@ -215,7 +215,8 @@ class _Replay:
             for index in sorted(self._plans.keys() - self._rows.rows.keys()):
                 self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
-        lineup, backend = replay_lineup(self._casting, self._rows.steps)
+        limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}
+        lineup, backend = replay_lineup(self._casting, self._rows.steps, limited)
         self._gaps = backend.gaps
         # One at a time, so that an environment with global state deviates only where it must.
         controller = SessionController(lineup, self, max_steps=self._limit, keep_observations=self._keep)

@@ -163,6 +163,9 @@ EXECUTION_KEYS: Final = {
     "auto_run": "auto_run",
     "step_delay_ms": "step_delay_ms",
     "failure_score": "failure_score",
+    "money_budget_usd": "money_budget_usd",
+    "token_budget": "token_budget",
+    "time_budget_s": "time_budget_s",
 }
 
 RECORD_KEYS: Final = {"observations": "observations"}

@@ -42,6 +42,15 @@ class Loss(StrEnum):
     """No other takes its place any more."""
 
 
+class Limit(StrEnum):
+    """What a policy has used up."""
+
+    EPISODE = "episode"
+    """What it may have in each episode: this one ends, truncated."""
+    RUN = "run"
+    """What the run's budgets leave to it: the episode is left unplayed."""
+
+
 class Outcome(StrEnum):
     """A team's result in one episode."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, Protocol, cast
 
 from gym_gui.core.checks import (
     ConfigError,
@@ -27,6 +27,7 @@ MAX_EPISODES: Final = 1_000_000
 MAX_SEED: Final = 2**63 - 1
 MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
+MAX_TOKENS: Final = 10**15
 _RANGE_TEXT: Final = re.compile(
     r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
 )
@@ -34,6 +35,22 @@ _RANGE_TEXT: Final = re.compile(
 
 class _Listable(Protocol):
     def tolist(self) -> object: ...
+
+
+class Allowance(NamedTuple):
+    """What the run's budgets leave to a slot in one episode; 0 for no limit.
+
+    Attributes:
+        tokens: Tokens, in and out together.
+        usd: US dollars.
+    """
+
+    tokens: int = 0
+    usd: float = 0.0
+
+
+def _no_allowances() -> dict[str, Allowance]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +62,13 @@ class EpisodePlan:
         seed: Seed of the environment.
         seating: Which rotation of the teams over the seats, from 0; always 0 when
             seats are fixed.
+        allowances: By slot, for those that pay for their decisions, where a budget is set.
     """
 
     index: int
     seed: int
     seating: int
+    allowances: Mapping[str, Allowance] = field(default_factory=_no_allowances, hash=False)
 
 
 @dataclass(frozen=True)
@@ -83,6 +102,9 @@ class ExecutionConfig:
         step_delay_ms: Pause after each step in the window, in milliseconds.
         failure_score: Return (score, where teams are compared by that) that a failed episode counts
             as, or ``None``: it counts as nothing, and what it may have hidden is not decided.
+        money_budget_usd: US dollars that all calls to models may cost together, or ``None`` for no limit.
+        token_budget: Tokens that they may take together, in and out, likewise.
+        time_budget_s: Seconds after which no episode is begun any more, likewise.
     """
 
     num_episodes: int
@@ -95,6 +117,9 @@ class ExecutionConfig:
     auto_run: bool
     step_delay_ms: float
     failure_score: float | None
+    money_budget_usd: float | None
+    token_budget: int | None
+    time_budget_s: float | None
 
     def __init__(
         self,
@@ -109,6 +134,9 @@ class ExecutionConfig:
         auto_run: bool = False,
         step_delay_ms: float = 0,
         failure_score: float | None = None,
+        money_budget_usd: float | None = None,
+        token_budget: int | None = None,
+        time_budget_s: float | None = None,
     ) -> None:
         """Check and resolve.
 
@@ -123,6 +151,9 @@ class ExecutionConfig:
             auto_run: See the class.
             step_delay_ms: See the class.
             failure_score: See the class.
+            money_budget_usd: See the class.
+            token_budget: See the class.
+            time_budget_s: See the class.
 
         Raises:
             ConfigError: A value is of the wrong type or out of range.
@@ -147,6 +178,9 @@ class ExecutionConfig:
             auto_run=flag(auto_run, "auto_run"),
             step_delay_ms=delay,
             failure_score=_optional_number(failure_score, "failure_score"),
+            money_budget_usd=_optional_limit(money_budget_usd, "money_budget_usd"),
+            token_budget=_optional_count(token_budget, "token_budget", MAX_TOKENS),
+            time_budget_s=_optional_limit(time_budget_s, "time_budget_s"),
         )
 
     @staticmethod
@@ -199,7 +233,13 @@ class ExecutionConfig:
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""
+        budgets: dict[str, Plain] = {
+            "money_budget_usd": self.money_budget_usd,
+            "token_budget": self.token_budget,
+            "time_budget_s": self.time_budget_s,
+        }
         return {
+            **{name: budget for name, budget in budgets.items() if budget is not None},
             "num_episodes": self.num_episodes,
             "seeds": list(self.seeds),
             "environment_mode": self.environment_mode,
@@ -219,6 +259,15 @@ def _optional_count(value: object, where: str, high: int) -> int | None:
 
 def _optional_number(value: object, where: str) -> float | None:
     return None if value is None else number(value, where, low=-MAX_RETURN, high=MAX_RETURN)
+
+
+def _optional_limit(value: object, where: str) -> float | None:
+    if value is None:
+        return None
+    limit = number(value, where, low=0, high=MAX_RETURN)
+    if not limit:
+        raise ConfigError("must be more than 0", where=where, fix="Leave it out for no limit")
+    return limit
 
 
 def _listed_seeds(seeds: object) -> tuple[int, ...] | int:

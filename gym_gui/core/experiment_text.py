@@ -36,6 +36,12 @@ def _schedule(run: ExecutionConfig, operators: int) -> str:
         parts.append("observations recorded")
     if run.failure_score is not None:
         parts.append(f"a failed episode counts as {run.failure_score:g}")
+    if run.money_budget_usd is not None:
+        parts.append(f"at most ${run.money_budget_usd:,.10g} for calls to models")
+    if run.token_budget is not None:
+        parts.append(f"at most {run.token_budget:,} tokens")
+    if run.time_budget_s is not None:
+        parts.append(f"at most {run.time_budget_s:,.10g} s")
     return ", ".join(parts)
 
 

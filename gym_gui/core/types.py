@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.enums import Loss
+from gym_gui.core.enums import Limit, Loss
 
 AgentID = str
 Mask = NDArray[np.bool_] | NDArray[np.int8]
@@ -118,6 +118,7 @@ class Answer(NamedTuple):
         latency_ms: Milliseconds from the ask to the answer.
         extras: Optional row fields: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``, ``said``.
         loss: With ``failure``, where the worker was lost and its policy may be blameless.
+        limit: With ``failure``, where nothing is broken and a limit was reached.
     """
 
     decision: Decision
@@ -127,6 +128,7 @@ class Answer(NamedTuple):
     latency_ms: float = 0.0
     extras: Mapping[str, Any] | None = None
     loss: Loss | None = None
+    limit: Limit | None = None
 
 
 class StepOutcome(NamedTuple):

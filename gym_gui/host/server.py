@@ -26,11 +26,11 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings, default_concurrency
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.inherited import set_aside
 from gym_gui.core.trust import enforce
 from gym_gui.host.frames import FrameWriter
+from gym_gui.host.orders import plan_of
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.workers.tree import adopt_orphans
@@ -118,7 +118,7 @@ async def _handle(commands: AsyncIterator[pb.Command], outbox: Outbox) -> None:
 def _obey(session: LocalSession, command: pb.Command, body: str | None) -> None:
     """A command that is carried out at once."""
     if body == "episodes":
-        session.play([EpisodePlan(e.index, e.seed, e.seating) for e in command.episodes.episodes])
+        session.play([plan_of(episode) for episode in command.episodes.episodes])
     elif body == "pause":
         session.pause()
     elif body == "resume":
@@ -206,7 +206,7 @@ def _live(launch: pb.Launch) -> LiveSettings | None:
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     render: Any = launch.live.render  # checked by the settings themselves
     first = launch.live.first if launch.live.HasField("first") else None
-    plan = None if first is None else EpisodePlan(first.index, first.seed, first.seating)
+    plan = None if first is None else plan_of(first)
     return LiveSettings(launch.live.fps, render, plan)
 
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from gym_gui.core.execution import Allowance
 from gym_gui.core.legality import problem_with
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
@@ -58,6 +59,19 @@ class SlotInfo:
 
 def _no_config() -> dict[str, Any]:
     return {}
+
+
+@runtime_checkable
+class PaidBackend(Protocol):
+    """A backend whose decisions may cost something."""
+
+    def allow(self, episode: int, allowance: Allowance) -> None:
+        """How much it may take in an episode that begins."""
+        ...
+
+    def left(self, episode: int, allowance: Allowance) -> Allowance:
+        """What is left of an allowance to an episode that is begun again."""
+        ...
 
 
 class PolicyBackend(Protocol):

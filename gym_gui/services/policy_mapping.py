@@ -6,17 +6,18 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.execution import Allowance, EpisodePlan
 from gym_gui.core.protocols import PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorService
-from gym_gui.services.backends import ActorBackend, PolicyBackend, SlotInfo
+from gym_gui.services.backends import ActorBackend, PaidBackend, PolicyBackend, SlotInfo
 from gym_gui.services.builtin_actors import default_actor_service
 
 _AT_ONCE_S = 0.0003
@@ -299,16 +300,36 @@ class PolicyMappingService:
         dropped = {d.id for d in bad}
         return [d for d in decisions if d.id not in dropped]
 
-    def begin_episode(self, episode: int, seats: Mapping[AgentID, tuple[int, AgentID]]) -> None:
+    def begin_episode(
+        self,
+        episode: int,
+        seats: Mapping[AgentID, tuple[int, AgentID]],
+        allowances: Mapping[AgentID, Allowance] | None = None,
+    ) -> None:
         """An episode begins.
 
         Args:
             episode: Its index.
             seats: Policy seed and agent played, by slot.
+            allowances: What slots that pay for their decisions may take, where that is limited.
         """
         self._live[episode] = dict(seats)
+        for slot, allowance in (allowances or {}).items():
+            if isinstance(backend := self._backend(slot), PaidBackend):
+                backend.allow(episode, allowance)
         for slot, (seed, agent) in seats.items():
             self._backend(slot).begin(episode, seed, agent)
+
+    def left(self, plan: EpisodePlan) -> EpisodePlan:
+        """The plan of an episode that is begun again, with what is left to it."""
+        if not plan.allowances:
+            return plan
+        left: dict[AgentID, Allowance] = {}
+        for slot, allowance in plan.allowances.items():
+            backend = self._backend(slot)
+            paid = isinstance(backend, PaidBackend)
+            left[slot] = backend.left(plan.index, allowance) if paid else allowance
+        return replace(plan, allowances=left)
 
     def wants_results(self, agent_id: AgentID) -> bool:
         """Whether :meth:`notify_result` has a listener for this agent."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from gym_gui.core.enums import EpisodeStatus, Loss
+from gym_gui.core.enums import EpisodeStatus, Limit, Loss
 from gym_gui.core.errors import ProtocolError
+from gym_gui.core.execution import Allowance
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
+from gym_gui.core.spending import NOTHING, Course
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
@@ -23,6 +25,9 @@ from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
 """Most questions in one message."""
+_NO_LIMIT = Allowance()
+_NEXT_TO_NOTHING = 1e-12
+"""US dollars; 0 would be no limit."""
 _BATCHES_AHEAD = 2
 """Messages a worker has at once: one it works on, one waiting, so that it is never idle."""
 
@@ -71,6 +76,8 @@ class WorkerSlot:
         self._ends: list[EpisodeSummary] = []
         self._results: list[StepOutcome] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._allowed: dict[int, Allowance] = {}
+        self._paid: dict[int, tuple[str, Course]] = {}
         self._begun: set[int] = set()
         self._tainted: dict[int, str] = {}
         self._with_person: set[int] = set()
@@ -96,8 +103,29 @@ class WorkerSlot:
 
     def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
         """An episode begins; the worker learns it with the first question."""
-        self._starts[episode] = seed, agent_id or self.agent_id
+        agent = agent_id or self.agent_id
+        self._starts[episode] = seed, agent
+        if episode in self._allowed:
+            self._paid[episode] = agent, Course()
         self._begun.add(episode)
+
+    def allow(self, episode: int, allowance: Allowance) -> None:
+        """How much an episode that begins may take; the worker is told with its start."""
+        self._allowed[episode] = allowance
+
+    def left(self, episode: int, allowance: Allowance) -> Allowance:
+        """What is left of an allowance to an episode that is begun again: calls under way count as paid."""
+        paid = self._paid[episode][1].cut_off().paid if episode in self._paid else NOTHING
+        tokens = max(1, allowance.tokens - paid.tokens) if allowance.tokens else 0
+        return Allowance(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
+
+    def on_call(self, call: Mapping[str, Any]) -> None:
+        """The worker has paid for a call."""
+        episode = call.get("episode")
+        if isinstance(episode, int) and episode in self._paid:
+            agent, course = self._paid[episode]
+            if call.get("agent") == agent:
+                self._paid[episode] = agent, course.with_call(call)
 
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over; open questions of it are forgotten."""
@@ -106,6 +134,8 @@ class WorkerSlot:
             self._close(i)
         self._queue = [d for d in self._queue if d.episode != episode]
         self._begun.discard(episode)
+        self._allowed.pop(episode, None)
+        self._paid.pop(episode, None)
         if self._streams is not None:
             self._streams.end(episode)
         self.completed += summary.status == EpisodeStatus.COMPLETED
@@ -189,7 +219,8 @@ class WorkerSlot:
         self._ends.clear()
         if self._starts:
             for episode, (seed, agent) in self._starts.items():
-                work.starts.add(episode=episode, seed=seed, agent=agent)
+                tokens, usd = self._allowed.get(episode, _NO_LIMIT)
+                work.starts.add(episode=episode, seed=seed, agent=agent, tokens=tokens, usd=usd)
             self._starts.clear()
         if batch:
             self._pack_questions(work.questions, batch)
@@ -412,5 +443,6 @@ class WorkerSlot:
 def _problem(decision: Decision, p: pb.Problem) -> Answer:
     extras = {"raw": p.raw} if p.raw else None
     if p.fatal:
-        return Answer(decision, failure=p.reason or "the policy failed", extras=extras)
+        limit = Limit(p.limit) if p.limit in tuple(Limit) else None
+        return Answer(decision, failure=p.reason or "the policy failed", extras=extras, limit=limit)
     return Answer(decision, invalid=p.reason or "unusable reply", extras=extras)

@@ -183,6 +183,8 @@ class _Post:
             worker = self._requests[0].agent_id
             self._events.log(logging.WARNING, "mosaic.workers", f"the worker of {worker}: {exc}")
         else:
+            for slot in self.slots:
+                slot.on_call(call)
             self._events.call(orjson.dumps(call).decode())
             if self._process is not None and self._events.is_behind():
                 self._process.hold(self._events.is_behind)

@@ -53,17 +53,19 @@ class ChessWorker(AsyncWorker):
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
         for start in starts:
             self._seats[slot.index, start.episode] = start.agent_id or slot.agent_id
+            self._slots[slot.index][1].begin(start)
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:
             self._seats.pop((slot.index, end.episode), None)
+            self._slots[slot.index][1].end(end.episode)
 
     async def decide(self, slot: Slot, decision: Decision) -> Any:
         """Go through the dialogue about one move.
 
         Raises:
             NoPositionError: What is shown is no chess.
-            BudgetSpent: The budget holds no further call.
+            LimitReached: A budget or a limit of the episode holds no further call.
             Fatal: The server will answer none.
         """
         settings, caller = self._slots[slot.index]

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from mosaic_llm_worker.budget import estimate_tokens
 from mosaic_llm_worker.caching import MARK, marked
 from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
-from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
+from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
+from mosaic_llm_worker.usage import usage_of, without_reply
 
 _log = logging.getLogger(__name__)
 
@@ -92,8 +92,13 @@ class AnthropicServer:
         return payload | settings.extra_body
 
     def _completion(self, reply: Mapping[str, Any], messages: Sequence[Message], ask: Ask) -> Completion:
+        counts, most = as_object(reply.get("usage")), self._settings.longest_reply
+        parts = {name: count(counts.get(name)) for name in _PROMPT_TOKENS}
+        given = None if parts["input_tokens"] is None else sum(tokens or 0 for tokens in parts.values())
+        made = counts.get("output_tokens")
         if not isinstance(reply.get("content"), list):
-            raise ServerError(f"the reply of {self._settings.url} holds no message", may_retry=True)
+            nothing = usage_of(given, made, messages, ask, "", most)
+            raise without_reply(f"the reply of {self._settings.url} holds no message", nothing)
         blocks = objects(reply["content"])
         text = "".join(plain(b.get("text")) for b in blocks if b.get("type") == "text")
         thinking = "".join(plain(b.get("thinking")) for b in blocks if b.get("type") == "thinking")
@@ -105,21 +110,23 @@ class AnthropicServer:
         finish = plain(reply.get("stop_reason"))
         if ask.form is not None and not ask.tools and calls:
             text, calls = calls[0].arguments_json, ()
-        counts = as_object(reply.get("usage"))
-        given, made = count(counts.get("input_tokens")), count(counts.get("output_tokens"))
-        parts = {name: count(counts.get(name)) or 0 for name in _PROMPT_TOKENS}
+        took = usage_of(given, made, messages, ask, f"{text}{thinking}{_arguments_of(calls)}", most)
         return Completion(
             text=text,
             finish=_ENDS.get(finish, finish),
-            # A budget has to hold with servers that do not count, too.
-            input_tokens=estimate_tokens(messages, ask) if given is None else sum(parts.values()),
-            output_tokens=estimate_tokens([{"content": text + thinking}]) if made is None else made,
+            input_tokens=took.input_tokens,
+            output_tokens=took.output_tokens,
             model=plain(reply.get("model")),
             tool_calls=calls,
             thinking=thinking,
-            cached_tokens=parts["cache_read_input_tokens"],
-            cache_written_tokens=parts["cache_creation_input_tokens"],
+            cached_tokens=0 if took.doubt else parts["cache_read_input_tokens"] or 0,
+            cache_written_tokens=0 if took.doubt else parts["cache_creation_input_tokens"] or 0,
+            doubt=took.doubt,
         )
+
+
+def _arguments_of(calls: Sequence[ToolCall]) -> str:
+    return "".join(call.arguments_json for call in calls)
 
 
 def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

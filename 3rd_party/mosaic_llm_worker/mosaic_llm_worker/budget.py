@@ -5,29 +5,37 @@ from __future__ import annotations
 import asyncio
 import fnmatch
 import math
+import time
 import tomllib
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.images import picture
 from mosaic_llm_worker.servers import Ask, Message
-from mosaic_worker.worker import PolicyFailed
+from mosaic_worker.worker import LimitReached
 
 PRICES: Final = Path(__file__).with_name("prices.toml")
-_MORE: Final = "give more of it, or lower max_tokens"
 _MILLION: Final = 1_000_000
+_ROUNDING: Final = 1e-9
+"""US dollars by which sums may miss."""
 _BYTES_A_TOKEN: Final = 4.0
 _TOKENS_A_MESSAGE: Final = 4
+_AROUND_A_MESSAGE: Final = 16
+_AROUND_A_PROMPT: Final = 64
+_PICTURE_AT_MOST: Final = 32
+"""Times what a picture is estimated at: the dearest model counts it so (gpt-4o-mini)."""
 _PIXELS_A_TOKEN: Final = 750
 """Anthropic's documented rule; other services count pictures in tiles, which comes to about as much."""
 
 
-class BudgetSpent(PolicyFailed):
-    """The next call could pass the budget; the message has the figures."""
+class BudgetSpent(LimitReached):
+    """The next call could pass a budget that more episodes share; the message has the figures."""
+
+    own = False
 
 
 class Price(NamedTuple):
@@ -96,22 +104,41 @@ def dearest(provider: str, models: Sequence[str]) -> Price | None:
 
 def estimate_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
     """About how many tokens a prompt has: four bytes each, which holds for English within a fifth."""
-    size, count = 0, 0
+    size, _ = prompt_bytes(messages, ask)
+    pictures = sum(_picture_tokens(part) for part in _parts(messages))
+    return _TOKENS_A_MESSAGE * len(messages) + pictures + round(size / _BYTES_A_TOKEN)
+
+
+def most_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
+    """More tokens than a prompt can have: one for each byte, and what servers put around messages."""
+    size, _ = prompt_bytes(messages, ask)
+    pictures = sum(_picture_tokens(part) for part in _parts(messages))
+    return _AROUND_A_PROMPT + _AROUND_A_MESSAGE * len(messages) + _PICTURE_AT_MOST * pictures + size
+
+
+def prompt_bytes(messages: Sequence[Message], ask: Ask | None = None) -> tuple[int, int]:
+    """Bytes of a prompt's words, and how many pictures it has."""
+    size, pictures = 0, 0
     for message in messages:
-        count += _TOKENS_A_MESSAGE
         content = message.get("content") or ""
         if isinstance(content, str):
             size += len(content.encode("utf-8", "replace"))
-        else:
-            for part in content:
-                size += len(str(part.get("text", "")).encode("utf-8", "replace"))
-                count += _picture_tokens(part)
         if message.get("tool_calls"):
             size += len(str(message["tool_calls"]))
+    for part in _parts(messages):
+        size += len(str(part.get("text", "")).encode("utf-8", "replace"))
+        pictures += picture(part) is not None
     if ask is not None:
         size += sum(len(t.name) + len(t.description) + len(str(t.schema)) for t in ask.tools)
         size += len(str(ask.form)) if ask.form is not None else 0
-    return count + round(size / _BYTES_A_TOKEN)
+    return size, pictures
+
+
+def _parts(messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
+    for message in messages:
+        content = message.get("content")
+        if content and not isinstance(content, str):
+            yield from content
 
 
 def _picture_tokens(part: Mapping[str, Any]) -> int:
@@ -119,112 +146,217 @@ def _picture_tokens(part: Mapping[str, Any]) -> int:
     return 0 if seen is None else -(-seen.width * seen.height // _PIXELS_A_TOKEN)
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a slot's calls have cost so far.
+class Most(NamedTuple):
+    """What a request can cost at most.
 
     Attributes:
-        calls: Calls that were answered.
+        tokens: In and out together.
+        usd: US dollars; ``None`` where the price is not known.
+    """
+
+    tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a request has cost.
+
+    Attributes:
+        input_tokens: Tokens of its prompt.
+        output_tokens: Tokens of its reply.
+        usd: Its price in US dollars; ``None``: not known.
+        unsure: Where nobody knows whether it was paid for: what it may have cost; the rest is 0 then.
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+    unsure: Most | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What requests have cost so far.
+
+    Attributes:
+        calls: Those that were answered.
         input_tokens: Tokens of their prompts.
         output_tokens: Tokens of their replies.
         usd: Their price in US dollars; ``None`` once one of unknown price was made.
+        unsure: Those of which nobody knows whether they were paid for: they ran out of time, broke off, or
+            brought what cannot be read.
+        unsure_tokens: Tokens that these can have taken at most.
+        unsure_usd: Their price, likewise.
     """
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = 0.0
+    unsure: int = 0
+    unsure_tokens: int = 0
+    unsure_usd: float | None = 0.0
 
     @property
     def tokens(self) -> int:
-        """In and out together."""
+        """In and out together, as counted."""
         return self.input_tokens + self.output_tokens
 
-    def plus(self, input_tokens: int, output_tokens: int, usd: float | None) -> Spent:
-        """With one call more."""
-        total = None if usd is None or self.usd is None else self.usd + usd
-        return Spent(
-            self.calls + 1, self.input_tokens + input_tokens, self.output_tokens + output_tokens, total
+    @property
+    def most_tokens(self) -> int:
+        """In and out together, with what is unsure."""
+        return self.tokens + self.unsure_tokens
+
+    @property
+    def most_usd(self) -> float:
+        """The price as far as it is known, with what is unsure."""
+        return (self.usd or 0.0) + (self.unsure_usd or 0.0)
+
+    def plus(self, bill: Bill) -> Spent:
+        """With one request more."""
+        if bill.unsure is not None:
+            return replace(
+                self,
+                unsure=self.unsure + 1,
+                unsure_tokens=self.unsure_tokens + bill.unsure.tokens,
+                unsure_usd=_sum(self.unsure_usd, bill.unsure.usd),
+            )
+        return replace(
+            self,
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens + bill.input_tokens,
+            output_tokens=self.output_tokens + bill.output_tokens,
+            usd=_sum(self.usd, bill.usd),
         )
 
 
-class _Most(NamedTuple):
-    """What a call can cost at most."""
+def _sum(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a + b
 
-    tokens: int
-    usd: float
+
+class Purse:
+    """Tokens and money from which requests are paid.
+
+    Args:
+        whose: What it is for, in a sentence (``the slot``).
+        more: What can be done when it is empty.
+        tokens: Tokens, in and out together; 0 for no limit.
+        usd: US dollars; 0 for no limit.
+        own: Whether it is the limit of one episode that a person has set (:class:`LimitReached`).
+    """
+
+    def __init__(self, whose: str, more: str, tokens: int, usd: float, *, own: bool = False) -> None:
+        self._whose, self._more, self._tokens, self._usd, self._own = whose, more, tokens, usd, own
+        self.open: list[Most] = []
+        self.spent = Spent()
+
+    def refusal(self, most: Most) -> LimitReached | None:
+        """Why a request has no room now; ``None`` where it has."""
+        spent = self.spent
+        tokens = spent.most_tokens + sum(o.tokens for o in self.open) + most.tokens
+        if self._tokens and tokens > self._tokens:
+            return self._refusal(
+                "token", f"{spent.most_tokens:,} of {self._tokens:,} tokens", f"need {most.tokens:,}"
+            )
+        usd = spent.most_usd + sum(o.usd or 0.0 for o in self.open) + (most.usd or 0.0)
+        if self._usd and usd > self._usd + _ROUNDING:
+            return self._refusal(
+                "money", f"${spent.most_usd:.4f} of ${self._usd:.4f}", f"cost ${most.usd or 0.0:.4f}"
+            )
+        return None
+
+    def _refusal(self, what: str, used: str, needs: str) -> LimitReached:
+        spent = self.spent
+        unsure = f", and {spent.unsure:,} that may have been paid for" if spent.unsure else ""
+        calls = f"in {spent.calls:,} calls{unsure}"
+        text = (
+            f"the {what} budget of {self._whose} is used up: {used} {calls}, "
+            f"and the next call may {needs}; {self._more}"
+        )
+        return LimitReached(text) if self._own else BudgetSpent(text)
 
 
 class Budget:
-    """Lets a call begin only if the budget holds even when all that are under way cost their most.
+    """Lets a request begin only if all budgets hold even when all that are under way cost their most.
 
     Args:
-        tokens: Tokens, in and out together; 0 for no limit.
-        usd: US dollars; 0 for no limit.
-        price: What the model costs; needed where ``usd`` is limited.
-        caching: Whether the server is asked to keep what it reads, which may cost more.
+        tokens: Tokens of all calls, in and out together; 0 for no limit.
+        usd: US dollars, likewise.
+        episode: The same for each episode, and the seconds that one may take.
     """
 
-    def __init__(self, tokens: int, usd: float, price: Price | None, *, caching: bool = False) -> None:
-        self._tokens, self._usd, self._price, self._caching = tokens, usd, price, caching
-        self._open: list[_Most] = []
+    def __init__(self, tokens: int, usd: float, episode: tuple[int, float, float] = (0, 0.0, 0.0)) -> None:
+        self._whole = Purse("the slot", "give more of it, or lower max_tokens", tokens, usd)
+        self._limit = episode
+        self._episodes: dict[int, list[Purse]] = {}
+        self._ends: dict[int, float] = {}
         self._waiting: set[asyncio.Event] = set()
-        self.spent = Spent()
+
+    @property
+    def spent(self) -> Spent:
+        """What was paid so far."""
+        return self._whole.spent
+
+    def begin(self, episode: int, tokens: int = 0, usd: float = 0.0) -> None:
+        """An episode begins.
+
+        Args:
+            episode: Its number.
+            tokens: What the run's budgets leave to it; 0 for no limit.
+            usd: The same in US dollars.
+        """
+        most_tokens, most_usd, seconds = self._limit
+        purses: list[Purse] = []
+        if most_tokens or most_usd:
+            more = "episode_token_limit and episode_cost_limit_usd say how much one may take"
+            purses.append(Purse("the episode", more, most_tokens, most_usd, own=True))
+        if tokens or usd:
+            purses.append(Purse("the run", "of which the episode has this share", tokens, usd))
+        if purses:
+            self._episodes[episode] = purses
+        if seconds:
+            self._ends[episode] = time.monotonic() + seconds
+
+    def end(self, episode: int) -> None:
+        """An episode is over."""
+        self._episodes.pop(episode, None)
+        self._ends.pop(episode, None)
 
     @asynccontextmanager
-    async def room(self, input_tokens: int, output_tokens: int, until: float) -> AsyncGenerator[bool]:
-        """Room for one call; waits for others that are under way where it may be theirs.
-
-        Yields:
-            Whether there is room; not, where the others were still under way at ``until`` (the loop's time).
+    async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
+        """Room for one request; waits for others that are under way where it may be theirs.
 
         Raises:
             BudgetSpent: There is none, whatever the others turn out to cost.
+            LimitReached: The episode has taken as much as a person allows it.
         """
-        if not self._tokens and not self._usd:
-            yield True
-            return
-        usd = self._price.at_most(input_tokens, output_tokens, caching=self._caching) if self._price else 0.0
-        most = _Most(input_tokens + output_tokens, usd)
-        if not await self._enter(most, until):
-            yield False
-            return
+        if time.monotonic() > self._ends.get(episode, math.inf):
+            raise LimitReached(f"the episode has taken its {self._limit[2]:g} s (episode_time_limit_s)")
+        purses = [*self._episodes.get(episode, ()), self._whole]
+        await self._enter(purses, most)
         try:
-            yield True
+            yield
         finally:
-            self._open.remove(most)
+            for purse in purses:
+                purse.open.remove(most)
             for waiting in self._waiting:
                 waiting.set()
 
-    async def _enter(self, most: _Most, until: float) -> bool:
-        while over := self._over(most):
-            if not self._open:
-                raise BudgetSpent(over)
+    async def _enter(self, purses: Sequence[Purse], most: Most) -> None:
+        while found := next(((p, why) for p in purses if (why := p.refusal(most))), None):
+            if not found[0].open:
+                raise found[1]
             changed = asyncio.Event()
             self._waiting.add(changed)
             try:
-                async with asyncio.timeout_at(until if until < math.inf else None):
-                    await changed.wait()
-            except TimeoutError:
-                return False
+                await changed.wait()
             finally:
                 self._waiting.discard(changed)
-        self._open.append(most)
-        return True
+        for purse in purses:
+            purse.open.append(most)
 
-    def _over(self, most: _Most) -> str:
-        """Why a call has no room now; empty where it has."""
-        spent = self.spent
-        tokens = spent.tokens + sum(o.tokens for o in self._open) + most.tokens
-        if self._tokens and tokens > self._tokens:
-            used = f"{spent.tokens:,} of {self._tokens:,} tokens in {spent.calls:,} calls"
-            return f"the token budget is used up: {used}, and the next call may need {most.tokens:,}; {_MORE}"
-        usd = (spent.usd or 0.0) + sum(o.usd for o in self._open) + most.usd
-        if self._usd and usd > self._usd:
-            used = f"${spent.usd or 0.0:.4f} of ${self._usd:.4f} in {spent.calls:,} calls"
-            return f"the money budget is used up: {used}, and the next call may cost ${most.usd:.4f}; {_MORE}"
-        return ""
-
-    def settle(self, input_tokens: int, output_tokens: int, usd: float | None) -> None:
-        """What a call has really cost; to be said within its :meth:`room`."""
-        self.spent = self.spent.plus(input_tokens, output_tokens, usd)
+    def settle(self, episode: int, bill: Bill) -> None:
+        """What a request has really cost; to be said within its :meth:`room`."""
+        for purse in (*self._episodes.get(episode, ()), self._whole):
+            purse.spent = purse.spent.plus(bill)

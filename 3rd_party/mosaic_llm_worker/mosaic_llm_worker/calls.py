@@ -11,7 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mosaic_llm_worker.budget import Budget, BudgetSpent, Price, Spent, dearest, estimate_tokens, price_of
+from mosaic_llm_worker.budget import (
+    Bill,
+    Budget,
+    BudgetSpent,
+    Most,
+    Price,
+    Spent,
+    dearest,
+    estimate_tokens,
+    most_tokens,
+    price_of,
+)
 from mosaic_llm_worker.cassette import (
     Cassette,
     Mismatch,
@@ -24,9 +35,18 @@ from mosaic_llm_worker.pace import Pace
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, open_server
 from mosaic_worker.rng import bits_of
-from mosaic_worker.worker import LoadError, PolicyFailed, Slot
+from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
 
-__all__ = ["BudgetSpent", "Caller", "DryRun", "Fatal", "Spent", "Unanswered", "wanted_by"]
+__all__ = [
+    "BudgetSpent",
+    "Caller",
+    "DryRun",
+    "Fatal",
+    "LimitReached",
+    "Spent",
+    "Unanswered",
+    "wanted_by",
+]
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +58,9 @@ _LONGEST_REPLY: Final = 100_000
 """Characters; with a larger max_tokens, more."""
 _CHARACTERS_A_TOKEN: Final = 40
 _KEPT_OF_TOO_LONG: Final = 2_000
+_NOTHING: Final = Most(0, 0.0)
+_FAR_OFF: Final = 100
+"""Times the price by its tokens that a call does not cost, nor so small a part of it."""
 
 
 class Unanswered(Exception):
@@ -82,7 +105,9 @@ class _Course:
     error: str = ""
     fatal: bool = False
     reply: Completion | None = None
-    usd: float | None = None
+    spent: Spent = field(default_factory=Spent)
+    most: Most = _NOTHING
+    waits_for: str = ""
     model: str = ""
     tried: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
 
@@ -115,12 +140,10 @@ class Caller:
         if server is None and settings.asks_server:
             _check(settings, key, self._price)
             self._servers = {model: _opened(settings, model, key) for model in settings.models}
-        self._budget = Budget(
-            settings.token_budget,
-            settings.money_budget_usd,
-            self._price,
-            caching=settings.prompt_caching,
-        )
+        each = settings.episode_token_limit, settings.episode_cost_limit_usd, settings.episode_time_limit_s
+        self._budget = Budget(settings.token_budget, settings.money_budget_usd, each)
+        self._more_than_bytes = 1.0
+        self._doubted = False
         self._pace = Pace(settings.requests_per_minute)
         self._fatal = ""
         self._missing: dict[str, str] = {}
@@ -133,12 +156,24 @@ class Caller:
         """What the calls have cost so far; replayed ones cost nothing and are not counted."""
         return self._budget.spent
 
+    def begin(self, start: EpisodeStart) -> None:
+        """An episode begins."""
+        if start.usd and self._price is None and self._settings.asks_server:
+            self._fatal = (
+                f"the run's money budget cannot be kept: {self._settings.model_id!r} has no known price"
+            )
+        self._budget.begin(start.episode, start.tokens, start.usd)
+
+    def end(self, episode: int) -> None:
+        """An episode is over."""
+        self._budget.end(episode)
+
     async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
         """Ask the model once, as often as it takes.
 
         Raises:
             Unanswered: There is no usable reply in time.
-            BudgetSpent: The call could pass the budget.
+            LimitReached: The call could pass a budget or a limit of the episode.
             Fatal: No call of this slot can succeed.
             DryRun: No model is asked.
         """
@@ -149,13 +184,7 @@ class Caller:
             return self._replay(self._cassette, place, messages)
         if self._fatal:
             raise Fatal(self._fatal)
-        most = estimate_tokens(messages, ask), self._settings.longest_reply
-        async with self._budget.room(*most, place.until) as there_is:
-            if not there_is:
-                raise Unanswered(
-                    _too_late("other calls might have used up the budget and were not over by then")
-                )
-            return await self._recorded(place, messages, ask)
+        return await self._recorded(place, messages, ask)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -165,21 +194,29 @@ class Caller:
 
     async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
         course = _Course(error="given up: nobody waited for the answer any more")
+        course.most = self._most(messages, ask)
+        sent = True
         try:
             try:
                 async with asyncio.timeout_at(place.until if place.until < math.inf else None):
                     reply = await self._insist(place, messages, ask, course)
             except TimeoutError:
-                raise Unanswered(_too_late(f"the server at {self._settings.url} is still at it")) from None
-            self._settle(course, reply)
+                still = course.waits_for or f"the server at {self._settings.url} is still at it"
+                raise Unanswered(_too_late(still)) from None
+            course.reply = reply
             reply = _of_sane_length(reply, self._settings.longest_reply)
             course.error = ""
             return reply
         except (Unanswered, Fatal) as error:
             course.error, course.fatal = str(error), isinstance(error, Fatal)
             raise
+        except LimitReached as error:
+            course.error = str(error)
+            sent = course.spent != Spent()  # what was never sent is no call
+            raise
         finally:
-            self._write(place, messages, course)
+            if sent:
+                self._write(place, messages, course)
 
     async def _insist(
         self, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
@@ -211,7 +248,7 @@ class Caller:
                 raise Unanswered(_too_late("the limit of requests a minute leaves no time before then"))
             begun = loop.time()
             try:
-                return await self._once(model, messages, ask)
+                return await self._paid(model, place, messages, ask, course)
             except ServerError as error:
                 failed = error
             finally:
@@ -232,6 +269,28 @@ class Caller:
             await asyncio.sleep(wait)
         raise AssertionError("count() does not end")
 
+    async def _paid(
+        self, model: str, place: Place, messages: Sequence[Message], ask: Ask, course: _Course
+    ) -> Completion:
+        """Send the request once, when there is room for it, and count what it took."""
+        course.waits_for = "other calls might have used up the budget and were not over by then"
+        async with self._budget.room(place.episode, course.most):
+            course.waits_for = ""
+            bill: Bill | None = Bill(unsure=course.most)  # also where nobody waits for it to its end
+            try:
+                reply = await self._once(model, messages, ask)
+                bill = self._bill(model, reply, course.most)
+                return reply
+            except ServerError as error:
+                bill = Bill(unsure=course.most) if error.unsure else None
+                if error.used is not None:
+                    bill = self._bill(model, error.used, course.most)
+                raise
+            finally:
+                if bill is not None:
+                    course.spent = course.spent.plus(bill)
+                    self._budget.settle(place.episode, bill)
+
     async def _once(self, model: str, messages: Sequence[Message], ask: Ask) -> Completion:
         limit = self._settings.timeout_s
         try:
@@ -239,18 +298,30 @@ class Caller:
                 return await self._servers[model].chat(messages, ask)
         except TimeoutError:
             reason = f"the server at {self._settings.url} did not answer within {limit:g} s"
-            raise ServerError(reason, may_retry=True, kind="timeout") from None
+            raise ServerError(reason, may_retry=True, kind="timeout", unsure=True) from None
 
-    def _settle(self, course: _Course, reply: Completion) -> None:
+    def _most(self, messages: Sequence[Message], ask: Ask) -> Most:
+        """What a request can cost at most: a token for every byte, and the longest reply."""
+        tokens, made = most_tokens(messages, ask), self._settings.longest_reply
+        tokens = math.ceil(tokens * self._more_than_bytes)
+        price, caching = self._price, self._settings.prompt_caching
+        return Most(tokens + made, None if price is None else price.at_most(tokens, made, caching=caching))
+
+    def _bill(self, model: str, reply: Completion, most: Most) -> Bill:
+        tokens = most.tokens - self._settings.longest_reply
+        if reply.input_tokens > tokens:  # the server adds words of its own, or counts pictures otherwise
+            self._more_than_bytes *= reply.input_tokens / tokens
+        if reply.doubt and not self._doubted:
+            self._doubted = True
+            _log.warning("%s: %s", model or self._settings.url, reply.doubt)
         client = self._settings.client_name
-        price = price_of(client, course.model) or price_of(client, reply.model)
-        usd = reply.usd
-        if usd is None and price is not None:
+        price = price_of(client, model) or price_of(client, reply.model)
+        usd = None
+        if price is not None:
             usd = price.of(
                 reply.input_tokens, reply.output_tokens, reply.cached_tokens, reply.cache_written_tokens
             )
-        course.reply, course.usd = reply, usd
-        self._budget.settle(reply.input_tokens, reply.output_tokens, usd)
+        return Bill(reply.input_tokens, reply.output_tokens, _believed(reply.usd, usd))
 
     # -- records ---------------------------------------------------------------------------
 
@@ -281,8 +352,8 @@ class Caller:
         )
 
     def _write(self, place: Place, messages: Sequence[Message], course: _Course) -> None:
-        reply = course.reply or Completion("", "")
-        record = {
+        reply, spent = course.reply or Completion("", ""), course.spent
+        record: dict[str, Any] = {
             **as_record(place),
             "provider": self._settings.client_name,
             "model": self._settings.model_id or reply.model,
@@ -296,13 +367,23 @@ class Caller:
             record |= _words(messages, reply, course.error)
         record |= {
             "finish": reply.finish,
-            "tokens": kept_tokens(reply),
-            "usd": course.usd,
+            # What tries before it took is in it.
+            "tokens": kept_tokens(reply) | {"input": spent.input_tokens, "output": spent.output_tokens},
+            "usd": spent.usd if spent.calls else None,
             "latency_ms": course.latency_ms,
             "error": course.error,
             "retries": course.retries,
             "replayed": False,
+            "most": course.most._asdict(),
         }
+        if spent.unsure:
+            record["unsure"] = {
+                "requests": spent.unsure,
+                "tokens": spent.unsure_tokens,
+                "usd": spent.unsure_usd,
+            }
+        if reply.doubt:
+            record["estimated"] = reply.doubt
         if course.fatal:
             record["fatal"] = True
         self._record(record)
@@ -340,12 +421,16 @@ def _check(settings: ServerSettings, key: str, price: Price | None) -> None:
         )
     if client in NEEDS_KEY and not settings.model_id:
         raise LoadError(f"{client} has many models: set model_id to the name of one")
-    if settings.money_budget_usd and price is None:
-        unknown = next(model for model in settings.models if price_of(client, model) is None)
-        raise LoadError(
-            f"money_budget_usd cannot be kept: prices.toml has no price for {client} model "
-            f"{unknown!r}; add a line there or set token_budget instead"
-        )
+    for name, tokens in (
+        ("money_budget_usd", "token_budget"),
+        ("episode_cost_limit_usd", "episode_token_limit"),
+    ):
+        if getattr(settings, name) and price is None:
+            unknown = next(model for model in settings.models if price_of(client, model) is None)
+            raise LoadError(
+                f"{name} cannot be kept: prices.toml has no price for {client} model "
+                f"{unknown!r}; add a line there or set {tokens} instead"
+            )
 
 
 def _opened(settings: ServerSettings, model: str, key: str) -> ChatServer:
@@ -363,6 +448,13 @@ def _of_sane_length(reply: Completion, max_tokens: int) -> Completion:
             f"the reply has {size:,} characters, far more than max_tokens ({max_tokens:,}) allows"
         )
     return reply
+
+
+def _believed(said: float | None, priced: float | None) -> float | None:
+    """What the server says that a call has cost; what the tokens cost where that cannot be."""
+    if said is None or (priced and not priced / _FAR_OFF < said < priced * _FAR_OFF):
+        return priced
+    return said
 
 
 def _wait(failed: ServerError, number: int, seed: int, place: Place) -> float:

@@ -68,6 +68,7 @@ def completion_of(record: Mapping[str, Any]) -> Completion:
         cached_tokens=int(tokens.get("cached") or 0),
         cache_written_tokens=int(tokens.get("cache_written") or 0),
         reasoning_tokens=int(tokens.get("reasoning") or 0),
+        doubt=str(record.get("estimated") or ""),
     )
 
 

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from mosaic_llm_worker.budget import estimate_tokens
 from mosaic_llm_worker.caching import marked
 from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
-from mosaic_llm_worker.servers import Ask, Completion, Message, ServerError, ToolCall
+from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
+from mosaic_llm_worker.usage import Usage, usage_of, without_reply
 
 _log = logging.getLogger(__name__)
 
@@ -154,33 +154,40 @@ class OpenAIServer:
         choices = objects(reply.get("choices"))
         choice = choices[0] if choices else dict[str, Any]()
         said = as_object(choice.get("message"))
+        counts = as_object(reply.get("usage"))
+
+        def usage(words: str) -> Usage:
+            counted = counts.get("prompt_tokens"), counts.get("completion_tokens")
+            return usage_of(*counted, messages, ask, words, self._settings.longest_reply)
+
         if choice.get("error"):
-            raise ServerError(f"the server at {self._settings.url} failed within its reply", may_retry=True)
+            raise without_reply(f"the server at {self._settings.url} failed within its reply", usage(""))
         if not said:
-            raise ServerError(f"the reply of {self._settings.url} holds no message", may_retry=True)
+            raise without_reply(f"the reply of {self._settings.url} holds no message", usage(""))
         text = _text(said.get("content")) or plain(said.get("refusal"))
         calls = _calls(said.get("tool_calls"))
         if ask.form is not None and not ask.tools and calls:
             text, calls = calls[0].arguments_json, ()
         thinking = next((plain(said[name]) for name in _THOUGHTS if isinstance(said.get(name), str)), "")
-        counts = as_object(reply.get("usage"))
-        given, made = count(counts.get("prompt_tokens")), count(counts.get("completion_tokens"))
+        took = usage(text + thinking + "".join(call.arguments_json for call in calls))
+        given = 0 if took.doubt else took.input_tokens
+        made = 0 if took.doubt else took.output_tokens
         kept = as_object(counts.get("prompt_tokens_details"))
         thought = as_object(counts.get("completion_tokens_details"))
-        cached = _part(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given or 0)
+        cached = _part(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given)
         return Completion(
             text=text,
             finish=plain(choice.get("finish_reason")),
-            # A budget has to hold with servers that do not count, too.
-            input_tokens=estimate_tokens(messages, ask) if given is None else given,
-            output_tokens=estimate_tokens([{"content": text + thinking}]) if made is None else made,
+            input_tokens=took.input_tokens,
+            output_tokens=took.output_tokens,
             model=plain(reply.get("model")),
             tool_calls=calls,
             thinking=thinking,
             usd=_cost(counts.get("cost")) if self._settings.client_name == "openrouter" else None,
             cached_tokens=cached,
-            cache_written_tokens=_part(kept.get("cache_write_tokens"), (given or 0) - cached),
-            reasoning_tokens=_part(thought.get("reasoning_tokens"), made or 0),
+            cache_written_tokens=_part(kept.get("cache_write_tokens"), given - cached),
+            reasoning_tokens=_part(thought.get("reasoning_tokens"), made),
+            doubt=took.doubt,
         )
 
 

@@ -86,11 +86,13 @@ class Player:
 
     def reset(self, start: EpisodeStart) -> None:
         """An episode begins."""
+        self.caller.begin(start)
         self._episodes[start.episode] = self._fresh(start.agent_id or self.slot.agent_id)
 
     def forget(self, end: EpisodeEnd) -> None:
         """An episode is over."""
         self._episodes.pop(end.episode, None)
+        self.caller.end(end.episode)
 
     def learn(self, results: StepResults) -> None:
         """What earlier actions led to."""
@@ -120,7 +122,7 @@ class Player:
         """Ask the model for one decision.
 
         Raises:
-            BudgetSpent: The budget holds no further call.
+            LimitReached: A budget or a limit of the episode holds no further call.
             Fatal: The server will answer none.
         """
         memory = self._memory(decision.episode)

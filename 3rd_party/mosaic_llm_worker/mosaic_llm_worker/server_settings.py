@@ -134,10 +134,32 @@ class ServerSettings(BaseModel):
         description="How often a request is sent again when the server is busy or does not answer.",
     )
     token_budget: int = Field(
-        0, ge=0, title="Token budget", description="Tokens of this slot, in and out together; 0: no limit."
+        0,
+        ge=0,
+        title="Token budget",
+        description="Tokens of this slot, in and out together, in the whole run; 0: no limit.",
     )
     money_budget_usd: float = Field(
-        0.0, ge=0, title="Money budget", description="US dollars of this slot; 0: no limit."
+        0.0, ge=0, title="Money budget", description="US dollars of this slot in the whole run; 0: no limit."
+    )
+    episode_token_limit: int = Field(
+        0,
+        ge=0,
+        title="Tokens an episode",
+        description="Tokens of this slot in one episode, which ends there, truncated; 0: no limit.",
+    )
+    episode_cost_limit_usd: float = Field(
+        0.0,
+        ge=0,
+        title="Cost of an episode",
+        description="US dollars of this slot in one episode, which ends there, truncated; 0: no limit.",
+    )
+    episode_time_limit_s: float = Field(
+        0.0,
+        ge=0,
+        title="Time of an episode",
+        description="Seconds after which the slot makes no further call and the episode ends, truncated; "
+        "0: no limit.",
     )
     cassette: Literal["record", "replay", "off"] = Field(
         "record",

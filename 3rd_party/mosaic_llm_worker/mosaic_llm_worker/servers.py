@@ -114,6 +114,7 @@ class Completion:
         cached_tokens: Tokens of the prompt that the server had kept.
         cache_written_tokens: Tokens of the prompt that it keeps from now on, where it counts them.
         reasoning_tokens: Tokens of the reply that were thoughts, where the server counts them.
+        doubt: Why the tokens are estimated; empty where they are as the server counted them.
     """
 
     text: str
@@ -127,6 +128,7 @@ class Completion:
     cached_tokens: int = 0
     cache_written_tokens: int = 0
     reasoning_tokens: int = 0
+    doubt: str = ""
 
 
 class ServerError(Exception):
@@ -138,6 +140,8 @@ class ServerError(Exception):
         may_retry: The same request may succeed later.
         fatal: No request of this slot can succeed (the key is refused, the model does not exist).
         kind: What kind of failure it is, where another model may be asked after it; else empty.
+        unsure: The server may have worked on it, and nobody knows what is to be paid for that.
+        used: What it took nevertheless, where the server says so; it has no words.
     """
 
     def __init__(
@@ -148,11 +152,14 @@ class ServerError(Exception):
         may_retry: bool = False,
         fatal: bool = False,
         kind: Failure | Literal[""] = "",
+        unsure: bool = False,
+        used: Completion | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason, self.retry_after = reason, retry_after
         self.may_retry, self.fatal = may_retry, fatal
         self.kind = kind or ("failed" if may_retry else "" if fatal else "refused")
+        self.unsure, self.used = unsure, used
 
 
 class ChatServer(Protocol):

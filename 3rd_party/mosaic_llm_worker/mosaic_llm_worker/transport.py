@@ -28,6 +28,8 @@ _CONNECTIONS: Final = 64
 _AT_HOME: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LATER: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say: later."""
+_WHILE_AT_IT: Final = frozenset({408, 502, 504, 524})
+"""Statuses that say: somebody on the way has waited long enough. The model may have answered meanwhile."""
 _UNPAID: Final = ("insufficient_quota", "insufficient credits", "credit balance", "billing")
 _NO_MODEL: Final = re.compile(
     r"model_not_found|\bmodel\b.*(not found|does(n't| not) exist|not a valid)"
@@ -129,21 +131,26 @@ class Transport:
         try:
             async with self._open().stream(method, url, content=content, headers=headers) as response:
                 body = await self._body(response)
-        except httpx2.TimeoutException:
+        except httpx2.TimeoutException as error:
             raise ServerError(
                 f"the server at {self._url} did not answer within {self._timeout_s:g} s",
                 may_retry=True,
                 kind="timeout",
+                unsure=not isinstance(error, (httpx2.ConnectTimeout, httpx2.PoolTimeout)),
             ) from None
         except httpx2.ConnectError as error:
             raise self._unreachable(error) from None
         except httpx2.DecodingError:
             raise ServerError(
-                f"the reply of {self._url} is packed in a way that cannot be read", may_retry=True
+                f"the reply of {self._url} is packed in a way that cannot be read",
+                may_retry=True,
+                unsure=True,
             ) from None
         except httpx2.TransportError as error:
             what = self._clean(str(error)) or type(error).__name__
-            raise ServerError(f"the server at {self._url} broke off: {what}", may_retry=True) from None
+            raise ServerError(
+                f"the server at {self._url} broke off: {what}", may_retry=True, unsure=True
+            ) from None
         except httpx2.InvalidURL:
             raise ServerError(f"{self._url!r} is no address: check base_url", fatal=True) from None
         return self._read(response, body)
@@ -154,7 +161,9 @@ class Transport:
             parts.append(part)
             size += len(part)
             if size > _LARGEST:
-                raise ServerError(f"the reply of {self._url} is larger than {_LARGEST // 2**20} MB")
+                raise ServerError(
+                    f"the reply of {self._url} is larger than {_LARGEST // 2**20} MB", unsure=True
+                )
         return b"".join(parts)
 
     def _unreachable(self, error: httpx2.ConnectError) -> ServerError:
@@ -183,6 +192,7 @@ class Transport:
             raise ServerError(
                 f"the reply of {self._url} is no JSON object ({self._clean(kind)[:80]}): {start!r}",
                 may_retry=True,
+                unsure=True,
             )
         if found.get("error"):
             # OpenRouter says so of what its own provider refuses.
@@ -214,6 +224,7 @@ class Transport:
                 retry_after=retry_after(headers),
                 may_retry=True,
                 kind="busy" if busy else "failed",
+                unsure=status in _WHILE_AT_IT,
             )
         if _NO_MODEL.search(everything):
             return Refused(

@@ -23,6 +23,7 @@ from mosaic_worker.worker import (
     EpisodeEnd,
     EpisodeStart,
     Invalid,
+    LimitReached,
     LoadError,
     PolicyFailed,
     Seat,
@@ -221,7 +222,10 @@ class Runtime:
             ends = [EpisodeEnd(e.episode, e.total_reward, e.steps, e.status) for e in work.ends]
             (decider.end if decider else worker.on_episode_end)(slot, ends)
         if work.starts:
-            starts = [EpisodeStart(s.episode, s.seed, s.agent or slot.agent_id) for s in work.starts]
+            starts = [
+                EpisodeStart(s.episode, s.seed, s.agent or slot.agent_id, s.tokens, s.usd)
+                for s in work.starts
+            ]
             (decider.reset if decider else worker.reset)(slot, starts)
         if work.HasField("questions"):
             batch = _batch(slot, sees, work.questions)
@@ -325,7 +329,8 @@ def _answer(worker: Worker, batch: Batch, codec: Codec, failures: FailureLog) ->
 
 def _broken(batch: Batch, exc: Exception) -> pb.Replies:
     reason = str(exc) if isinstance(exc, PolicyFailed) else described(exc)
-    problem = pb.Problem(id=batch.ids[0], reason=reason, fatal=True)
+    limit = ("episode" if exc.own else "run") if isinstance(exc, LimitReached) else ""
+    problem = pb.Problem(id=batch.ids[0], reason=reason, fatal=True, limit=limit)
     return pb.Replies(slot=batch.slot.index, problems=[problem])
 
 

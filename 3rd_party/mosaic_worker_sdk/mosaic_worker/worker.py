@@ -90,11 +90,16 @@ class EpisodeStart(NamedTuple):
         seed: 64-bit policy seed of (episode, agent). All randomness derives from it.
         agent_id: The agent that the slot plays in this episode: its own, unless seats are
             swapped. A policy that cares which side it is on goes by this.
+        tokens: What the run's budgets leave to the slot in this episode; 0 for no limit. A worker that
+            pays for its decisions raises :class:`LimitReached` before it would pass it.
+        usd: The same in US dollars.
     """
 
     episode: int
     seed: int
     agent_id: str = ""
+    tokens: int = 0
+    usd: float = 0.0
 
 
 class EpisodeEnd(NamedTuple):
@@ -338,6 +343,18 @@ class PolicyFailed(Exception):
     Anything else that a worker raises fails the episode as well, as a fault of its program: with the
     exception's name, and a traceback in the log.
     """
+
+
+class LimitReached(PolicyFailed):
+    """The policy would need more than it may have: tokens, money, time. The message has the figures.
+
+    Attributes:
+        own: Whether it is a limit of each episode: then the episode ends here, truncated, and counts as far
+            as it went. Otherwise it is a budget that episodes share: this one is left unplayed, and played
+            when there is more.
+    """
+
+    own = True
 
 
 class LoadError(Exception):

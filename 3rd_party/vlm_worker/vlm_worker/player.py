@@ -39,7 +39,7 @@ class VlmPlayer(Player):
         """As the language worker does, without the words where they are not wanted.
 
         Raises:
-            BudgetSpent: The budget holds no further call.
+            LimitReached: A budget or a limit of the episode holds no further call.
             Fatal: The server will answer none.
         """
         if decision.image is None:

@@ -75,14 +75,26 @@ class Episodes(_message.Message):
     def __init__(self, episodes: _Optional[_Iterable[_Union[Episode, _Mapping]]] = ...) -> None: ...
 
 class Episode(_message.Message):
-    __slots__ = ("index", "seed", "seating")
+    __slots__ = ("index", "seed", "seating", "allowances")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     SEATING_FIELD_NUMBER: _ClassVar[int]
+    ALLOWANCES_FIELD_NUMBER: _ClassVar[int]
     index: int
     seed: int
     seating: int
-    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ...) -> None: ...
+    allowances: _containers.RepeatedCompositeFieldContainer[Allowance]
+    def __init__(self, index: _Optional[int] = ..., seed: _Optional[int] = ..., seating: _Optional[int] = ..., allowances: _Optional[_Iterable[_Union[Allowance, _Mapping]]] = ...) -> None: ...
+
+class Allowance(_message.Message):
+    __slots__ = ("slot", "tokens", "usd")
+    SLOT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    USD_FIELD_NUMBER: _ClassVar[int]
+    slot: str
+    tokens: int
+    usd: float
+    def __init__(self, slot: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
 
 class Pause(_message.Message):
     __slots__ = ()

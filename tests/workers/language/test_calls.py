@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from gym_gui.workers.extras import read_object
-from mosaic_llm_worker.budget import Price, estimate_tokens, price_of
+from mosaic_llm_worker.budget import Price, estimate_tokens, most_tokens, price_of
 from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Place
-from mosaic_worker.worker import LoadError
+from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
 from tests.support.model_server import ModelServer
 from tests.support.tiny_models import TEXT_MODEL, VISION_MODEL
@@ -81,7 +81,8 @@ async def test_a_call_is_recorded_with_all_that_is_known(fake: FakeModelServer) 
     async with aclosing(Slot(fake.url)) as slot:
         await slot.ask(5)
         (record,) = slot.records
-        latency = record.pop("latency_ms")
+        latency, most = record.pop("latency_ms"), record.pop("most")
+        assert most["tokens"] > 512 and most["usd"] > 512 * 0.6 / 1e6
         assert record == {
             "kind": "chat",
             "ref": "green_0/3/5/0/0",
@@ -249,7 +250,8 @@ async def test_a_reply_without_end_is_no_reply(fake: FakeModelServer) -> None:
             await slot.ask()
         (record,) = slot.records
         assert len(record["reply"]) == 2000
-        assert record["tokens"] == {"input": 100, "output": 10}
+        assert record["tokens"]["output"] > 250_000, "ten tokens have not so many characters"
+        assert "counted 10 tokens for a reply of 1,050,000 bytes" in record["estimated"]
         assert slot.caller.spent.calls == 1
 
 
@@ -299,20 +301,20 @@ async def test_whose_turn_comes_too_late_is_told_at_once(fake: FakeModelServer) 
 
 async def test_a_token_budget_stops_with_its_figures(fake: FakeModelServer) -> None:
     fake.script = lambda request: Reply("left", tokens=(300, 50))
-    async with aclosing(Slot(fake.url, token_budget=1000, max_tokens=400)) as slot:
+    async with aclosing(Slot(fake.url, token_budget=1000, max_tokens=100)) as slot:
         for step in range(2):
             await slot.ask(step)
-        with pytest.raises(BudgetSpent, match=r"used up: 700 of 1,000 tokens in 2 calls, .* may need 4\d\d"):
+        with pytest.raises(BudgetSpent, match=r"used up: 700 of 1,000 tokens in 2 calls, .* may need 400"):
             await slot.ask(2)
         assert len(fake.requests) == len(slot.records) == 2
 
 
 async def test_a_money_budget_stops_with_its_figures(fake: FakeModelServer) -> None:
-    fake.script = lambda request: Reply("left", tokens=(1_000_000, 0))
-    async with aclosing(Slot(fake.url, money_budget_usd=0.2)) as slot:
+    fake.script = lambda request: Reply("left", tokens=(100_000, 1))
+    async with aclosing(Slot(fake.url, money_budget_usd=0.04)) as slot:
         await slot.ask(0)
         await slot.ask(1)
-        with pytest.raises(BudgetSpent, match=r"used up: \$0\.3000 of \$0\.2000 in 2 calls"):
+        with pytest.raises(BudgetSpent, match=r"used up: \$0\.0300 of \$0\.0400 in 2 calls"):
             await slot.ask(2)
 
 
@@ -381,12 +383,98 @@ async def test_what_a_server_had_kept_has_a_price_of_its_own(fake: FakeModelServ
 
 async def test_a_cache_that_may_cost_more_is_in_the_bound(fake: FakeModelServer) -> None:
     given = {"client_name": "anthropic", "model_id": "claude-haiku-4-5", "max_tokens": 1}
-    most = (estimate_tokens(PROMPT) + 5) / 1e6
+    most = (most_tokens(PROMPT) + 5) / 1e6
     async with aclosing(Slot(fake.url, **given, money_budget_usd=most)) as slot:
         await slot.ask()
     async with aclosing(Slot(fake.url, **given, money_budget_usd=most, prompt_caching=True)) as slot:
         with pytest.raises(BudgetSpent):
             await slot.ask()
+
+
+async def test_a_request_that_ran_out_of_time_may_have_been_paid_for(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(stall_after=0))
+    async with aclosing(Slot(fake.url, timeout_s=0.1, retries=1, max_tokens=100)) as slot:
+        with pytest.raises(Unanswered):
+            await slot.ask()
+        (record,) = slot.records
+        assert record["usd"] is None and record["tokens"] == {"input": 0, "output": 0}
+        assert record["unsure"]["requests"] == len(fake.requests) == 2
+        assert record["unsure"]["tokens"] == 2 * record["most"]["tokens"] > 2 * 100
+        assert record["unsure"]["usd"] == pytest.approx(2 * record["most"]["usd"])
+        assert slot.caller.spent.most_usd == record["unsure"]["usd"]
+
+
+async def test_requests_without_an_answer_use_the_budget_up(fake: FakeModelServer) -> None:
+    fake.script = in_turn(Raw(stall_after=0))
+    async with aclosing(Slot(fake.url, timeout_s=0.05, retries=20, max_tokens=100, token_budget=600)) as slot:
+        with pytest.raises(BudgetSpent, match="that may have been paid for"):
+            await slot.ask()
+        most = 600 // slot.records[0]["most"]["tokens"]
+        assert 1 < most < 20 and slot.records[0]["unsure"]["requests"] == most
+        with pytest.raises(BudgetSpent):
+            await slot.ask(1)
+        assert len(fake.requests) <= most, "nothing more is sent"
+
+
+@pytest.mark.parametrize("more", [{"choices": []}, {"choices": [{"index": 0, "error": {"code": 502}}]}])
+async def test_a_reply_without_words_costs_what_it_costs(fake: FakeModelServer, more: dict[str, Any]) -> None:
+    fake.script = in_turn(Reply("", tokens=(1000, 20), more=more))
+    async with aclosing(Slot(fake.url, retries=2)) as slot:
+        with pytest.raises(Unanswered):
+            await slot.ask()
+        (record,) = slot.records
+        assert record["tokens"] == {"input": 3000, "output": 60}
+        assert record["usd"] == pytest.approx(3 * (1000 * 0.15 + 20 * 0.6) / 1e6)
+        assert "unsure" not in record
+    fake.script = in_turn(Reply("", more={**more, "usage": None}))
+    async with aclosing(Slot(fake.url, retries=0)) as slot:
+        with pytest.raises(Unanswered):
+            await slot.ask()
+        assert slot.records[0]["unsure"]["requests"] == 1
+
+
+@pytest.mark.parametrize("tokens", [(0, 0), (2_000_000_000, 2_000_000_000), (-5, 10), ("many", None)])
+async def test_a_count_that_cannot_be_is_not_believed(fake: FakeModelServer, tokens: Any) -> None:
+    usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    fake.script = lambda request: Reply("left " * 20, more={"usage": usage})
+    async with aclosing(Slot(fake.url)) as slot:
+        await slot.ask()
+        (record,) = slot.records
+        assert record["tokens"]["input"] == estimate_tokens(PROMPT)
+        assert 10 < record["tokens"]["output"] < 100 or tokens[1] == 10
+        assert "estimated from the length" in record["estimated"]
+        assert 0 < record["usd"] < 0.001
+
+
+async def test_a_limit_of_each_episode_is_one_of_each(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", tokens=(100, 10))
+    async with aclosing(Slot(fake.url, episode_token_limit=400, max_tokens=100)) as slot:
+        for episode in (3, 4):
+            slot.caller.begin(EpisodeStart(episode, 0))
+            await slot.caller.call(Place("green_0", episode, 0), PROMPT, Ask())
+            await slot.caller.call(Place("green_0", episode, 1), PROMPT, Ask())
+            with pytest.raises(
+                LimitReached, match="the token budget of the episode is used up: 220 of 400"
+            ) as over:
+                await slot.caller.call(Place("green_0", episode, 2), PROMPT, Ask())
+            assert over.value.own
+            slot.caller.end(episode)
+        assert len(fake.requests) == 4
+
+
+async def test_an_episode_has_its_share_of_the_run_and_its_time(fake: FakeModelServer) -> None:
+    fake.script = lambda request: Reply("left", tokens=(1000, 10))
+    async with aclosing(Slot(fake.url, episode_time_limit_s=0.3)) as slot:
+        slot.caller.begin(EpisodeStart(3, 0, usd=0.0010))
+        await slot.ask()
+        with pytest.raises(BudgetSpent, match=r"money budget of the run .* of \$0\.0010 in") as over:
+            for step in range(1, 9):
+                await slot.ask(step)
+        assert not over.value.own and slot.caller.spent.most_usd <= 0.001
+        slot.caller.begin(EpisodeStart(3, 0))
+        await asyncio.sleep(0.35)
+        with pytest.raises(LimitReached, match=r"taken its 0\.3 s"):
+            await slot.ask(9)
 
 
 @pytest.mark.parametrize(

@@ -104,11 +104,23 @@ async def test_an_answer_that_nobody_waits_for_is_given_up() -> None:
 
 async def test_a_spent_budget_ends_the_episode_with_the_figures() -> None:
     with FakeModelServer(lambda request: "<action>right</action>") as server:
-        player = slot(server, token_budget=400, max_tokens=50)
+        player = slot(server, token_budget=1500, max_tokens=50)
         sheet = await played({"agent": player}, "CartPole-v1", [4], 8)
-    assert sheet.episodes[0]["status"] == "failed"
-    assert "the token budget is used up" in sheet.episodes[0]["error"]
-    assert 0 < len(server.requests) < 4
+    assert sheet.episodes[0]["status"] == "aborted", "it can be played again when there is more"
+    assert sheet.episodes[0]["unplayed"] is True
+    assert "the token budget of the slot is used up" in sheet.episodes[0]["error"]
+    assert 0 < len(server.requests) < 8
+
+
+async def test_an_episode_ends_truncated_at_its_own_limit(tmp_path: Path) -> None:
+    with FakeModelServer(lambda request: "<action>right</action>") as server:
+        player = slot(server, episode_token_limit=1500, max_tokens=50)
+        sheet = await played({"agent": player}, "CartPole-v1", [4, 5], 8)
+    for episode in sheet.episodes.values():
+        assert (episode["status"], episode["truncated"]) == ("completed", True)
+        assert 0 < episode["length"] < 8
+        assert episode["total_reward"] == episode["length"]
+        assert "the token budget of the episode is used up" in episode["limit"]
 
 
 def test_the_worker_keeps_the_contract_and_stays_small() -> None:

@@ -330,7 +330,7 @@ async def test_numbers_are_answered_as_a_list(server: FakeModelServer) -> None:
 
 async def test_a_budget_and_a_refused_key_end_the_slot(server: FakeModelServer) -> None:
     poor = Table(server, token_budget=50, max_tokens=40)
-    with pytest.raises(BudgetSpent, match="token budget is used up: 0 of 50"):
+    with pytest.raises(BudgetSpent, match="token budget of the slot is used up: 0 of 50"):
         await poor.ask()
     assert not server.requests, "nothing was sent"
     server.script = lambda request: refusal(401, "bad key")

@@ -155,14 +155,18 @@ class Work(_message.Message):
     def __init__(self, slot: _Optional[int] = ..., results: _Optional[_Union[Results, _Mapping]] = ..., ends: _Optional[_Iterable[_Union[End, _Mapping]]] = ..., starts: _Optional[_Iterable[_Union[Start, _Mapping]]] = ..., questions: _Optional[_Union[Questions, _Mapping]] = ...) -> None: ...
 
 class Start(_message.Message):
-    __slots__ = ("episode", "seed", "agent")
+    __slots__ = ("episode", "seed", "agent", "tokens", "usd")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     AGENT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    USD_FIELD_NUMBER: _ClassVar[int]
     episode: int
     seed: int
     agent: str
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., agent: _Optional[str] = ...) -> None: ...
+    tokens: int
+    usd: float
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., agent: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
 
 class End(_message.Message):
     __slots__ = ("episode", "total_reward", "steps", "status")
@@ -277,16 +281,18 @@ class Extra(_message.Message):
     def __init__(self, id: _Optional[int] = ..., json: _Optional[str] = ...) -> None: ...
 
 class Problem(_message.Message):
-    __slots__ = ("id", "reason", "raw", "fatal")
+    __slots__ = ("id", "reason", "raw", "fatal", "limit")
     ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     RAW_FIELD_NUMBER: _ClassVar[int]
     FATAL_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     id: int
     reason: str
     raw: str
     fatal: bool
-    def __init__(self, id: _Optional[int] = ..., reason: _Optional[str] = ..., raw: _Optional[str] = ..., fatal: bool = ...) -> None: ...
+    limit: str
+    def __init__(self, id: _Optional[int] = ..., reason: _Optional[str] = ..., raw: _Optional[str] = ..., fatal: bool = ..., limit: _Optional[str] = ...) -> None: ...
 
 class HumanRequest(_message.Message):
     __slots__ = ("slot", "id")

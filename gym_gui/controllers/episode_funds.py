@@ -1,0 +1,407 @@
+"""Which episodes the budgets of a run carry, and how much each may spend."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.jsonl import read_lines
+from gym_gui.controllers.model_slots import paying_slots
+from gym_gui.controllers.operator_run import OperatorRun
+from gym_gui.core.config import Experiment
+from gym_gui.core.execution import Allowance, EpisodePlan
+from gym_gui.core.record_fields import count, text
+from gym_gui.core.spending import NOTHING, Amount, Course
+from gym_gui.services.budget_ledger import NAME, BudgetLedger, Room
+
+RUN = "run"
+"""The account of the whole run; that of a slot is ``<operator>/<slot>``."""
+
+_MARGIN = 1.25
+"""Times what an episode has needed so far that the next one may need."""
+_GENEROUS, _SHARE = 8.0, 16.0
+"""Where there is plenty, an episode may take so many times what one has needed, up to such a part of the
+rest: an episode that is cut off is paid for and has to be played again."""
+_NEXT_TO_NOTHING = Amount(1, 1e-12)
+
+
+@dataclass
+class _Payer:
+    """A slot whose calls cost something.
+
+    Attributes:
+        accounts: Those that it is paid from.
+        limit: What a person allows it in each episode; 0 for no limit.
+        need: The most that an episode has needed; ``None`` as long as none has been played.
+    """
+
+    accounts: Sequence[str]
+    limit: Amount
+    need: Amount | None = None
+
+    def margin(self) -> Amount:
+        """What the next episode may need."""
+        return self.limited((self.need or NOTHING) * _MARGIN)
+
+    def limited(self, amount: Amount) -> Amount:
+        """Not more than the person allows."""
+        tokens = min(amount.tokens, self.limit.tokens) if self.limit.tokens else amount.tokens
+        return Amount(tokens, min(amount.usd, self.limit.usd) if self.limit.usd else amount.usd)
+
+
+def _no_courses() -> dict[str, Course]:
+    return {}
+
+
+@dataclass
+class _Flight:
+    """An episode that is being played."""
+
+    allowances: Mapping[str, Amount]
+    courses: dict[str, Course] = field(default_factory=_no_courses)
+
+
+class EpisodeFunds:
+    """Gives out a run's money, tokens and time to its episodes, in the order of the seeds.
+
+    What an episode may need is put aside before it begins, and is the most that its players can spend. The
+    first episode of each operator shows how much that is. After it, one is begun only if there is enough for
+    it and for every operator's episodes with earlier seeds: what is played to the end of a budget can be
+    compared.
+
+    Args:
+        experiment: What is played.
+        runs: Its operators.
+    """
+
+    def __init__(self, experiment: Experiment, runs: Sequence[OperatorRun]) -> None:
+        execution = experiment.execution
+        whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
+        self._budgets: dict[str, Amount] = {RUN: whole} if whole != NOTHING else {}
+        self._seconds = execution.time_budget_s or math.inf
+        self._runs = runs
+        self._payers = {run.operator_id: self._payers_of(run) for run in runs}
+        self._flights: dict[tuple[str, int], _Flight] = {}
+        self._ledger: BudgetLedger | None = None
+        self._since, self._before = time.monotonic(), 0.0
+
+    def _payers_of(self, run: OperatorRun) -> dict[str, _Payer]:
+        payers: dict[str, _Payer] = {}
+        for slot, budgets in paying_slots(run.casting.assignments).items():
+            own = f"{run.operator_id}/{slot}"
+            if budgets.run not in (NOTHING, self._budgets.get(RUN)):
+                self._budgets[own] = budgets.run
+            accounts = [account for account in (RUN, own) if account in self._budgets]
+            payers[slot] = _Payer(accounts, budgets.episode)
+        return {slot: payer for slot, payer in payers.items() if payer.accounts}
+
+    def open(self, folder: Path) -> None:
+        """Begin, or go on, in a run folder.
+
+        Raises:
+            UsageError: The ledger in it is damaged.
+        """
+        self._since = time.monotonic()
+        if not self._budgets and self._seconds == math.inf:
+            return
+        fresh = not (folder / NAME).exists()
+        self._ledger = BudgetLedger(folder / NAME, self._budgets)
+        self._before = self._ledger.elapsed_s
+        for run in self._runs:
+            self._learn(run, _rows(folder / "operators" / run.operator_id / "calls.jsonl"), fresh)
+
+    def _learn(self, run: OperatorRun, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
+        """What an earlier part of the run has spent, and what its episodes needed."""
+        assert self._ledger is not None
+        courses: dict[int, dict[str, Course]] = {}
+        largest: dict[str, Amount] = {}
+        for call in calls:
+            index = count(call.get("episode"))
+            slot = self._slot(run, index or 0, call)
+            if index is not None and slot is not None:
+                episode = courses.setdefault(index, {})
+                episode[slot] = episode.get(slot, Course()).with_call(call)
+                largest[slot] = largest.get(slot, NOTHING).most(episode[slot].request)
+        waiting = {plan.index for plan in run.pending}
+        for index, episode in courses.items():
+            if index not in waiting:
+                self._note_need(run, episode)
+        spoken_for = self._ledger.reserved()
+        for index in range(run.total):
+            ticket = _ticket(run.operator_id, index)
+            cut_off = ticket in spoken_for
+            if not cut_off and not (fresh and index in courses):
+                continue
+            paid = {slot: course.paid for slot, course in courses.get(index, {}).items()}
+            if cut_off:  # a request of each slot was under way, and nobody has seen its end
+                for slot in self._payers[run.operator_id]:
+                    paid[slot] = paid.get(slot, NOTHING) + largest.get(slot, NOTHING)
+            spent, known = self._by_account(run.operator_id, paid), self._ledger.settled(ticket)
+            rest = {account: amount - known.get(account, NOTHING) for account, amount in spent.items()}
+            self._ledger.settle(ticket, rest if largest else spoken_for.get(ticket, {}), self._before)
+
+    # -- giving out ------------------------------------------------------------------
+
+    def carries(self, run: OperatorRun, plan: EpisodePlan) -> bool:
+        """Whether an episode may begin now."""
+        return self._shares(run, plan) is not None
+
+    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode with what its players may spend, which is put aside; ``None``: it may not begin now."""
+        shares = self._shares(run, plan)
+        if shares is None or self._ledger is None or not shares:
+            return plan if shares is not None else None
+        key = run.operator_id, plan.index
+        if not self._ledger.reserve(_ticket(*key), self._by_account(run.operator_id, shares)):
+            return None
+        self._flights[key] = _Flight(shares)
+        payers = self._payers[run.operator_id]
+        allowances = {slot: self._allowance(payers[slot], share) for slot, share in shares.items()}
+        return replace(plan, allowances=allowances)
+
+    def _allowance(self, payer: _Payer, share: Amount) -> Allowance:
+        """A share as the slot is told it: nothing where no budget limits it."""
+        share = share.most(_NEXT_TO_NOTHING)
+        tokens = any(self._budgets[account].tokens for account in payer.accounts)
+        usd = any(self._budgets[account].usd for account in payer.accounts)
+        return Allowance(share.tokens if tokens else 0, share.usd if usd else 0.0)
+
+    def _shares(self, run: OperatorRun, plan: EpisodePlan) -> dict[str, Amount] | None:
+        """What each slot may spend in an episode; ``None``: there is not enough, or not yet."""
+        if self.elapsed_s >= self._seconds:
+            return None
+        payers = self._payers[run.operator_id]
+        if self._ledger is None or not payers:
+            return {}
+        if any(payer.need is None for payer in payers.values()):
+            return self._first_shares(run)
+        if any(self._waits_for_first(other) for other in self._runs if other is not run):
+            return None
+        spoken_for = self._earlier(run, plan)
+        need = self._by_account(run.operator_id, {slot: payer.margin() for slot, payer in payers.items()})
+        for account, amount in need.items():
+            if not _within(amount + spoken_for.get(account, NOTHING), self._ledger.remaining(account)):
+                return None
+        return {slot: self._generous(payer, spoken_for) for slot, payer in payers.items()}
+
+    def _generous(self, payer: _Payer, spoken_for: Mapping[str, Amount]) -> Amount:
+        assert self._ledger is not None and payer.need is not None
+        tokens, usd = payer.need.tokens * _GENEROUS, payer.need.usd * _GENEROUS
+        for account in payer.accounts:
+            room, others = self._ledger.remaining(account), spoken_for.get(account, NOTHING)
+            tokens = min(tokens, (room.tokens - others.tokens) / _SHARE)
+            usd = min(usd, (room.usd - others.usd) / _SHARE)
+        return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
+
+    def _first_shares(self, run: OperatorRun) -> dict[str, Amount] | None:
+        """An even part of what is left, for an operator of which nobody knows what it needs."""
+        if any(operator == run.operator_id for operator, _ in self._flights):
+            return None
+        assert self._ledger is not None
+        shares: dict[str, Amount] = {}
+        for slot, payer in self._payers[run.operator_id].items():
+            tokens = usd = math.inf
+            for account in payer.accounts:
+                room, among = self._ledger.remaining(account), self._unknown(account)
+                tokens, usd = min(tokens, room.tokens / among), min(usd, room.usd / among)
+            share = Amount(0 if tokens == math.inf else int(tokens), 0.0 if usd == math.inf else usd)
+            if tokens < 1 or usd <= 0:
+                return None
+            shares[slot] = payer.limited(share)
+        return shares
+
+    def _unknown(self, account: str) -> int:
+        """Slots that are paid from an account, wait for their first episode, and are not in it."""
+        flying = {operator for operator, _ in self._flights}
+        waiting = [run.operator_id for run in self._runs if run.pending and run.operator_id not in flying]
+        slots = [payer for operator in waiting for payer in self._payers[operator].values()]
+        return max(1, sum(payer.need is None and account in payer.accounts for payer in slots))
+
+    def _waits_for_first(self, run: OperatorRun) -> bool:
+        """Whether what an operator needs is still to be found out."""
+        unknown = any(payer.need is None for payer in self._payers[run.operator_id].values())
+        flying = any(operator == run.operator_id for operator, _ in self._flights)
+        return unknown and (flying or bool(run.pending))
+
+    def _earlier(self, run: OperatorRun, plan: EpisodePlan) -> dict[str, Amount]:
+        """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
+        seed = plan.index // len(run.casting.seatings)
+        needed: dict[str, Amount] = {}
+        for other in self._runs:
+            payers = self._payers[other.operator_id]
+            last = (seed + 1) * len(other.casting.seatings)
+            if other is run:
+                last = plan.index  # its own, in order
+            waiting = _count_below(other, last)
+            if not payers or not waiting:
+                continue
+            each = self._by_account(other.operator_id, {s: p.margin() for s, p in payers.items()})
+            for account, amount in each.items():
+                needed[account] = needed.get(account, NOTHING) + amount * waiting
+        return needed
+
+    def _by_account(self, operator: str, by_slot: Mapping[str, Amount]) -> dict[str, Amount]:
+        sums: dict[str, Amount] = {}
+        for slot, amount in by_slot.items():
+            payer = self._payers[operator].get(slot)
+            for account in payer.accounts if payer is not None else ():
+                sums[account] = sums.get(account, NOTHING) + amount
+        return sums
+
+    # -- what comes back -------------------------------------------------------------
+
+    def call(self, run: OperatorRun, line: bytes) -> None:
+        """A call was paid for."""
+        if self._ledger is None or not self._payers[run.operator_id]:
+            return
+        call: Mapping[str, Any] = orjson.loads(line)
+        index = count(call.get("episode")) or 0
+        slot = self._slot(run, index, call)
+        flight = self._flights.get((run.operator_id, index))
+        if slot is None:
+            return
+        if flight is not None:
+            flight.courses[slot] = flight.courses.get(slot, Course()).with_call(call)
+        else:  # it comes after the end of its episode, which was settled without it
+            late = {slot: Course().with_call(call).paid}
+            ticket = _ticket(run.operator_id, index)
+            self._ledger.settle(ticket, self._by_account(run.operator_id, late), self.elapsed_s)
+
+    def over(self, run: OperatorRun, index: int) -> None:
+        """An episode has come to its end."""
+        flight = self._flights.pop((run.operator_id, index), None)
+        if flight is not None:
+            self._note_need(run, flight.courses)
+            self._settle(run, index, flight.courses)
+
+    def short(self, run: OperatorRun, index: int) -> None:
+        """An episode could not come to its end with what it had: the next one is given more."""
+        flight = self._flights.pop((run.operator_id, index), None)
+        if flight is None:
+            return
+        self._settle(run, index, flight.courses)
+        for slot, had in flight.allowances.items():
+            payer = self._payers[run.operator_id][slot]
+            payer.need = (payer.need or NOTHING).most(had * (2 / _MARGIN))
+
+    def lost(self, run: OperatorRun, index: int, *, begun: bool) -> None:
+        """The process that played an episode is gone, or was told to stop."""
+        flight = self._flights.pop((run.operator_id, index), None)
+        if flight is not None:
+            courses = {slot: flight.courses.get(slot, Course()) for slot in flight.allowances}
+            if begun:
+                courses = {slot: self._cut_off(course, flight, slot) for slot, course in courses.items()}
+            self._settle(run, index, courses)
+
+    def again(self, run: OperatorRun, index: int) -> None:
+        """A worker was lost, and its session begins an episode again, with what is left to it."""
+        flight = self._flights.get((run.operator_id, index))
+        if flight is not None:
+            flight.courses = {slot: course.cut_off() for slot, course in flight.courses.items()}
+
+    def close(self) -> None:
+        """Nothing is played any more."""
+        for operator, index in list(self._flights):
+            run = next(run for run in self._runs if run.operator_id == operator)
+            self.lost(run, index, begun=True)
+        if self._ledger is not None:
+            self._ledger.settle("", {}, self.elapsed_s)
+            self._ledger = None
+
+    @staticmethod
+    def _cut_off(course: Course, flight: _Flight, slot: str) -> Course:
+        """With a request that was under way; where it would have been the first, all may be gone."""
+        return course.cut_off() if course.request != NOTHING else Course(flight.allowances[slot])
+
+    def _note_need(self, run: OperatorRun, courses: Mapping[str, Course]) -> None:
+        for slot, payer in self._payers[run.operator_id].items():
+            payer.need = (payer.need or NOTHING).most(courses.get(slot, Course()).peak)
+
+    def _settle(self, run: OperatorRun, index: int, courses: Mapping[str, Course]) -> None:
+        assert self._ledger is not None
+        spent = self._by_account(run.operator_id, {slot: course.paid for slot, course in courses.items()})
+        self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
+
+    def _slot(self, run: OperatorRun, index: int, call: Mapping[str, Any]) -> str | None:
+        """The slot that has made a call: agents take other seats where these are swapped."""
+        seats = run.casting.seatings[index % len(run.casting.seatings)]
+        agent = text(call.get("agent")) or ""
+        slot = seats.get(agent, agent)
+        return slot if slot in self._payers[run.operator_id] else None
+
+    # -- words -----------------------------------------------------------------------
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long the run has taken, its earlier parts included."""
+        return self._before + time.monotonic() - self._since
+
+    def why_left(self) -> str:
+        """Why episodes are left unplayed, in a sentence; empty where none are."""
+        left = sum(len(run.pending) for run in self._runs)
+        total = sum(run.total for run in self._runs)
+        if not left:
+            return ""
+        end = f"{left:,} of {wording.count(total, 'episode')} are left unplayed"
+        if self.elapsed_s >= self._seconds:
+            return f"the run has taken its {self._seconds:g} s (--time-budget gives it more); {end}"
+        run = next(run for run in self._runs if run.pending and not self.carries(run, run.pending[0]))
+        return f"{self._shortage(run)}; {end}"
+
+    def _shortage(self, run: OperatorRun) -> str:
+        assert self._ledger is not None
+        payers = self._payers[run.operator_id]
+        need = self._by_account(run.operator_id, {s: p.margin() for s, p in payers.items()})
+        spoken_for = self._earlier(run, run.pending[0])
+        for account, amount in need.items():
+            room, budget, spent = (
+                self._ledger.remaining(account),
+                self._budgets[account],
+                self._ledger.spent(account),
+            )
+            next_ = amount + spoken_for.get(account, NOTHING)
+            whose, where = (
+                ("the run", "--{}-budget") if account == RUN else (f"slot {account}", "its settings")
+            )
+            if next_.usd > room.usd or room.usd <= 0:
+                what, figures = "money", f"${spent.usd:.4f} of ${budget.usd:.4f}"
+                more = f"cost ${next_.usd:.4f}"
+            elif next_.tokens > room.tokens or room.tokens <= 0:
+                what, figures = "token", f"{spent.tokens:,} of {budget.tokens:,}"
+                more = f"take {next_.tokens:,}"
+            else:
+                continue
+            return (
+                f"the {what} budget of {whose} carries no further episode: {figures} spent, and what comes "
+                f"next may {more} ({where.format(what)} gives it more)"
+            )
+        return "the budgets of the run carry no further episode"
+
+
+def _within(amount: Amount, room: Room) -> bool:
+    return amount.tokens <= room.tokens and amount.usd <= room.usd
+
+
+def _count_below(run: OperatorRun, last: int) -> int:
+    """Episodes of an operator below an index that have not begun; they wait in order."""
+    found = 0
+    for plan in run.pending:
+        if plan.index >= last:
+            break
+        found += 1
+    return found + sum(plan.index < last for plan in run.suspects)
+
+
+def _ticket(operator: str, index: int) -> str:
+    return f"{operator}/{index}"
+
+
+def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
+    return (line.value for line in read_lines(path))

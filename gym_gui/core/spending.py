@@ -1,0 +1,81 @@
+"""What calls to models take: tokens and money, as rows of ``calls.jsonl`` say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gym_gui.core.record_fields import count, mapping, number
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens and US dollars.
+
+    Attributes:
+        tokens: In and out together.
+        usd: As far as prices are known.
+    """
+
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.tokens + other.tokens, self.usd + other.usd)
+
+    def __sub__(self, other: Amount) -> Amount:
+        return Amount(self.tokens - other.tokens, self.usd - other.usd)
+
+    def __mul__(self, factor: float) -> Amount:
+        return Amount(round(self.tokens * factor), self.usd * factor)
+
+    def most(self, other: Amount) -> Amount:
+        """The larger of each."""
+        return Amount(max(self.tokens, other.tokens), max(self.usd, other.usd))
+
+
+NOTHING = Amount()
+
+
+def paid(call: Mapping[str, Any]) -> Amount:
+    """What a call has taken at most: what was counted, and what may have been paid without an answer."""
+    if call.get("replayed") is True or call.get("kind") == "dry":
+        return NOTHING
+    tokens = mapping(call.get("tokens")) or {}
+    counted = (count(tokens.get("input")) or 0) + (count(tokens.get("output")) or 0)
+    return Amount(counted, number(call.get("usd")) or 0.0) + _amount(call.get("unsure"))
+
+
+def needed(call: Mapping[str, Any]) -> Amount:
+    """What a request of a call may take at most: as much must be left before it is sent."""
+    return _amount(call.get("most"))
+
+
+def _amount(value: object) -> Amount:
+    written = mapping(value) or {}
+    return Amount(count(written.get("tokens")) or 0, number(written.get("usd")) or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a slot has taken in an episode so far.
+
+    Attributes:
+        paid: What its calls have taken at most.
+        request: The most that one request of it may have taken.
+        peak: What must have been left for it to come so far.
+    """
+
+    paid: Amount = NOTHING
+    request: Amount = NOTHING
+    peak: Amount = NOTHING
+
+    def with_call(self, call: Mapping[str, Any]) -> Course:
+        """With one call more."""
+        spent, most = self.paid + paid(call), needed(call)
+        return Course(spent, self.request.most(most), self.peak.most(self.paid + most).most(spent))
+
+    def cut_off(self) -> Course:
+        """Nobody knows how it ended: one request more was under way."""
+        return Course(self.paid + self.request, self.request, self.peak)
