@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from gym_gui import envs
+from gym_gui.controllers.demonstrations import with_turns
 from gym_gui.controllers.lineup import (
     IN_PROCESS,
     Lineup,
@@ -214,7 +215,7 @@ class Casting:
         for request, (slot, policy) in zip(requests, hired, strict=True):
             agent, name = request.agent_id, policy or definition.type_id
             kind = self.assignments[agent].worker_type
-            settings = dict(request.settings)
+            settings = dict(settings_of(self.assignments[agent], definition))
             result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
         return result
 
@@ -222,7 +223,7 @@ class Casting:
         self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
     ) -> SlotRequest:
         slot, assignment, pipeline = self.slots[agent], self.assignments[agent], self.pipelines.get(agent)
-        settings = settings_of(assignment, definition)
+        settings = with_turns(self, agent, settings_of(assignment, definition))
         if assignment.checkpoint_agent is not None:
             settings["checkpoint_agent"] = assignment.checkpoint_agent
         deadline = assignment.deadline_s

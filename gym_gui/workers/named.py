@@ -6,7 +6,7 @@ import ipaddress
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gym_gui.core.own_code import hash_of
@@ -14,14 +14,20 @@ from gym_gui.core.secret_refs import parse_reference
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
-_PURPOSES = {"program": "starts", "file": "has its worker use", "prompts": "has its worker use"}
+_PURPOSES = {
+    "program": "starts",
+    "file": "has its worker use",
+    "prompts": "has its worker use",
+    "episode": "shows its worker",
+}
 
 
 def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[Need]:
     """What a person has to allow before a worker gets settings from a file.
 
-    The manifest says which settings are a ``program``, a ``file``, a folder of ``prompts`` or a
-    ``server``. A server matters where a secret would be sent to it, unless it is on this machine.
+    The manifest says which settings are a ``program``, a ``file``, a folder of ``prompts``, an ``episode``
+    of a run, or a ``server``. A server matters where a secret would be sent to it, unless it is on this
+    machine.
 
     Args:
         definition: The worker.
@@ -34,6 +40,8 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
     secret = any(parse_reference(value) for value in settings.values())
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
+        if setting.type == "episode" and isinstance(value, Mapping):
+            value = cast("Mapping[str, Any]", value).get("run")
         own = (None, "", setting.default, definition.default_settings.get(setting.name))
         if not isinstance(value, str) or value in own:
             continue

@@ -30,6 +30,7 @@ SettingType = Literal[
     "secret",
     "list",
     "object",
+    "episode",
     "server",
     "model",
     "prompts",
@@ -47,11 +48,12 @@ _WORDS: Final = {
     "secret": "env:NAME or keyring:NAME",
     "list": "a list",
     "object": 'a JSON object, such as {"top_k": 20}',
+    "episode": 'a recorded episode, such as {"run": "runs/mine", "episode": 0}',
     "server": "an address such as http://localhost:8000/v1",
     "model": "the name of a model",
     "prompts": "the path of a folder",
 }
-_CONTAINERS: Final[Mapping[str, type]] = {"list": list, "object": dict}
+_CONTAINERS: Final[Mapping[str, type]] = {"list": list, "object": dict, "episode": dict}
 _ADDRESS: Final = re.compile(r"https?://[^\s/?#]+\S*")
 ASKING: Final = ("server", "model", "prompts")
 """Types whose ``module`` is run for whoever fills in the form."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
 from mosaic_llm_worker.forms import answer_text, schema, written
-from mosaic_llm_worker.memory import Memory, Refused
+from mosaic_llm_worker.memory import Memory, Refused, Turn
 from mosaic_llm_worker.parsing import Reader, Reading
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
@@ -66,6 +67,7 @@ class Player:
             raise LoadError(str(exc)) from None
         self.caller = Caller(settings, slot.secrets, record)
         self._episodes: dict[int, Memory] = {}
+        self._examples: dict[str, tuple[list[Message], str]] = {}
 
     def prompter(self, agent: str) -> Prompter:
         """Writes the prompts of episodes in which the slot plays ``agent``."""
@@ -198,7 +200,9 @@ class Player:
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
     ) -> Completion:
         seed = call_seed(decision.seed, place)
-        reply = await self.caller.call(place, messages, Ask(seed, form, "answer"))
+        notes = place.turn == _SUMMARY_TURN
+        stable = 1 if notes else 1 + len(self._demonstrated(memory.agent)[0])
+        reply = await self.caller.call(place, messages, Ask(seed, form, "answer", stable=stable))
         memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
         return reply
 
@@ -231,11 +235,15 @@ class Player:
     def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
         """The whole prompt of a decision."""
         last = memory.last(decision.step)
-        messages = [self._system(memory.agent), *self._earlier(memory.agent, memory.before(decision.step))]
+        shown, opening = self._demonstrated(memory.agent)
+        earlier = self._earlier(memory.agent, memory.before(decision.step), opening)
+        messages = [self._system(memory.agent), *shown, *earlier]
         prompter = self.prompter(memory.agent)
         turn = prompter.turn(
             decision, memory.number(decision.step), memory.notes, last.news if last is not None else ""
         )
+        if opening and not earlier:
+            turn = f"{opening}\n\n{turn}"
         if refused is None or refused.step != decision.step or not decision.reason:
             return [*messages, {"role": "user", "content": self.content(decision, turn)}]
         again = prompter.again(decision.reason)
@@ -255,10 +263,38 @@ class Player:
     def _system(self, agent: str) -> Message:
         return {"role": "system", "content": self.prompter(agent).system}
 
-    def _earlier(self, agent: str, turns: Any) -> list[Message]:
-        """Earlier turns as a conversation."""
+    def _demonstrated(self, agent: str) -> tuple[list[Message], str]:
+        """The episodes that are shown before one's own, and what stands between; made once for each seat."""
+        known = self._examples.get(agent)
+        if known is None:
+            known = self._examples[agent] = self._tell_episodes(agent)
+        return known
+
+    def _tell_episodes(self, agent: str) -> tuple[list[Message], str]:
+        episodes: Sequence[Sequence[Mapping[str, Any]]] = self.settings.demonstrations.get("episodes", ())
         messages: list[Message] = []
-        news = ""
+        prompter, before = self.prompter(agent), ""
+        for number, recorded in enumerate(episodes, 1):
+            turns = [self._turn(at, told) for at, told in enumerate(recorded, 1)]
+            opening = "\n\n".join(filter(None, (before, prompter.example(number, len(episodes)))))
+            messages += self._earlier(agent, turns, opening)
+            before = turns[-1].news if turns else before
+        return messages, "\n\n".join(filter(None, (before, prompter.own))) if messages else ""
+
+    def _turn(self, number: int, told: Mapping[str, Any]) -> Turn:
+        """A turn of a recorded episode, as the host tells it."""
+        action, words = told["action"], {int(a): str(word) for a, word in told["choices"]}
+        if self.slot.action_space.kind == "Discrete":
+            said = words.get(int(action)) or self.reader.vocabulary().name(int(action))
+        else:
+            said = written(action)
+        reward = nan if told["reward"] is None else float(told["reward"])
+        return Turn(int(told["step"]), number, str(told["text"]), said, played=said, reward=reward)
+
+    def _earlier(self, agent: str, turns: Any, opening: str = "") -> list[Message]:
+        """Earlier turns as a conversation; ``opening`` stands before the first."""
+        messages: list[Message] = []
+        news = opening
         for turn in turns:
             seen = self.prompter(agent).seen(turn.number, turn.seen, news)
             answer = turn.answer or turn.played or "(no answer)"

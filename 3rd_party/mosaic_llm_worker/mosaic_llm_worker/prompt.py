@@ -19,6 +19,7 @@ _MARKS: Final = re.compile(r"<(\s*/?\s*(?:observation|messages)\b)", re.IGNORECA
 _MOST_LISTED: Final = 80
 """Legal moves that are listed; of more, some and their number."""
 _LISTED: Final = "Legal moves:"
+_APART: Final = "\n---\n"
 _NOTHING: Final = "(nothing that words can say)"
 
 
@@ -58,6 +59,7 @@ class Prompter:
         self.system = self._system()
         self.turn(Decision(0, 0, 0, 0, None, None, 0, ""), 1)
         self.again("")
+        self.example(1, 1)
         self.summary = self._templates.text("summary.txt")
 
     def _system(self) -> str:
@@ -101,6 +103,15 @@ class Prompter:
         """What was seen at an earlier turn."""
         seen = f"Step {number}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
         return tidy(_joined(news, seen))
+
+    def example(self, number: int, count: int) -> str:
+        """What stands before a demonstrated episode."""
+        return self._templates.fill("demonstrations.txt", number=number, count=count).partition(_APART)[0]
+
+    @property
+    def own(self) -> str:
+        """What stands between demonstrated episodes and one's own."""
+        return self._templates.fill("demonstrations.txt", number=1, count=1).partition(_APART)[2]
 
     def again(self, reason: str) -> str:
         """Why an answer was refused."""

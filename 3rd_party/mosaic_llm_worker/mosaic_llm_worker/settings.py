@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -46,6 +46,12 @@ class LlmSettings(ServerSettings):
         title="Samples",
         description="Replies to each question, of which the action that most name is played; of several with "
         "as many votes the one named first.",
+    )
+    demonstrations: dict[str, Any] = Field(
+        default_factory=dict[str, Any],
+        title="Demonstrations",
+        description="Episodes of a recorded run of the same environment, shown before its own: "
+        "{run: PATH, episode: 0}, with operator, agent and turns where they are not plain.",
     )
     history: int = Field(
         0, ge=0, le=200, title="History", description="Earlier turns that the model is shown again."

@@ -337,6 +337,7 @@ def control_for(setting: Setting, parent: QWidget | None = None) -> SettingContr
         "program": PathControl,
         "list": ListControl,
         "object": ObjectControl,
+        "episode": ObjectControl,
         "secret": SecretControl,
         "server": ServerControl,
         "model": ModelControl,
