@@ -67,6 +67,12 @@ class Environment:
         return not self.rewards_betray
 
     @property
+    def max_episode_steps(self) -> int | None:
+        """Steps after which its package cuts an episode, as it was made; ``None`` where nobody says."""
+        made = getattr(getattr(self.adapter.env, "spec", None), "max_episode_steps", None)
+        return self.spec.max_episode_steps if made is None else int(made)
+
+    @property
     def hidden_information(self) -> bool:
         """Whether a seat may not know all there is; what the environment states itself goes first."""
         metadata: Any = getattr(self.env, "metadata", None) or {}

@@ -142,8 +142,8 @@ def _facts(environment: Environment) -> dict[str, Any]:
 
 def _limit(environment: Environment) -> int | None:
     """Longest episode, by whichever of the usual names the environment keeps it."""
-    if environment.spec.max_episode_steps:
-        return environment.spec.max_episode_steps
+    if environment.max_episode_steps:
+        return environment.max_episode_steps
     for name in ("max_steps", "max_cycles", "max_iter"):
         value: Any = getattr(environment.env, name, None)
         if isinstance(value, int) and value > 0:

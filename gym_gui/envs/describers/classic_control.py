@@ -83,10 +83,13 @@ def _cart_pole(seen: Sequence[float]) -> str:
 
 def _cart_pole_rules(env: Any) -> str:
     edge, lean = getattr(env, "x_threshold", 2.4), getattr(env, "theta_threshold_radians", 0.2095)
-    return (
-        "Every step is rewarded until the pole leans more than "
-        f"{number(degrees(lean))} degrees or the cart is more than {number(edge)} m from the centre."
+    ends = (
+        f"when the pole leans more than {number(degrees(lean))} degrees or the cart is more than "
+        f"{number(edge)} m from the centre"
     )
+    if getattr(env, "_sutton_barto_reward", False):
+        return f"It costs 1, and the game ends, {ends}; all other steps pay nothing."
+    return f"Every step pays 1. The game ends {ends}."
 
 
 def _car(seen: Sequence[float]) -> str:
@@ -105,17 +108,24 @@ _CAR_READS = "Places run from -1.2, where a wall is, to 0.6; the bottom of the v
 
 def _car_rules(env: Any) -> str:
     return (
-        f"The flag stands on the right hill at {number(env.goal_position)}. The motor is too weak to drive "
-        "up from the bottom: the car has to swing. Speed is at most 0.07 a step, and every step costs 1."
+        f"The flag stands on the right hill at {number(env.goal_position)}; {_arrives(env)}. The motor is "
+        "too weak to drive up from the bottom: the car has to swing. Speed is at most "
+        f"{number(env.max_speed)} a step, and every step costs 1."
     )
 
 
 def _strong_car_rules(env: Any) -> str:
     return (
-        f"The flag stands on the right hill at {number(env.goal_position)}, and reaching it is rewarded with "
-        "100. The motor is too weak to drive up from the bottom: the car has to swing. Speed is at most 0.07 "
-        "a step; force costs a tenth of its square."
+        f"The flag stands on the right hill at {number(env.goal_position)}; {_arrives(env)} and pays 100. "
+        "The motor is too weak to drive up from the bottom: the car has to swing. Speed is at most "
+        f"{number(env.max_speed)} a step; force costs a tenth of its square."
     )
+
+
+def _arrives(env: Any) -> str:
+    """What ends a game of the car."""
+    fast = f" at a speed of {number(env.goal_velocity)} or more" if env.goal_velocity > 0 else ""
+    return f"reaching it{fast} ends the game"
 
 
 def _pendulum(seen: Sequence[float]) -> str:
@@ -126,7 +136,8 @@ def _pendulum(seen: Sequence[float]) -> str:
 
 def _pendulum_rules(env: Any) -> str:
     return (
-        "Each step costs the square of its angle from upright in radians, and a little for speed and torque."
+        "Each step costs the square of its angle from upright in radians, a tenth of the square of its "
+        "speed, and a thousandth of the square of the torque. The game does not end early."
     )
 
 
@@ -145,8 +156,14 @@ def _acrobot(seen: Sequence[float]) -> str:
 def _acrobot_rules(env: Any) -> str:
     return (
         "Two links of length 1 hang from a pivot, the second one from the end of the first. Every step costs "
-        "1 until the tip of the second is more than 1 above the pivot. The motor sits between the links."
+        "1 until the tip of the second is more than 1 above the pivot, which ends the game. The motor sits "
+        f"between the links.{_noise(env)}"
     )
+
+
+def _noise(env: Any) -> str:
+    most = getattr(env, "torque_noise_max", 0.0)
+    return f" Its torque is off by up to {number(most)}, by chance." if most > 0 else ""
 
 
 _CART_POLE = Task(

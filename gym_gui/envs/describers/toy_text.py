@@ -42,7 +42,7 @@ class ToyDescriber(SpaceDescriber):
         return [ActionWord(each.word, self.meanings.get(each.word, "")) for each in super().actions(agent)]
 
     def game(self, agent: AgentID) -> str:
-        steps = self.environment.spec.max_episode_steps
+        steps = self.environment.max_episode_steps
         limit = f"A game has at most {steps} steps." if steps else ""
         return " ".join(filter(None, (super().game(agent), self.rules(), limit)))
 
@@ -91,7 +91,24 @@ class LakeDescriber(ToyDescriber):
             if chance < 1
             else "You always go where you want. "
         )
-        return f"{slips}The goal is rewarded; a hole ends the game without. Against the edge you stay."
+        pays = self._rewards()
+        ice = f" Every other step pays {number(pays[b'F'])}." if pays.get(b"F") else ""
+        return (
+            f"{slips}The goal pays {number(pays.get(b'G', 0))} and a hole {number(pays.get(b'H', 0))}; both "
+            f"end the game.{ice} Against the edge you stay."
+        )
+
+    def _rewards(self) -> dict[bytes, float]:
+        """What stepping onto each kind of cell pays."""
+        env, paid = self.environment.env, dict[bytes, float]()
+        ground = env.desc.reshape(-1)
+        for start, moves in env.P.items():
+            if ground[start] not in b"GH":
+                for outcomes in moves.values():
+                    for _, there, reward, _ in outcomes:
+                        kind = bytes(ground[there])
+                        paid[kind if kind in self._GROUND else b"F"] = float(reward)
+        return paid
 
     def _chance(self) -> float:
         """That a move succeeds: the first of a cell's outcomes that says so."""
@@ -142,7 +159,10 @@ class CliffDescriber(ToyDescriber):
             if getattr(self.environment.env, "is_slippery", False)
             else ""
         )
-        return f"Every step costs 1, a step into the cliff 100. Against the edge you stay.{slips}"
+        return (
+            "Every step costs 1; one into the cliff costs 100 and leads back to the start. The game ends at "
+            f"the goal. Against the edge you stay.{slips}"
+        )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (
@@ -160,7 +180,7 @@ class TaxiDescriber(ToyDescriber):
         "east": "drive one cell right",
         "west": "drive one cell left",
         "pickup": "let the passenger in, who waits where the taxi is",
-        "dropoff": "let the passenger out at the destination",
+        "dropoff": "let the passenger out, at a stand",
     }
     _NAMES: ClassVar[tuple[str, ...]] = ("R", "G", "Y", "B")
     _WAYS: ClassVar[tuple[str, str, str, str]] = ("north", "south", "west", "east")
@@ -196,16 +216,18 @@ class TaxiDescriber(ToyDescriber):
         if len(env.P[0][0]) > 1:
             slips = (
                 f" It rains: a drive goes where you want with probability {number(env.P[0][0][0][0])}, else "
-                "to one of its two sides."
+                "to one of its two sides; against a wall you stay."
             )
         fickle = (
-            " The passenger may want to go elsewhere once they are in the taxi."
+            " With your first drive after they got in, the passenger may want to go elsewhere, with "
+            f"probability {number(env.fickle_probability)}."
             if getattr(env, "fickle_passenger", False)
             else ""
         )
         return (
-            "Every step costs 1, letting the passenger in or out where that is not possible 10; the end at "
-            f"the destination is rewarded with 20.{slips}{fickle}"
+            "Every step costs 1, letting the passenger in or out where that is not possible 10. At the "
+            "destination letting them out pays 20 and ends the game; at another stand they only get out."
+            f"{slips}{fickle}"
         )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
@@ -232,11 +254,11 @@ class BlackjackDescriber(ToyDescriber):
 
     def rules(self) -> str:
         env = self.environment.env
-        natural = (
-            " An ace and a ten at once win 1.5."
-            if getattr(env, "natural", False) and not getattr(env, "sab", False)
-            else ""
-        )
+        natural = ""
+        if getattr(env, "sab", False):
+            natural = " An ace and a ten as your first two cards win, unless the dealer has such two as well."
+        elif getattr(env, "natural", False):
+            natural = " Winning with an ace and a ten as your first two cards is rewarded with 1.5."
         return (
             "Kings, queens and jacks count 10, an ace 11 where that does not lead above 21 and else 1. Above "
             f"21 you lose at once. Winning is rewarded with 1, losing with -1, a draw with 0.{natural}"

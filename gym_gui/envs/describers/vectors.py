@@ -154,7 +154,7 @@ class VectorDescriber(SpaceDescriber):
         return self._fits(agent) or super().can_say(agent)
 
     def _limit(self) -> str:
-        steps = self.environment.spec.max_episode_steps
+        steps = self.environment.max_episode_steps
         return f"A game has at most {steps} steps." if steps else ""
 
     def _fits(self, agent: AgentID) -> bool:

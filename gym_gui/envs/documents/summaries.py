@@ -21,7 +21,7 @@ GYMNASIUM: Mapping[str, str] = {
     "classic_control.acrobot": "Swing a double pendulum by its elbow until its tip is above the line.",
     "toy_text.blackjack": "Take cards until their sum is nearer to 21 than the dealer's, but not above.",
     "tabular.blackjack": "Take cards until their sum is nearer to 21 than the dealer's (in JAX).",
-    "toy_text.frozen_lake": "Cross the frozen lake to the goal without falling into a hole; ice is slippery.",
+    "toy_text.frozen_lake": "Cross the frozen lake to the goal without falling into a hole.",
     "toy_text.cliffwalking": "Walk along the cliff to the goal; a step into it leads back to the start.",
     "tabular.cliffwalking": "Walk along the cliff to the goal; a step into it leads back (in JAX).",
     "toy_text.taxi": "Drive to the passenger, pick them up, and drop them off where they want to go.",

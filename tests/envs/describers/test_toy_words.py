@@ -152,7 +152,7 @@ def test_hands_of_blackjack() -> None:
     assert seen_aces > 10 and dealer_aces > 5
     for kwargs, pays in (({"natural": True, "sab": False}, True), ({"natural": True}, False)):
         with made("Blackjack-v1", **kwargs) as environment:
-            assert ("win 1.5" in environment.describer(AGENT).briefing(AGENT)) == pays
+            assert ("rewarded with 1.5" in environment.describer(AGENT).briefing(AGENT)) == pays
 
 
 def walked(environment: Environment, decide: Any, seed: int) -> float:
