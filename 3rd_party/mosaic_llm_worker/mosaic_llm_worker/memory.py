@@ -25,6 +25,7 @@ class Turn:
         choices: (action, word) of the legal ones, where words depend on the position.
         played: What was played, said in the same way; ``""`` while that is not known.
         reward: What it brought; NaN where that is not told.
+        picture: What was shown beside the words, as (data, mime); ``None`` where it is not shown again.
     """
 
     step: int
@@ -34,6 +35,7 @@ class Turn:
     choices: Sequence[tuple[int, str]] = ()
     played: str = ""
     reward: float = 0.0
+    picture: tuple[bytes, str] | None = None
 
     @property
     def news(self) -> str:
@@ -66,25 +68,35 @@ class Memory:
         agent: The agent that is played in it.
         history: Turns that are shown again.
         summary: Whether notes are written.
+        pictures: Turns, of those that are shown again, that have their pictures.
     """
 
-    def __init__(self, agent: str, history: int, summary: bool) -> None:
+    def __init__(self, agent: str, history: int, summary: bool, pictures: int = 0) -> None:
         self.agent = agent
         self.notes = ""
         self.refused: Refused | None = None
         self._tokens: dict[int, tuple[int, int]] = {}
-        self._history, self._summary = history, summary
+        self._history, self._summary, self._pictures = history, summary, pictures
         # The turn that is decided, and at least the one before: what came of it is news.
         kept = max(history, SUMMARY_EVERY if summary else 0, 1)
         self._turns: deque[Turn] = deque(maxlen=kept + 1)
         self._begun = self._unsummed = 0
         self._summed_at = -1
 
-    def begin(self, step: int, seen: str, choices: Sequence[tuple[int, str]] = ()) -> None:
+    def begin(
+        self,
+        step: int,
+        seen: str,
+        choices: Sequence[tuple[int, str]] = (),
+        picture: tuple[bytes, str] | None = None,
+    ) -> None:
         """A turn begins; asking the same again is no new one."""
         if not self._turns or self._turns[-1].step != step:
             self._begun += 1
-            self._turns.append(Turn(step, self._begun, seen, choices=choices))
+            kept = picture if self._pictures else None
+            self._turns.append(Turn(step, self._begun, seen, choices=choices, picture=kept))
+            if len(self._turns) > self._pictures + 1:
+                self._turns[-self._pictures - 2].picture = None
             self._unsummed += 1
             self._tokens.clear()
 

@@ -128,7 +128,7 @@ class Player:
             Fatal: The server will answer none.
         """
         memory = self._memory(decision.episode)
-        memory.begin(decision.step, decision.text, decision.choices)
+        memory.begin(decision.step, decision.text, decision.choices, decision.image)
         until = wanted_by(self.slot)
         place = Place(memory.agent, decision.episode, decision.step, decision.attempt, 0, until)
         try:
@@ -260,6 +260,10 @@ class Player:
         """A turn as the content of a message: text, or a list of parts where there is more to show."""
         return text
 
+    def recalled(self, turn: Turn, text: str) -> Any:
+        """An earlier turn, likewise."""
+        return text
+
     def _system(self, agent: str) -> Message:
         return {"role": "system", "content": self.prompter(agent).system}
 
@@ -298,7 +302,7 @@ class Player:
         for turn in turns:
             seen = self.prompter(agent).seen(turn.number, turn.seen, news)
             answer = turn.answer or turn.played or "(no answer)"
-            messages.append({"role": "user", "content": seen})
+            messages.append({"role": "user", "content": self.recalled(turn, seen)})
             spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)
             messages.append({"role": "assistant", "content": spoken})
             news = turn.news

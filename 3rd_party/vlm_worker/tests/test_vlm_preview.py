@@ -34,7 +34,7 @@ def asked(**settings: Any) -> dict[str, Any]:
 def test_picture_and_words() -> None:
     answer = preview(asked())
     system, turn = answer["messages"]
-    assert system["content"].endswith("Every turn comes with a picture of the whole game.")
+    assert system["content"].endswith("Every turn comes with a picture of what you see yourself.")
     assert "The game is Frozen Lake." in system["content"] and answer["tokens"] > 0
     assert turn["content"].startswith("[the picture]\n") and "You are at row 1." in turn["content"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
+from mosaic_llm_worker.memory import Memory, Turn
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.servers import Message
 from mosaic_worker.worker import Decision, Invalid
@@ -29,8 +30,8 @@ def about_picture(settings: VlmSettings) -> str:
 class VlmPlayer(Player):
     """Plays as the language worker does; the prompt of a turn carries the picture.
 
-    Only the turn that is played has one: earlier turns of the history are told in words, since
-    each picture is paid for with every call that repeats it.
+    Earlier turns of the history are told in words, but for the last ``image_history``: each picture is paid
+    for with every call that repeats it.
     """
 
     settings: VlmSettings
@@ -57,9 +58,17 @@ class VlmPlayer(Player):
 
     def content(self, decision: Decision, text: str) -> Any:
         """The picture, then the words, as parts of one message."""
-        if decision.image is None:
-            return text
-        return [self._picture(*decision.image), {"type": "text", "text": text}]
+        return self._beside(decision.image, text)
+
+    def recalled(self, turn: Turn, text: str) -> Any:
+        """The picture of an earlier turn, where it is shown again, then its words."""
+        return self._beside(turn.picture, text)
+
+    def _fresh(self, agent: str) -> Memory:
+        return Memory(agent, self.settings.history, self.settings.summary, self.settings.image_history)
+
+    def _beside(self, image: tuple[bytes, str] | None, text: str) -> Any:
+        return text if image is None else [self._picture(*image), {"type": "text", "text": text}]
 
     def _picture(self, data: bytes, mime: str) -> dict[str, Any]:
         picture = {"url": f"data:{mime};base64,{base64.b64encode(data).decode('ascii')}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mosaic_llm_worker.settings import LlmSettings
 
@@ -32,3 +32,19 @@ class VlmSettings(LlmSettings):
     image_detail: Literal["auto", "low", "high"] = Field(
         "auto", title="Detail", description="How closely the model looks, where the provider lets one choose."
     )
+    image_history: int = Field(
+        0,
+        ge=0,
+        le=50,
+        title="Pictures again",
+        description="Earlier turns of the history that have their pictures again; each is paid for again.",
+    )
+
+    @model_validator(mode="after")
+    def _pictures_of_the_history(self) -> VlmSettings:
+        if self.image_history > self.history:
+            raise ValueError(
+                f"image_history {self.image_history} shows pictures of turns that are not told again: set "
+                f"history to {self.image_history} or more"
+            )
+        return self

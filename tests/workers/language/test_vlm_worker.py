@@ -10,13 +10,18 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from pydantic import ValidationError
 
 from gym_gui.controllers.casting import cast
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import Decision, EpisodeStart, Slot
 from tests.support.fake_model_server import FakeModelServer, Request
 from tests.support.model_server import ModelServer
 from tests.support.runs import Recorded, played_here
+from vlm_worker.player import VlmPlayer
+from vlm_worker.settings import VlmSettings
 
 GRID = "MiniGrid-DoorKey-5x5-v0"
 
@@ -144,3 +149,42 @@ async def test_a_real_model_that_sees_answers_and_what_it_says_is_recorded(
     for call in calls:
         assert not call["error"] and call["tokens"]["input"] > 16 and call["tokens"]["output"] > 0
         assert call["messages"][-1]["content"][0]["image"]["width"] == 56
+
+
+@pytest.mark.parametrize("client", ["custom", "anthropic"])
+async def test_pictures_of_the_last_turns_are_shown_again(client: str) -> None:
+    """Of five turns the last three are told again, and the last two of these have their pictures."""
+    space = Space.from_json({"kind": "Discrete", "dtype": "int64", "n": 2, "start": 0})
+    with FakeModelServer(lambda request: "<action>left</action>") as server:
+        given = {"client_name": client, "base_url": server.url, "model_id": "m", "retries": 0}
+        given |= {"history": 3, "image_history": 2}
+        slot = Slot(0, "agent_0", GRID, space, space, given, ("left", "right"), secrets={"api_key": "k"})
+        player = VlmPlayer(slot, VlmSettings.model_validate(given), lambda record: None)
+        player.reset(EpisodeStart(0, 7))
+        for step in range(5):
+            image = (f"picture {step}".encode(), "image/png")
+            decision = Decision(1, 0, step, 7, None, None, 0, "", f"words {step}")._replace(image=image)
+            assert (await player.decide(decision)).actions == [0]
+        await player.caller.aclose()
+    told = [message for message in server.requests[-1].messages if message["role"] == "user"]
+    assert [pictures(message["content"]) for message in told] == [
+        [],
+        ["picture 2"],
+        ["picture 3"],
+        ["picture 4"],
+    ]
+    assert all(f"words {step}" in str(message) for step, message in enumerate(told, 1))
+    before = [message for message in server.requests[0].messages if message["role"] == "user"]
+    assert [pictures(message["content"]) for message in before] == [["picture 0"]]
+
+
+def pictures(content: str | list[dict[str, Any]]) -> list[str]:
+    """The pictures of a message, of either interface, as their bytes read."""
+    found = [part for part in content if isinstance(part, dict) and part["type"] in ("image", "image_url")]
+    data = [p["source"]["data"] if "source" in p else p["image_url"]["url"].partition(",")[2] for p in found]
+    return [base64.b64decode(each).decode() for each in data]
+
+
+def test_pictures_of_turns_that_are_not_told_again_are_refused() -> None:
+    with pytest.raises(ValidationError, match="set history to 3 or more"):
+        VlmSettings.model_validate({"client_name": "ollama", "history": 2, "image_history": 3})
