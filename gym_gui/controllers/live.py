@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.sessions import LiveSettings, SessionListener
 from gym_gui.core.enums import EpisodeStatus
@@ -37,6 +38,7 @@ class Spectator:
         mode: What environments were made to draw: ``"rgb_array"``, ``"ansi"`` or nothing.
         slots: Spaces and words of every agent.
         listener: Is shown it.
+        eyes: What people who play are shown of a game that hides things from their seats.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Spectator:
         mode: str | None,
         slots: Mapping[AgentID, SlotInfo],
         listener: SessionListener,
+        eyes: Eyes,
     ) -> None:
+        self._eyes = eyes
         self._settings, self._mode, self._slots, self._listener = settings, mode, slots, listener
         self._interval = 1.0 / settings.fps
         self._every = False
@@ -145,23 +149,30 @@ class Spectator:
         assert episode is not None
         self._cancel()
         began = time.monotonic()
-        number = self._draw(episode) if drawn else 0
-        self._listener.on_view(self._view(episode, over, error, number, drawn))
+        # What was hidden is shown once the game is over.
+        eyes = () if over else self._eyes.looking(episode)
+        number = self._draw(episode, eyes) if drawn else 0
+        self._listener.on_view(self._view(episode, over, error, number, drawn, eyes))
         now = time.monotonic()
         self._next = max(began + self._interval, now + (now - began))
 
-    def _draw(self, episode: Episode) -> int:
+    def _draw(self, episode: Episode, eyes: tuple[AgentID, ...]) -> int:
         """Send a picture; returns its number, 0 where there is none."""
         if self._mode != "rgb_array":
             return 0
-        picture = episode.environment.picture()
+        if not eyes:
+            picture = episode.environment.picture()
+        else:
+            picture = self._tried("draw what a seat sees", lambda: self._eyes.picture(episode, eyes))
         if picture is None:
             return 0
         self._number += 1
         self._listener.on_frame(picture, self._number)
         return self._number
 
-    def _view(self, episode: Episode, over: str, error: str, number: int, drawn: bool) -> LiveView:
+    def _view(
+        self, episode: Episode, over: str, error: str, number: int, drawn: bool, eyes: tuple[AgentID, ...]
+    ) -> LiveView:
         environment, won = episode.environment, None
         if over == EpisodeStatus.COMPLETED:
             won = self._tried("tell who won", lambda: environment.outcome(episode.returns))
@@ -169,28 +180,37 @@ class Spectator:
             episode=episode.index,
             seed=episode.plan.seed,
             step=episode.steps,
-            agents=tuple(self._agent(episode, agent, slot) for agent, slot in episode.seats.items()),
+            agents=tuple(self._agent(episode, agent, slot, eyes) for agent, slot in episode.seats.items()),
             turn=() if over else tuple(episode.asked),
             over=over,
             error=error,
             scores=self._tried("tell the score", lambda: environment.scores(episode.returns)),
             outcome=won,
             board=environment.board(),
-            text=environment.ansi() if drawn and self._mode == "ansi" else "",
+            text=self._text(episode, number, eyes) if drawn else "",
             frame=number,
             sent_ns=self._done_ns,
+            kept_from=self._eyes.kept_from(episode),
+            eyes=eyes,
         )
 
-    def _agent(self, episode: Episode, agent: AgentID, slot: AgentID) -> AgentView:
+    def _text(self, episode: Episode, number: int, eyes: tuple[AgentID, ...]) -> str:
+        """Its own text; what people may know in words, where there is no picture of it."""
+        if not eyes:
+            return episode.environment.ansi() if self._mode == "ansi" else ""
+        return "" if number or self._mode is None else self._eyes.text(episode, eyes)
+
+    def _agent(self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...]) -> AgentView:
         total, invalid = episode.returns.get(agent, 0.0), episode.invalid.get(agent, 0)
         row = episode.latest(agent)
-        if row is None:
+        others = bool(eyes) and agent not in eyes
+        if row is None or (others and _is_secret(episode, row, eyes)):
             return AgentView(agent, slot, total=total, invalid=invalid)
         info = self._slots[agent]
         extras: dict[str, Any] = dict(row[rows.EXTRAS] or ())
         space, action = info.does.space, row[rows.ACTION]
         number = int(action) if space.kind == "Discrete" else None
-        value = extras.get("value")
+        value = None if others else extras.get("value")  # a player's own estimate tells its cards
         return AgentView(
             agent=agent,
             slot=slot,
@@ -216,6 +236,12 @@ class Spectator:
                 text = f"the environment could not {deed}: {exc}. It plays on"
                 self._listener.on_log(logging.WARNING, "mosaic.live", text)
             return None
+
+
+def _is_secret(episode: Episode, row: Sequence[Any], eyes: tuple[AgentID, ...]) -> bool:
+    """Whether an action was chosen in the round in which ``eyes`` have not chosen yet."""
+    own = [latest[rows.STEP] for agent in eyes if (latest := episode.latest(agent)) is not None]
+    return episode.environment.moves_at_once and row[rows.STEP] > max(own, default=-1)
 
 
 def _word(info: SlotInfo, index: int, number: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from gym_gui import envs
 from gym_gui.controllers.casting import Casting, Secrets
 from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.presented import present
@@ -107,10 +108,19 @@ class LocalSession:
 
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._casting, live)
-        spectator = Spectator(live, self._mode, self._casting.slots, self._listener)
+        eyes = Eyes(self._people, live.everything)
+        spectator = Spectator(live, self._mode, self._casting.slots, self._listener, eyes)
         if live.first is not None:
             self._preview(spectator, live.first)
         return spectator
+
+    def _people(self) -> frozenset[AgentID]:
+        """Slots that people play at this moment."""
+        return frozenset(
+            slot
+            for slot, player in self._casting.assignments.items()
+            if player.worker_type == "human" and "script" not in player.settings
+        )
 
     def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
         """Show how an episode will begin; what is wrong with it is said when it does."""

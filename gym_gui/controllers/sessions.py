@@ -250,11 +250,14 @@ class LiveSettings:
             where it draws no picture), or nothing.
         first: The episode that will be played first, if that is known: how it begins is shown
             while the players are still getting ready, which takes seconds where one is large.
+        everything: Whether people who play a game that hides things from their seats are shown all
+            of it; otherwise what their own seats may see is shown.
     """
 
     fps: float = 30.0
     render: Render = "rgb_array"
     first: EpisodePlan | None = None
+    everything: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.fps) and 0 < self.fps <= 1000):

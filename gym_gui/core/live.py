@@ -111,6 +111,8 @@ class LiveView:
         board: The position, in board games.
         text: The environment's own text rendering, where that was asked for.
         frame: Sequence number of the picture that belongs to it; 0 where there is none.
+        kept_from: Seats that people play and from which the game hides something.
+        eyes: Those of them whose view is shown; empty: everything is.
         sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
     """
 
@@ -127,6 +129,8 @@ class LiveView:
     text: str = ""
     frame: int = 0
     sent_ns: int = 0
+    kept_from: tuple[AgentID, ...] = ()
+    eyes: tuple[AgentID, ...] = ()
 
 
 def _nothing() -> dict[str, Any]:

@@ -161,6 +161,16 @@ class Environment:
         may = {"egocentric": describer.can_draw(seat), "whole": describer.sees_all(seat)}
         return tuple(frame for frame in FRAMES if may[frame])
 
+    def hides_from(self, agent: AgentID) -> bool:
+        """Whether seats hide things from each other here, and the whole picture would show ``agent`` some."""
+        return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
+
+    @property
+    def moves_at_once(self) -> bool:
+        """Whether agents that are asked one after the other choose at the same time by the rules."""
+        metadata: Any = getattr(self.env, "metadata", None) or {}
+        return self.spec.api == "aec" and bool(metadata.get("is_parallelizable"))
+
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
         """What ``agent`` itself may see, drawn; ``None`` where there is no such picture.
 

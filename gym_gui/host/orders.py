@@ -45,7 +45,7 @@ def plan_of(message: pb.Episode) -> EpisodePlan:
 
 
 def _live_message(live: LiveSettings) -> pb.Live:
-    message = pb.Live(fps=live.fps, render=live.render)
+    message = pb.Live(fps=live.fps, render=live.render, everything=live.everything)
     if live.first is not None:
         message.first.CopyFrom(episode_message(live.first))
     return message

@@ -207,7 +207,7 @@ def _live(launch: pb.Launch) -> LiveSettings | None:
     render: Any = launch.live.render  # checked by the settings themselves
     first = launch.live.first if launch.live.HasField("first") else None
     plan = None if first is None else plan_of(first)
-    return LiveSettings(launch.live.fps, render, plan)
+    return LiveSettings(launch.live.fps, render, plan, launch.live.everything)
 
 
 class _Forward(logging.Handler):

@@ -27,7 +27,8 @@ def view_from_json(data: bytes) -> LiveView:
     """The view that :func:`view_to_json` was given."""
     fields: dict[str, Any] = orjson.loads(data)
     fields["agents"] = tuple(AgentView(**agent) for agent in fields["agents"])
-    fields["turn"] = tuple(fields["turn"])
+    for name in ("turn", "kept_from", "eyes"):
+        fields[name] = tuple(fields[name])
     if fields["board"] is not None:
         fields["board"] = _board(fields["board"])
     return LiveView(**fields)

@@ -84,6 +84,15 @@ class Settings:
         True,
         About("Play", "Names on the frame", "Shows each agent's name and last action below the frame."),
     )
+    everything_shown: bool = _setting(
+        False,
+        About(
+            "Play",
+            "Hidden things are shown",
+            "Where a game hides things from its seats (cards, targets, what is out of view), people see them "
+            "all the same; otherwise what their own seat may see.",
+        ),
+    )
     frame_rate: int = _setting(
         30,
         About(

@@ -59,14 +59,16 @@ class Launch(_message.Message):
     def __init__(self, operator: _Optional[str] = ..., concurrency: _Optional[int] = ..., max_steps: _Optional[int] = ..., observations: bool = ..., secrets: _Optional[_Mapping[str, str]] = ..., live: _Optional[_Union[Live, _Mapping]] = ...) -> None: ...
 
 class Live(_message.Message):
-    __slots__ = ("fps", "render", "first")
+    __slots__ = ("fps", "render", "first", "everything")
     FPS_FIELD_NUMBER: _ClassVar[int]
     RENDER_FIELD_NUMBER: _ClassVar[int]
     FIRST_FIELD_NUMBER: _ClassVar[int]
+    EVERYTHING_FIELD_NUMBER: _ClassVar[int]
     fps: float
     render: str
     first: Episode
-    def __init__(self, fps: _Optional[float] = ..., render: _Optional[str] = ..., first: _Optional[_Union[Episode, _Mapping]] = ...) -> None: ...
+    everything: bool
+    def __init__(self, fps: _Optional[float] = ..., render: _Optional[str] = ..., first: _Optional[_Union[Episode, _Mapping]] = ..., everything: bool = ...) -> None: ...
 
 class Episodes(_message.Message):
     __slots__ = ("episodes",)

@@ -41,7 +41,7 @@ class SessionLink:
         self.session: Session | None = None
         self.ready: SessionReady | None = None
         self._listener: LiveListener | None = None
-        self._opened: tuple[OperatorConfig, Look] | None = None
+        self._opened: tuple[OperatorConfig, Look, bool] | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
     @property
@@ -60,12 +60,16 @@ class SessionLink:
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
         """Whether the session that is open plays this."""
-        return self.ready is not None and self._opened == (config, look)
+        return self.ready is not None and self._opened == (config, look, self._everything)
+
+    @property
+    def _everything(self) -> bool:
+        return self._context.settings.values.everything_shown
 
     def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
         """What is open goes by another configuration that asks for nothing new of it."""
         if self._opened is not None and self._opened[0] == before:
-            self._opened = (config, self._opened[1])
+            self._opened = (config, *self._opened[1:])
 
     async def make(self, config: OperatorConfig, look: Look, first: EpisodePlan | None) -> Session:
         """Make a session that is not started yet.
@@ -79,11 +83,12 @@ class SessionLink:
         await load_engine()
         from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 
-        live = LiveSettings(look[1], look[0], first)  # type: ignore[arg-type]
+        everything = self._everything
+        live = LiveSettings(look[1], look[0], first, everything)  # type: ignore[arg-type]
         settings = SessionSettings(1, config.max_steps, live=live)
         listener = LiveListener(self._audience)
         self.session = self._open_session(config, settings, listener, self._context.store)
-        self._listener, self._opened = listener, (config, look)
+        self._listener, self._opened = listener, (config, look, everything)
         return self.session
 
     async def start(self, session: Session) -> bool:

@@ -82,6 +82,7 @@ class OperatorRenderContainer(Card):
         self.restart.setToolTip("Start a new session, which goes on with the next episode")
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
+        self.stage.notice.set_asking(False)
         self.facts = FactsStrip(self)
         self.sparkline = Sparkline(parent=self)
         self._build()

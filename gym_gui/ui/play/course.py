@@ -62,6 +62,7 @@ class Course(QObject):
         game.broke.connect(self._on_broke)
         people_input.listening_changed.connect(self._on_listening_changed)
         card.enter_pressed.connect(self._on_enter)
+        card.stage.everything_wanted.connect(self.show_everything)
         card.result.again.connect(self.play_again)
         card.result.same_again.connect(self.restart)
         card.result.show_results.connect(self._on_show_results)
@@ -103,6 +104,11 @@ class Course(QObject):
         """Write what is played, or do not."""
         self._game.set_recording(not self._game.recording)
         self._card.take_keys()
+
+    def show_everything(self, everything: bool) -> None:
+        """Show people what the game hides from their seats, or what their seats may see; begins anew."""
+        self._context.settings.set("everything_shown", everything)
+        self.restart()
 
     # -- what happens ----------------------------------------------------------------
 

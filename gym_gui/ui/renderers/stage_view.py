@@ -16,6 +16,7 @@ from gym_gui.ui.renderers.agent_words import Seat
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
+from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
 from gym_gui.ui.renderers.text_view import TextView
 from gym_gui.ui.theme import ROW, Theme
 from gym_gui.ui.widgets.segments import SegmentedControl
@@ -39,6 +40,8 @@ class StageView(QWidget):
     move_chosen = pyqtSignal(int)
     painted = pyqtSignal(int)
     way_changed = pyqtSignal(str)
+    everything_wanted = pyqtSignal(bool)
+    """People want to be shown everything, or what their seats may see."""
 
     def __init__(
         self,
@@ -56,12 +59,16 @@ class StageView(QWidget):
         self.overlay = Overlay(theme, self)
         self._ways: dict[str, QWidget] = {"board": self.board, "frame": self.frame, "text": self.text}
         self._has: set[str] = set()
-        self._preferred = ""
+        self._preferred, self._way = "", "frame"
         self._overlay_wanted = overlay
         self._stack = QStackedWidget(self)
         for way in self._ways.values():
             self._stack.addWidget(way)
+        self.cover = Cover(self)
+        self._covered = False
+        self._stack.addWidget(self.cover)
         self._stack.setCurrentWidget(self.frame)
+        self.notice = SeatNotice(self)
         self._switch = SegmentedControl(list(WORDS.items()), "frame", name="stageSwitch", parent=self)
         self._switch.setToolTip("Show the episode as a board, as a picture or as text")
         self._switch.setAccessibleName("How the episode is shown")
@@ -70,6 +77,8 @@ class StageView(QWidget):
         self._switch.chosen.connect(self._on_way_chosen)
         self.board.move_chosen.connect(self.move_chosen)
         self.frame.painted.connect(self.painted)
+        self.cover.lifted.connect(self._on_lifted)
+        self.notice.everything_wanted.connect(self.everything_wanted)
 
     # -------------------------------------------------------------------------------- what is shown
 
@@ -84,6 +93,8 @@ class StageView(QWidget):
         if view.text:
             self.text.show_text(view.text)
         self.overlay.show_view(view)
+        self.notice.show_view(view)
+        self._covered = self.cover.covers(view)
         self._choose()
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
@@ -101,6 +112,8 @@ class StageView(QWidget):
         if title:
             self.set_hint(title, text)
         self.overlay.show_view(None)
+        self.notice.show_view(None)
+        self._covered = self.cover.covers(None)
         self._choose()
 
     def set_hint(self, title: str, text: str = "") -> None:
@@ -134,8 +147,7 @@ class StageView(QWidget):
     @property
     def way(self) -> str:
         """What it is shown as."""
-        shown = self._stack.currentWidget()
-        return next(name for name, widget in self._ways.items() if widget is shown)
+        return self._way
 
     def set_way(self, way: str) -> None:
         """Show it as ``board``, ``frame`` or ``text`` wherever it has that."""
@@ -152,6 +164,7 @@ class StageView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(ROW)
+        layout.addWidget(self.notice)
         layout.addWidget(self._stack, 1)
         layout.addLayout(foot)
         self.overlay.setVisible(self._overlay_wanted)
@@ -165,8 +178,8 @@ class StageView(QWidget):
     def _choose(self) -> None:
         ways = self.ways
         wanted = self._preferred if self._preferred in ways else (ways[0] if ways else "frame")
-        changed = wanted != self.way
-        self._stack.setCurrentWidget(self._ways[wanted])
+        changed, self._way = wanted != self._way, wanted
+        self._stack.setCurrentWidget(self.cover if self._covered else self._ways[wanted])
         self._switch.setVisible(len(ways) > 1)
         for way in WORDS:
             self._button(way).setVisible(way in ways)
@@ -178,6 +191,11 @@ class StageView(QWidget):
         button = self._switch.findChild(QPushButton, f"{self._switch.objectName()}-{way}")
         assert button is not None
         return button
+
+    def _on_lifted(self) -> None:
+        self._covered = False
+        self._choose()
+        self._ways[self._way].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_way_chosen(self, way: str) -> None:
         self.set_way(way)

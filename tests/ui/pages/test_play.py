@@ -456,3 +456,26 @@ def test_who_takes_a_seat_in_mid_game_is_credited_with_their_own_moves_alone(
 def keys_of_green(page: PlayPage) -> int:
     """What the first person's Up means."""
     return page.people.keys["green_0"].scheme.bindings["Up"]
+
+
+def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: PlayPage, you: Player) -> None:
+    """One's own view first; everything when asked for; between two people a cover."""
+    stage = page.stage_card.stage
+    you.open(task="leduc_holdem_v4")
+    person = WorkerAssignment("human_worker", "human")
+    you.asked()
+    you.wait(lambda: page.view is not None and page.view.eyes)
+    assert stage.notice.isVisible() and "may see" in stage.notice.text and not stage.cover.isVisible()
+    own = stage.frame.image()
+    assert stage.notice.button is not None
+    stage.notice.button.click()
+    you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.eyes)
+    assert "Everything is shown" in stage.notice.text and stage.frame.image() != own
+    stage.notice.button.click()
+    you.wait(lambda: page.view is not None and page.view.eyes)
+    workers = {"player_0": person, "player_1": person}
+    page.opened(operator=OperatorConfig("play", task="leduc_holdem_v4", workers=workers), seed=7)
+    you.wait(lambda: stage.cover.isVisible())
+    assert not stage.frame.isVisible()
+    stage.cover.button.click()
+    assert stage.frame.isVisible() and not stage.cover.isVisible()

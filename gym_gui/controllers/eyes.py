@@ -1,0 +1,84 @@
+"""Whose eyes a person at the screen looks through, in games that hide things from their seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from gym_gui.controllers.episode import Episode
+from gym_gui.core.errors import ObservationError
+from gym_gui.core.types import AgentID
+from gym_gui.core.view import View
+from gym_gui.envs.pictures import Picture
+
+_BETWEEN = 8
+"""Pixels between the pictures of two who are asked at once."""
+
+
+class Eyes:
+    """Draws what people's seats may see in place of the whole game.
+
+    Args:
+        people: Slots that people play at this moment.
+        everything: They have asked to be shown everything.
+    """
+
+    def __init__(self, people: Callable[[], Collection[AgentID]], everything: bool = False) -> None:
+        self._people, self._everything = people, everything
+        self._episode: Episode | None = None
+        self._seen: dict[AgentID, Any] = {}
+        self._latest: tuple[AgentID, ...] = ()
+
+    def kept_from(self, episode: Episode) -> tuple[AgentID, ...]:
+        """Seats of people from which the game hides something."""
+        people = self._people()
+        return tuple(
+            agent
+            for agent, slot in episode.seats.items()
+            if slot in people and episode.environment.hides_from(agent)
+        )
+
+    def looking(self, episode: Episode) -> tuple[AgentID, ...]:
+        """Whose view is shown: the people who are asked, else those who were; nobody's: the whole game is."""
+        seats = () if self._everything else self.kept_from(episode)
+        if episode is not self._episode:
+            self._episode, self._seen, self._latest = episode, {}, ()
+        asked = tuple(agent for agent in seats if agent in episode.asked)
+        self._seen.update((agent, episode.asked[agent].observation) for agent in asked)
+        self._latest = asked or tuple(agent for agent in self._latest if agent in seats) or seats[:1]
+        return self._latest
+
+    def picture(self, episode: Episode, eyes: Collection[AgentID]) -> Picture | None:
+        """What they may see, side by side; ``None`` where there is no such picture, or not yet."""
+        drawn = [
+            picture
+            for agent in eyes
+            if agent in self._seen
+            and (picture := episode.environment.seat_picture(agent, self._seen[agent])) is not None
+        ]
+        return _side_by_side(drawn) if drawn else None
+
+    def text(self, episode: Episode, eyes: Collection[AgentID]) -> str:
+        """What they may know, in words."""
+        return "\n\n".join(filter(None, (self._said(episode, agent) for agent in eyes)))
+
+    def _said(self, episode: Episode, agent: AgentID) -> str:
+        environment = episode.environment
+        if agent not in self._seen or not environment.describer(agent).can_say(agent):
+            return ""
+        try:
+            said = environment.show(agent, self._seen[agent], View(text=True)).text
+        except ObservationError:
+            return ""
+        return "\n\n".join(filter(None, (said, environment.describer(agent).reading(agent))))
+
+
+def _side_by_side(pictures: list[Picture]) -> Picture:
+    height = max(len(picture) for picture in pictures)
+    parts: list[Picture] = []
+    for picture in pictures:
+        below = ((0, height - len(picture)), (0, _BETWEEN if picture is not pictures[-1] else 0), (0, 0))
+        parts.append(np.pad(picture, below))
+    return np.ascontiguousarray(np.concatenate(parts, axis=1))

@@ -1,0 +1,103 @@
+"""What people are told where a game hides things from their seats, and the cover between two of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import InlineMessage, PrimaryButton, label
+
+if TYPE_CHECKING:
+    from gym_gui.core.live import LiveView
+    from gym_gui.core.types import AgentID
+
+
+class SeatNotice(InlineMessage):
+    """Whose view is shown; asks whether everything is to be.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    everything_wanted = pyqtSignal(bool)
+    """Everything is to be shown, or what the seats may see."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("info", "", ("Show everything", self._on_asked), parent=parent)
+        self.setObjectName("seat-notice")
+        self._everything = False
+        self.hide()
+
+    def show_view(self, view: LiveView | None) -> None:
+        """Say what is shown; nothing where nothing is hidden. At its end a game shows everything."""
+        if view is not None and view.over:
+            return
+        kept_from = () if view is None else view.kept_from
+        self.setVisible(bool(kept_from))
+        if view is None or not kept_from:
+            return
+        self._everything = not view.eyes
+        seats = " and ".join(view.eyes or kept_from)
+        self.set_text(
+            f"Everything is shown, also what {seats} may not see."
+            if self._everything
+            else f"Seats hide things from each other here. This is what {seats} may see."
+        )
+        assert self.button is not None
+        self.button.setText("Show what a seat may see" if self._everything else "Show everything")
+        self.button.setToolTip("Begins the episode again")
+
+    def set_asking(self, asks: bool) -> None:
+        """Whether it has the button; where it has none, the window's settings have the choice."""
+        assert self.button is not None
+        self.button.setVisible(asks)
+
+    def _on_asked(self) -> None:
+        self.everything_wanted.emit(not self._everything)
+
+
+class Cover(QWidget):
+    """Lies over the view of the next person until they are alone with it.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    lifted = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("seat-cover")
+        self._text = label("", "strong", wrap=True, parent=self)
+        self._text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.button = PrimaryButton("Show", name="seat-cover-lift", on_click=self._on_lifted)
+        self._eyes: tuple[AgentID, ...] = ()
+        self._open_to: tuple[AgentID, ...] = ()
+        layout = QVBoxLayout(self)
+        layout.setSpacing(theme.ROW)
+        layout.addStretch(1)
+        layout.addWidget(self._text)
+        layout.addWidget(self.button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+
+    def covers(self, view: LiveView | None) -> bool:
+        """Whether a look is to be covered: several people play, and the view of another one comes up."""
+        if view is None or len(view.kept_from) < 2 or len(view.eyes) != 1:
+            self._open_to = ()
+            return False
+        if view.eyes == self._open_to:
+            return False
+        if view.eyes != self._eyes:
+            self._eyes = view.eyes
+            (agent,) = view.eyes
+            self._text.setText(f"{agent} is to move. Who else plays should not look.")
+            self.button.setText(f"Show what {agent} sees")
+        self._open_to = ()
+        return True
+
+    def _on_lifted(self) -> None:
+        self._open_to = self._eyes
+        self.lifted.emit()

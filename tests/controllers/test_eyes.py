@@ -1,0 +1,121 @@
+"""A person who plays a game that hides things from its seats sees what that seat may see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gym_gui import envs
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.core.live import LiveView
+from tests.support.waiting import in_time
+from tests.support.watching import Watcher, casting, plans
+
+PERSON, OTHER = {"type": "human"}, {"type": "random"}
+
+
+async def first_look(
+    task: str, workers: dict[str, Any], everything: bool = False, answers: int = 0
+) -> Watcher:
+    """A session up to a person's first question, after so many answers."""
+    watcher = Watcher()
+    settings = SessionSettings(1, live=LiveSettings(everything=everything))
+    session = LocalSession(casting(workers, task=task), settings, watcher)
+    await session.start()
+    try:
+        session.play(plans(1))
+        for done in range(answers + 1):
+            await in_time(lambda done=done: len(watcher.questions) > done, "a person is asked")
+            question = watcher.questions[-1]
+            await in_time(lambda agent=question.agent: agent in watcher.last.turn, "the look follows")
+            if done < answers:
+                session.answer(question.id, 0 if question.legal is None else question.legal[0])
+    finally:
+        await session.close()
+    return watcher
+
+
+def looked(watcher: Watcher) -> tuple[LiveView, Any]:
+    """The last look before it was over, with its picture."""
+    view = [view for view in watcher.views if not view.over][-1]
+    return view, dict(watcher.frames).get(view.frame)
+
+
+def drawn(task: str, agent: str) -> tuple[bytes, bytes]:
+    """What a seat may see at the beginning of the first episode, and all there is."""
+    environment = envs.make(task, render_mode="rgb_array")
+    try:
+        seen = environment.adapter.reset(seed=plans(1)[0].seed)
+        own, whole = environment.seat_picture(agent, seen[agent]), environment.picture()
+        assert own is not None and whole is not None
+        return own.tobytes(), whole.tobytes()
+    finally:
+        environment.close()
+
+
+async def test_a_person_at_the_card_table_sees_their_own_cards() -> None:
+    agent = await opener("leduc_holdem_v4")
+    workers = {"player_0": OTHER, "player_1": OTHER, agent: PERSON}
+    own, whole = drawn("leduc_holdem_v4", agent)
+    view, picture = looked(await first_look("leduc_holdem_v4", workers))
+    assert (view.eyes, view.kept_from) == ((agent,), (agent,))
+    assert picture.tobytes() == own != whole
+    view, picture = looked(await first_look("leduc_holdem_v4", workers, everything=True))
+    assert (view.eyes, view.kept_from) == ((), (agent,)) and picture.tobytes() == whole
+
+
+async def opener(task: str) -> str:
+    """Who begins."""
+    environment = envs.make(task)
+    try:
+        (agent,) = environment.adapter.reset(seed=plans(1)[0].seed)
+        return agent
+    finally:
+        environment.close()
+
+
+async def test_two_people_see_the_view_of_who_is_to_move() -> None:
+    both = {"player_0": PERSON, "player_1": PERSON}
+    watcher = await first_look("leduc_holdem_v4", both, answers=1)
+    turns = [(view.turn, view.eyes) for view in watcher.views if not view.over]
+    assert {eyes for _, eyes in turns} == {("player_0",), ("player_1",)}
+    assert all(turn == eyes for turn, eyes in turns if turn)
+
+
+async def test_two_who_are_asked_at_once_see_their_views_side_by_side() -> None:
+    task = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
+    workers = {"green_0": PERSON, "green_1": OTHER, "blue_0": PERSON, "blue_1": OTHER}
+    view, picture = looked(await first_look(task, workers))
+    assert view.eyes == ("green_0", "blue_0") and picture.shape[1] > 2 * picture.shape[0]
+
+
+async def test_what_has_no_picture_is_told_in_words() -> None:
+    agent = await opener("open_spiel/kuhn_poker")
+    workers = {"player_0": OTHER, "player_1": OTHER, agent: PERSON}
+    view, picture = looked(await first_look("open_spiel/kuhn_poker", workers))
+    assert view.eyes == (agent,) and picture is None
+    environment = envs.make("open_spiel/kuhn_poker", render_mode="ansi")
+    seen = environment.adapter.reset(seed=plans(1)[0].seed)
+    assert view.text and view.text != environment.ansi()
+    assert view.text.startswith(environment.describer(agent).text(agent, seen[agent]))
+    environment.close()
+
+
+async def test_a_choice_made_at_once_is_not_told_before_ones_own() -> None:
+    view, _ = looked(await first_look("rps_v2", {"player_0": OTHER, "player_1": PERSON}))
+    (other,) = [each for each in view.agents if each.agent == "player_0"]
+    assert view.turn == ("player_1",) and other.action == "" and other.number is None
+
+
+async def test_who_only_watches_and_who_plays_an_open_game_sees_everything() -> None:
+    for task, agent in (("connect_four_v3", "player_0"), ("MiniGrid-Empty-5x5-v0", "agent_0")):
+        workers = {"player_0": PERSON, "player_1": OTHER} if agent == "player_0" else {"agent": PERSON}
+        view, picture = looked(await first_look(task, workers))
+        assert (view.eyes, view.kept_from) == ((), ())
+        environment = envs.make(task, render_mode="rgb_array")
+        environment.adapter.reset(seed=plans(1)[0].seed)
+        whole = environment.picture()
+        environment.close()
+        assert whole is not None and np.array_equal(picture, whole)
