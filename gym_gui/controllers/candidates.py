@@ -55,6 +55,7 @@ def candidates(
     observation: Mapping[str, Any],
     action: Mapping[str, Any],
     policies: Sequence[PolicyFile] = (),
+    offers: Sequence[str] = ("legal_actions",),
 ) -> list[Candidate]:
     """Everybody who might play a slot, those that cannot with the reason; people are not among them.
 
@@ -69,10 +70,11 @@ def candidates(
         observation: JSON data of the space it sees.
         action: JSON data of its action space.
         policies: Trained policies.
+        offers: What the slot can be shown beside its observation.
     """
     if not WorkerTypeRegistry.all():
         discover()
-    slot = _Slot(env_id, agent, Space.from_json(observation), Space.from_json(action))
+    slot = _Slot(env_id, agent, Space.from_json(observation), Space.from_json(action), tuple(offers))
     here = sorted(policies, key=lambda policy: policy.env_id != env_id)
     found: list[Candidate] = []
     for definition in WorkerTypeRegistry.all():
@@ -89,6 +91,7 @@ class _Slot:
     agent: str
     sees: Space
     does: Space
+    offers: tuple[str, ...]
 
 
 def _of_worker(definition: WorkerTypeDefinition, slot: _Slot, policies: Sequence[Policy]) -> list[Candidate]:
@@ -103,9 +106,16 @@ def _of_worker(definition: WorkerTypeDefinition, slot: _Slot, policies: Sequence
             continue
         # What a policy that is still to be chosen sees is decided by its preprocessing.
         sees = policy.file.shown if policy.file is not None else None if policy.takes else slot.sees
-        reason = missing or next(iter(check_slot(definition, sees, slot.does)), "")
+        misfits = check_slot(definition, sees, slot.does, inputs=slot.offers)
+        reason = missing or next(iter(misfits), "") or _unset(definition)
         found.append(_candidate(definition, policy, reason))
     return found
+
+
+def _unset(definition: WorkerTypeDefinition) -> str:
+    """Why who asks a model cannot play as it is."""
+    asks = any(setting.type == "model" for setting in definition.settings_schema)
+    return f"{definition.display_name} needs a server and a model: choose it in Agents" if asks else ""
 
 
 def _candidate(definition: WorkerTypeDefinition, policy: Policy, reason: str) -> Candidate:

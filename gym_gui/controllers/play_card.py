@@ -33,7 +33,7 @@ from gym_gui.workers.tree import tagged
 
 _log = logging.getLogger(__name__)
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _PATIENCE_S: Final = 90.0
 PLAYERS: Final = 2
 """People for whom there are keys at one keyboard."""
@@ -50,6 +50,7 @@ class SlotCard:
         words: A word for each action number, where there are any.
         noop: Number of the action that does nothing, or ``None``.
         schemes: Keys for the first and the second person at a keyboard.
+        offers: What it can be shown beside its observation, as :class:`~gym_gui.services.backends.SlotInfo`.
     """
 
     agent: str
@@ -58,6 +59,7 @@ class SlotCard:
     words: Mapping[int, str]
     noop: int | None
     schemes: tuple[KeyScheme, ...]
+    offers: tuple[str, ...] = ("legal_actions",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ def describe(
         UsageError: It is unknown, not installed, or cannot be made.
     """
     from gym_gui import envs
+    from gym_gui.controllers.lineup import read_slots
     from gym_gui.core.spaces import space_to_spec
 
     environment = envs.make(task, env_name=env_name, api=api, env_kwargs=env_kwargs, origin=origin)
@@ -111,6 +114,7 @@ def describe(
         adapter, spec = environment.adapter, environment.spec
         page = envs.document(spec, env_kwargs=env_kwargs)
         slots: dict[str, SlotCard] = {}
+        read = read_slots(environment)
         for agent in adapter.possible_agents:
             space: Any = adapter.action_space(agent)
             first = int(getattr(space, "start", 0)) if hasattr(space, "n") else 0
@@ -123,6 +127,7 @@ def describe(
                 words,
                 int(noop) if noop is not None and hasattr(space, "n") else None,
                 tuple(environment.keys(agent, player) for player in range(PLAYERS)),
+                tuple(read[agent].offers),
             )
         return PlayCard(
             spec.id,
@@ -165,6 +170,7 @@ def from_json(data: Mapping[str, Any]) -> PlayCard:
 def _slot(row: Mapping[str, Any]) -> SlotCard:
     fields: dict[str, Any] = dict(row)
     fields["schemes"] = tuple(map(_scheme, row["schemes"]))
+    fields["offers"] = tuple(row["offers"])
     fields["words"] = {int(number): str(word) for number, word in row["words"].items()}
     return SlotCard(**fields)
 

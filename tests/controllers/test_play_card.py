@@ -120,6 +120,17 @@ def test_who_does_not_fit_says_why() -> None:
     assert opponent(found) is not None
 
 
+def test_a_model_that_looks_is_refused_where_a_seat_has_no_picture() -> None:
+    for task, agent, why in (
+        ("mpe2/simple_crypto_v3", "eve_0", "no picture of what this seat may see"),
+        ("leduc_holdem_v4", "player_0", "choose it in Agents"),
+    ):
+        slot = play_card.from_json(play_card.to_json(describe(task))).slots[agent]
+        found = candidates(task, agent, slot.observation, slot.action, [], slot.offers)
+        reasons = {each.worker_id: each.reason for each in found}
+        assert why in reasons["vlm_worker"] and "choose it in Agents" in reasons["mosaic_llm_worker"]
+
+
 def test_a_broken_policy_folder_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "policy.json").write_text("{", "utf-8")

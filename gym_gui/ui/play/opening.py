@@ -131,7 +131,7 @@ def _candidates(card: PlayCard, store: Store) -> dict[str, list[Candidate]]:
 
     policies = PolicyLibrary(store).files()
     return {
-        slot: candidates(card.env_id, slot, about.observation, about.action, policies)
+        slot: candidates(card.env_id, slot, about.observation, about.action, policies, about.offers)
         for slot, about in card.slots.items()
     }
 
