@@ -230,6 +230,7 @@ SETTING: Mapping[str, Key] = {
     "required": Key(flag, "The worker cannot play without it."),
     "policies": Key(flag, "Each option of this choice is listed as a policy of its own."),
     "environments": _ENVIRONMENTS,
+    "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
     "advanced": Key(flag, "Shown in forms on request only."),
     "module": Key(
         matching(MODULE_PATTERN, '"package.module"'),

@@ -112,6 +112,7 @@ class Setting:
         required: Whether the worker cannot play without.
         policies: Whether each option of this choice is a policy of its own to people.
         environments: Patterns of the environments it is for; empty: all.
+        group: The heading under which a form shows it with others; empty: above them.
         advanced: Whether a form shows it on request only.
         module: Run with ``python -m`` in the worker's environment for whoever fills in the form:
             it tries a ``server``, lists its models, or shows what ``prompts`` make of a decision.
@@ -129,6 +130,7 @@ class Setting:
     required: bool = False
     policies: bool = False
     environments: tuple[str, ...] = ()
+    group: str = ""
     advanced: bool = False
     module: str = ""
     provider: str = ""
@@ -192,6 +194,12 @@ def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[st
     """What is wrong with ``values``, by setting; settings that the schema does not know are left alone."""
     found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
     return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def grouped(schema: Sequence[Setting]) -> tuple[Setting, ...]:
+    """Settings as a form shows them: those without a group, then group by group, as each was first named."""
+    groups = list(dict.fromkeys(["", *(setting.group for setting in schema)]))
+    return tuple(sorted(schema, key=lambda setting: groups.index(setting.group)))
 
 
 SEED_OF_SLOT: Final = Setting(

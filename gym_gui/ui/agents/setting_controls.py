@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from gym_gui.ui.widgets import IconButton
 from gym_gui.workers.settings_schema import Setting
 
 _NARROW = 80
+_PLAIN = re.compile(r"(?!(?:true|false|null|NaN|Infinity)$)[A-Za-z][\w.:/-]*")
+"""Words that a list shows without quotation marks: read again, they are the same."""
 _POPUP_EDGE = 12
 """Border and padding of a list, both sides."""
 _WHOLE = 2.0**53
@@ -84,15 +87,19 @@ class TextControl(SettingControl):
         if setting.type == "secret":
             self.line.setPlaceholderText("env:NAME or keyring:NAME")
         elif setting.default not in (None, ""):
-            self.line.setPlaceholderText(str(setting.default))
+            self.line.setPlaceholderText(self._written(setting.default))
         self._adopt(self.line)
         self.line.textEdited.connect(self._on_edited)
 
     def value(self) -> Any:
         return self.line.text().strip() or None
 
+    def _written(self, value: Any) -> str:
+        """A value as a person would type it."""
+        return str(value)
+
     def set_value(self, value: Any) -> None:
-        text = "" if value is None else str(value)
+        text = "" if value is None else self._written(value)
         if self.line.text() != text:
             self.line.setText(text)
             self.line.setCursorPosition(0)  # a long text shows its beginning
@@ -113,13 +120,21 @@ class ListControl(TextControl):
             return read if isinstance(read, list) else [read]
         return [word.strip() for word in written.split(",") if word.strip()]
 
-    def set_value(self, value: Any) -> None:
-        inner = json.dumps(value, ensure_ascii=False)[1:-1] if isinstance(value, list) else value
-        super().set_value(inner)
+    def _written(self, value: Any) -> str:
+        if not isinstance(value, list):
+            return str(value)
+        if all(isinstance(word, str) and _PLAIN.fullmatch(word) for word in value):
+            return ", ".join(value)
+        return json.dumps(value, ensure_ascii=False)[1:-1]
 
 
 class ObjectControl(TextControl):
     """A JSON object: ``{"top_k": 20}``; what is none stands as it was typed, for the check to refuse."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        episode = setting.type == "episode"
+        self.line.setPlaceholderText('{"run": "runs/…", "episode": 0}' if episode else '{"name": value}')
 
     def value(self) -> Any:
         written = self.line.text().strip()
@@ -130,8 +145,8 @@ class ObjectControl(TextControl):
         except ValueError:
             return written
 
-    def set_value(self, value: Any) -> None:
-        super().set_value(json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value)
+    def _written(self, value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
 
 
 class PathControl(TextControl):

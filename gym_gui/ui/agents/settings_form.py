@@ -13,8 +13,8 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SettingControl, control_for
 from gym_gui.ui.language.controls import HelpedControl
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
-from gym_gui.ui.widgets import LinkButton, muted_label
-from gym_gui.workers.settings_schema import Setting, problems
+from gym_gui.ui.widgets import LinkButton, muted_label, section_label
+from gym_gui.workers.settings_schema import Setting, grouped, problems
 
 if TYPE_CHECKING:
     from gym_gui.ui.api_keys import Provider
@@ -28,7 +28,8 @@ LABEL_WIDTH = 92
 class SettingsForm(QWidget):
     """One row per setting: its label, its control, and below it what is wrong.
 
-    What is advanced is folded away until somebody asks for it, unless it was changed or is wrong.
+    Settings of a group stand together below its heading, those without one above them all. What is
+    advanced is folded away until somebody asks for it, unless it was changed or is wrong.
     Settings that the schema does not know are kept as they are and given back by
     :meth:`values`, so that a form never loses what a file says.
 
@@ -62,12 +63,13 @@ class SettingsForm(QWidget):
         self.setObjectName("settings_form")
         # In a column that is too short, the column scrolls: rows are not squeezed.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self._schema = tuple(s for s in schema if s.name not in without and s.concerns(env_id))
+        self._schema = grouped([s for s in schema if s.name not in without and s.concerns(env_id)])
         self._worker, self._desk, self._agent = worker, desk, agent
         self._unfolded = desk is not None and desk.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}
+        self._headings: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
         self._filled = False
         grid = QGridLayout(self)
@@ -75,13 +77,17 @@ class SettingsForm(QWidget):
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
-        for row, setting in enumerate(self._schema):
-            self._add_row(grid, 2 * row, setting, env_id, agent)
+        for setting in self._schema:
+            if setting.group and setting.group not in self._headings:
+                self._headings[setting.group] = heading = section_label(setting.group, self)
+                heading.setContentsMargins(0, theme.ROW, 0, 0)
+                grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+            self._add_row(grid, grid.rowCount(), setting, env_id, agent)
         self.more = LinkButton("", name="settings_more")
         self.more.clicked.connect(self.toggle_all)
         self.more.setToolTip("Show every setting, or the main ones alone")
         self.more.setVisible(any(setting.advanced for setting in self._schema))
-        grid.addWidget(self.more, 2 * len(self._schema), 0, 1, 2)
+        grid.addWidget(self.more, grid.rowCount(), 0, 1, 2)
         self.set_values(values or {})
         if worker is not None and desk is not None:
             for helped in self._helped():
@@ -170,11 +176,15 @@ class SettingsForm(QWidget):
     def _fold(self, found: Mapping[str, str]) -> None:
         """What is wrong, or was set, is shown also where it is folded away."""
         told = self.values()
+        filled: set[str] = set()
         for setting in self._schema:
             name = setting.name
             shown = self._unfolded or not setting.advanced or name in found or name in told
             self._controls[name].setVisible(shown)
             self._labels[name].setVisible(shown)
+            filled |= {setting.group} if shown else set()
+        for group, heading in self._headings.items():
+            heading.setVisible(group in filled)
         self.more.set_text("Fewer settings" if self._unfolded else f"All {len(self._schema)} settings…")
 
     # -- what controls ask (see FormAccess) --------------------------------------------

@@ -57,6 +57,35 @@ def child(form: SettingsForm, kind: type, name: str) -> Any:
     return found
 
 
+def test_settings_of_a_group_stand_below_its_heading_while_one_of_them_is_shown(qtbot: Any) -> None:
+    schema = (
+        Setting("quiet", "flag", default=False, group="Sound", advanced=True),
+        Setting("model"),
+        Setting("trace", "flag", default=False, group="Records", advanced=True),
+        Setting("volume", "whole", group="Sound", advanced=True),
+    )
+    form = SettingsForm(schema, {"volume": 3})
+    qtbot.addWidget(form)
+    form.resize(400, 400)
+    form.show()
+
+    def shown() -> list[str]:
+        names = ["Model", "Sound", "Quiet", "Volume", "Records", "Trace"]
+        found = [label for label in form.findChildren(QLabel) if label.text().capitalize() in names]
+        return [w.text().capitalize() for w in sorted(found, key=lambda w: w.y()) if w.isVisible()]
+
+    assert shown() == ["Model", "Sound", "Volume"], "what was set is shown, with its heading"
+    form.toggle_all()
+    qtbot.waitUntil(lambda: shown() == ["Model", "Sound", "Quiet", "Volume", "Records", "Trace"])
+
+
+def test_a_list_of_words_is_shown_as_it_is_typed(qtbot: Any) -> None:
+    for words in (["busy", "failed"], ["gpt-4o"], ["true", "left"], ["a b", "c"], ["NaN"], [1, "x"]):
+        form = make(qtbot, {"script": words})
+        assert form.values()["script"] == words
+    assert child(make(qtbot, {"script": ["busy", "m/x-1:2"]}), QLineEdit, "script").text() == "busy, m/x-1:2"
+
+
 def test_an_object_that_is_none_is_said_to_be_none(qtbot: Any) -> None:
     form = make(qtbot)
     line = child(form, QLineEdit, "more")
