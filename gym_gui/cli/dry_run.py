@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gym_gui.analysis import wording
 from gym_gui.analysis.text import clean
 from gym_gui.cli.output import write_line
-from gym_gui.controllers.rehearsal import BASIS, ModelSlot
+from gym_gui.controllers.rehearsal import BASIS, Carried, ModelSlot
 
 
 def say_models(slots: Sequence[ModelSlot]) -> None:
@@ -35,29 +35,61 @@ def _say_slot(slot: ModelSlot) -> None:
     episodes = wording.count(slot.episodes, "episode")
     write_line(f"  Calls:   about {calls:,} ({wording.number(each)} an episode, {episodes})")
     read, written = round(slot.input_tokens * slot.factor), round(slot.output_tokens * slot.factor)
-    write_line(f"  Tokens:  about {read:,} in, at most {written:,} out")
+    most = "unbounded" if slot.most_tokens is None else f"at most {slot.most_tokens * slot.episodes:,}"
+    write_line(f"  Tokens:  about {read:,} in and {written:,} out; {most}")
     write_line(f"  Price:   {_price(slot)}")
+    if slot.unbounded:
+        write_line(clean(f"  {UNBOUNDED}"))
+
+
+UNBOUNDED = (
+    "Nothing limits the steps of an episode here: max_steps does, or episode_token_limit and "
+    "episode_cost_limit_usd of the slot."
+)
 
 
 def _price(slot: ModelSlot) -> str:
     if slot.usd is None:
         known = " ".join(part for part in (slot.provider, slot.model) if part)
         return clean(f"not known: prices.toml of the worker has no line for {known}")
-    return (
-        f"at most about {wording.dollars(slot.usd * slot.factor)}"
-        if slot.usd
-        else "nothing is paid per token"
-    )
+    if not slot.usd and not slot.most_usd:
+        return "nothing is paid per token"
+    most = None if slot.most_usd is None else slot.most_usd * slot.episodes
+    return f"about {wording.dollars(slot.usd * slot.factor)}; {_at_most(most)}"
+
+
+def _at_most(usd: float | None) -> str:
+    return "unbounded" if usd is None else f"at most {wording.dollars(usd)}"
 
 
 def _say_sum(slots: Sequence[ModelSlot]) -> None:
     calls = sum(round(slot.dry_calls * slot.factor) for slot in slots)
-    prices = [slot.usd * slot.factor for slot in slots if slot.usd is not None]
+    priced = [slot for slot in slots if slot.usd is not None]
     parts = [f"about {calls:,} calls"]
-    if prices:
-        parts.append(f"at most about {wording.dollars(sum(prices))}")
-    if unknown := len(slots) - len(prices):
+    if priced:
+        about = sum((slot.usd or 0.0) * slot.factor for slot in priced)
+        most = [slot.most_usd for slot in priced]
+        known = [usd * slot.episodes for usd, slot in zip(most, priced, strict=True) if usd is not None]
+        parts.append(f"about {wording.dollars(about)}")
+        parts.append(_at_most(sum(known) if len(known) == len(priced) else None))
+    if unknown := len(slots) - len(priced):
         parts.append(f"{wording.count(unknown, 'slot')} at a price that is not known")
     write_line(f"In all: {', '.join(parts)}.")
     played = max(slot.dry_episodes for slot in slots)
-    write_line(f"Estimated from {wording.count(played, 'episode')} of each operator, {BASIS}")
+    write_line(f"From {wording.count(played, 'episode')} of each operator. {BASIS}")
+
+
+def say_budgets(budgets: Sequence[Carried]) -> None:
+    """Print how far budgets reach."""
+    for each in budgets:
+        money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""
+        tokens = f"{each.budget.tokens:,} tokens" if each.budget.tokens else ""
+        given = " and ".join(part for part in (money, tokens) if part)
+        sure = "nobody knows how many at least" if each.at_least is None else f"at least {each.at_least:,}"
+        write_line(
+            clean(
+                f"The budget of {each.whose}, {given}, carries about {each.about:,} of "
+                f"{wording.count(each.episodes, 'episode')} of each operator ({sure}); the others are left "
+                "unplayed."
+            )
+        )

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.reader import open_run
-from gym_gui.cli.dry_run import say_models
+from gym_gui.cli.dry_run import say_budgets, say_models
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.model_slots import dry, replayed
-from gym_gui.controllers.rehearsal import BASIS, ModelSlot, asks_models, rehearse
+from gym_gui.controllers.rehearsal import BASIS, ModelSlot, asks_models, carried, rehearse
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
@@ -143,7 +143,8 @@ def _say_plan(
             "environments": {c.config.operator_id: c.env_id for c in castings},
         }
         if slots:
-            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS}
+            budgets = [each.to_json() for each in carried(experiment, slots)]
+            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS, "budgets": budgets}
         sys.stdout.write(json.dumps(plan) + "\n")
         return
     sys.stdout.write(describe(experiment) + "\n")
@@ -152,6 +153,7 @@ def _say_plan(
             sys.stdout.write(f"Note: {note} (operator {casting.config.operator_id}).\n")
     if slots:
         say_models(slots)
+        say_budgets(carried(experiment, slots))
         sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
     else:
         sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")

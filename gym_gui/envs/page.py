@@ -132,7 +132,7 @@ def _facts(environment: Environment) -> dict[str, Any]:
         "paradigm": adapter.paradigm,
         "agents": agents,
         "teams": dict(environment.teams),
-        "max_steps": _limit(environment),
+        "max_steps": step_limit(environment),
         "actions": {agent: _actions(environment, agent) for agent in agents},
         "sees": {agent: in_words(adapter.observation_space(agent)) for agent in agents},
         "does": {agent: in_words(adapter.action_space(agent)) for agent in agents},
@@ -140,7 +140,7 @@ def _facts(environment: Environment) -> dict[str, Any]:
     }
 
 
-def _limit(environment: Environment) -> int | None:
+def step_limit(environment: Environment) -> int | None:
     """Longest episode, by whichever of the usual names the environment keeps it."""
     if environment.max_episode_steps:
         return environment.max_episode_steps

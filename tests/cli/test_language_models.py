@@ -158,10 +158,58 @@ def test_dry_run_projects_calls_and_price_and_asks_nobody(mosaic: Mosaic) -> Non
     assert [message["role"] for message in first] == ["system", "user"]
     assert "Step 1." in first[-1]["text"]
     assert slot["calls"] == slot["dry_calls"] * 25  # 50 episodes for the two that were played
-    assert slot["output_tokens_at_most"] == slot["calls"] * 512
-    price = (slot["input_tokens"] * 0.15 + slot["output_tokens_at_most"] * 0.6) / 1e6
-    assert slot["usd_at_most"] == pytest.approx(price, rel=0.01)
+    assert 0 < slot["output_tokens"] < slot["calls"] * 512, "replies of a usual length"
+    price = (slot["input_tokens"] * 0.15 + slot["output_tokens"] * 0.6) / 1e6
+    assert slot["usd"] == pytest.approx(price, rel=0.01)
+    # Every answer is asked for twice, and every request sent five times.
+    requests = 50 * STEPS * 2 * 5
+    assert slot["usd_at_most"] > requests * 512 * 0.6 / 1e6 and slot["tokens_at_most"] > requests * 512
+    assert not slot["unbounded"] and slot["steps_at_most"] == STEPS
     assert "random legal actions" in plan["basis"]
+
+
+def test_the_dry_run_says_how_far_a_budget_reaches_and_what_is_unbounded(mosaic: Mosaic) -> None:
+    ice = lake("http://127.0.0.1:9/v1")
+    free = experiment(mosaic.home, ice, num_episodes=50)
+    (slot,) = mosaic("run", free, "--dry-run", "--json").json()["models"]
+    an_episode = slot["usd"] / 50
+    path = experiment(mosaic.home, ice, num_episodes=50, money_budget_usd=10.5 * an_episode)
+    (budget,) = mosaic("run", path, "--dry-run", "--json").json()["budgets"]
+    assert (budget["of"], budget["episodes"], budget["episodes_carried"]) == ("the run", 50, 10)
+    assert budget["episodes_carried_at_least"] == int(10.5 * an_episode / (slot["usd_at_most"] / 50))
+    assert "carries about 10 of 50 episodes" in mosaic("run", path, "--dry-run").out
+
+    seats = {"player_1": ice["workers"]["agent"], "player_2": {"type": "random"}}
+    game = {"task": "classic/tictactoe_v3", "workers": seats}
+    done = mosaic("run", experiment(mosaic.home, game, num_episodes=2), "--dry-run", "--json").json()
+    (slot,) = done["models"]
+    assert slot["unbounded"] and slot["usd_at_most"] is None and slot["usd"] > 0
+    seats["player_1"] = lake("http://127.0.0.1:9/v1", episode_cost_limit_usd=0.25)["workers"]["agent"]
+    (slot,) = mosaic("run", experiment(mosaic.home, game, num_episodes=2), "--dry-run", "--json").json()[
+        "models"
+    ]
+    assert not slot["unbounded"] and slot["usd_at_most"] == 0.5
+
+
+def test_no_run_costs_more_than_the_bound_of_its_dry_run(mosaic: Mosaic) -> None:
+    """Every second request fails and is paid for, no answer can be used, and replies have full length."""
+
+    def dear(request: Request) -> Reply:
+        lost = {"choices": []} if request.number % 2 else {}
+        prompt = len(request.body) // 3
+        return Reply("I would rather not say. " * 40, tokens=(prompt, 512), finish="length", more=lost)
+
+    more = {"history": 3, "summary": True, "retries": 1, "samples": 2, "temperature": 0.7}
+    with FakeModelServer(dear) as server:
+        path = experiment(mosaic.home, {**lake(server.url, **more), "max_steps": 10}, num_episodes=2)
+        (slot,) = mosaic("run", path, "--dry-run", "--json").json()["models"]
+        done = mosaic("run", path, "--json", **{VARIABLE: KEY})
+        run = open_run(mosaic.home / done.json()["run"])
+        calls = list(run.operators["lake"].calls())
+    real = sum(call["usd"] or 0.0 for call in calls)
+    tokens = sum(sum(call["tokens"].values()) for call in calls)
+    assert len(server.requests) > 40 and real > slot["usd"]
+    assert real <= slot["usd_at_most"] and tokens <= slot["tokens_at_most"]
 
 
 def test_dry_run_shows_the_first_prompt_and_makes_up_no_price(mosaic: Mosaic) -> None:

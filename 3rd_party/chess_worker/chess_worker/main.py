@@ -20,6 +20,8 @@ from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, In
 from stockfish_worker.position import Position, refusal
 
 _KEPT_REPLY: Final = 4_000
+_USUAL: Final = 40
+"""Tokens of a reply, for an estimate."""
 
 
 class ChessWorker(AsyncWorker):
@@ -84,7 +86,12 @@ class ChessWorker(AsyncWorker):
         tokens, reply = {"input": 0, "output": 0}, Completion("")
         for turn in range(settings.max_turns):
             place = replace(first, turn=turn)
-            ask = Ask(call_seed(decision.seed, place), tools=TOOLS if settings.tools else ())
+            ask = Ask(
+                call_seed(decision.seed, place),
+                tools=TOOLS if settings.tools else (),
+                usual=_USUAL,
+                replies=settings.max_turns,
+            )
             try:
                 reply = await caller.call(place, list(dialogue.messages), ask)
             except (Unanswered, DryRun) as error:

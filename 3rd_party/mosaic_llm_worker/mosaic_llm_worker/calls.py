@@ -59,6 +59,8 @@ _LONGEST_REPLY: Final = 100_000
 _CHARACTERS_A_TOKEN: Final = 40
 _KEPT_OF_TOO_LONG: Final = 2_000
 _NOTHING: Final = Most(0, 0.0)
+_ROOM: Final = 2
+"""Times a prompt of a few episodes that the longest of all may be."""
 _FAR_OFF: Final = 100
 """Times the price by its tokens that a call does not cost, nor so small a part of it."""
 
@@ -338,16 +340,25 @@ class Caller:
         return completion_of(record)
 
     def _write_dry(self, place: Place, messages: Sequence[Message], ask: Ask) -> None:
-        tokens, most = estimate_tokens(messages, ask), self._settings.longest_reply
+        settings, price = self._settings, self._price
+        tokens, longest = estimate_tokens(messages, ask), settings.longest_reply
+        usual = min(ask.usual + settings.reasoning_tokens, longest) if ask.usual else longest
+        most = _ROOM * most_tokens(messages, ask) + ask.to_come
+        most += (ask.replies - 1) * (longest + most)  # what was said before, and what it brought
         self._record(
             {
                 **as_record(place, "dry"),
-                "model": self._settings.model_id,
+                "model": settings.model_id,
                 "messages": kept_messages(messages),
-                "tokens": {"input": tokens, "output": most},
-                "usd": None
-                if self._price is None
-                else self._price.at_most(tokens, most, caching=self._settings.prompt_caching),
+                "tokens": {"input": tokens, "output": usual},
+                "usd": None if price is None else price.of(tokens, usual),
+                "most": {
+                    "tokens": most + longest,
+                    "usd": None
+                    if price is None
+                    else price.at_most(most, longest, caching=settings.prompt_caching),
+                },
+                "requests": ask.replies * (1 + settings.retries) * len(settings.models),
             }
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import nan
 from typing import Any, Final, NamedTuple
 
+from mosaic_llm_worker.budget import most_tokens
 from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.memory import Memory, Refused, Turn
@@ -34,6 +35,12 @@ _KEPT_REPLY: Final = 4_000
 _LONGEST_SAID: Final = 300
 _CUT: Final = frozenset({"length", "max_tokens", "model_length"})
 _SUMMARY_TURN: Final = 1
+_USUAL: Final = {"naive": 5, "structured": 20, "few_shot": 60, "robust": 80, "chain_of_thought": 250}
+"""Tokens of a reply, by strategy, for an estimate before anything is paid."""
+_USUAL_NOTES: Final = 150
+_AROUND_A_TURN: Final = 500
+_TALK: Final = 4_000
+"""Tokens of all that team-mates may say between two turns."""
 
 
 class _Sample(NamedTuple):
@@ -199,12 +206,26 @@ class Player:
     async def _call(
         self, decision: Decision, memory: Memory, place: Place, messages: list[Message], form: Any
     ) -> Completion:
-        seed = call_seed(decision.seed, place)
         notes = place.turn == _SUMMARY_TURN
-        stable = 1 if notes else 1 + len(self._demonstrated(memory.agent)[0])
-        reply = await self.caller.call(place, messages, Ask(seed, form, "answer", stable=stable))
+        ask = Ask(
+            call_seed(decision.seed, place),
+            form,
+            "answer",
+            stable=1 if notes else 1 + len(self._demonstrated(memory.agent)[0]),
+            usual=_USUAL_NOTES if notes else _USUAL[self.settings.strategy],
+            to_come=self._to_come(messages, memory, decision.step) if self.settings.dry_run else 0,
+        )
+        reply = await self.caller.call(place, messages, ask)
         memory.spend(decision.step, reply.input_tokens, reply.output_tokens)
         return reply
+
+    def _to_come(self, messages: list[Message], memory: Memory, step: int) -> int:
+        """Tokens that a prompt may have more, once the memory is full and a reply was refused."""
+        settings = self.settings
+        a_turn = 2 * most_tokens(messages[-1:]) + _AROUND_A_TURN
+        missing = max(0, settings.history - len(memory.before(step)))
+        refused = settings.longest_reply + _AROUND_A_TURN
+        return missing * a_turn + refused + settings.longest_reply * settings.summary + _TALK * settings.talk
 
     def _form(self, decision: Decision, memory: Memory) -> Mapping[str, Any] | None:
         if self.settings.strategy != "structured":

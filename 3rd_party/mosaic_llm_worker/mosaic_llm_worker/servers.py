@@ -88,6 +88,9 @@ class Ask:
         tools: Functions that the model may call.
         stop: Words at which the reply ends.
         stable: So many messages are the same in every request of the episode, from the first on.
+        usual: Tokens that such a reply usually has, for an estimate; 0: as many as it may have.
+        replies: How many replies of this kind there may be, each to the whole dialogue before it.
+        to_come: Tokens that the same question may have more in another episode, or when it is asked again.
     """
 
     seed: int | None = None
@@ -96,6 +99,9 @@ class Ask:
     tools: tuple[Tool, ...] = ()
     stop: tuple[str, ...] = ()
     stable: int = 1
+    usual: int = 0
+    replies: int = 1
+    to_come: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,8 @@ async def test_a_dry_run_asks_nobody_and_estimates_the_price(fake: FakeModelServ
         assert (record["kind"], record["ref"], record["messages"]) == ("dry", "green_0/3/7/0/0", PROMPT)
         assert record["tokens"] == {"input": tokens, "output": 200}
         assert record["usd"] == pytest.approx((0.15 * tokens + 0.6 * 200) / 1e6)
+        assert record["requests"] == 5, "each may be sent again four times"
+        assert record["most"]["tokens"] >= 2 * most_tokens(PROMPT) + 200
         assert not fake.requests
         assert slot.caller.spent.calls == 0
 
@@ -464,17 +466,18 @@ async def test_a_limit_of_each_episode_is_one_of_each(fake: FakeModelServer) -> 
 
 async def test_an_episode_has_its_share_of_the_run_and_its_time(fake: FakeModelServer) -> None:
     fake.script = lambda request: Reply("left", tokens=(1000, 10))
-    async with aclosing(Slot(fake.url, episode_time_limit_s=0.3)) as slot:
+    async with aclosing(Slot(fake.url)) as slot:
         slot.caller.begin(EpisodeStart(3, 0, usd=0.0010))
         await slot.ask()
         with pytest.raises(BudgetSpent, match=r"money budget of the run .* of \$0\.0010 in") as over:
             for step in range(1, 9):
                 await slot.ask(step)
         assert not over.value.own and slot.caller.spent.most_usd <= 0.001
+    async with aclosing(Slot(fake.url, episode_time_limit_s=0.01)) as slot:
         slot.caller.begin(EpisodeStart(3, 0))
-        await asyncio.sleep(0.35)
-        with pytest.raises(LimitReached, match=r"taken its 0\.3 s"):
-            await slot.ask(9)
+        await asyncio.sleep(0.02)
+        with pytest.raises(LimitReached, match=r"taken its 0\.01 s"):
+            await slot.ask()
 
 
 @pytest.mark.parametrize(
