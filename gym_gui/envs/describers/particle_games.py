@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gym_gui.envs.describers.spaces import number
+
 COLOURS = ("red", "green", "blue")
 """Of landmarks, in their order, where a target is named by its colour."""
 _TREASURES = ("blue", "orange", "green", "red", "purple", "brown")
-_BOUND = " Leaving the world, from 0.9 away from its middle, costs more the further out."
+_BOUND = (
+    " Leaving the world costs too, across and up each for itself: from 0.9 to 1 away from its middle up to "
+    "{most}, further out {times}e^(2 x distance - 2), never more than {cap}."
+)
 
 _EVERYBODY: Mapping[str, str] = {
     "simple": "Each step costs the square of your distance to the landmark: go there and stay.",
     "simple_reference": (
         "Three landmarks are red, green and blue. Each of you has to go to one of them, which only the other "
-        "knows: tell the other theirs by a letter, and find out yours. Each step costs how far you are from "
-        "your landmarks. No letter means anything before you make it so."
+        "knows: tell the other theirs by a letter, and find out yours. Each step costs you {other} x how far "
+        "the other is from its landmark and {own} x how far you are from yours. No letter means anything "
+        "before you make it so."
     ),
     "simple_spread": (
-        "Cover every landmark with an agent, each its own, without bumping: each step costs all of you how "
-        "far each landmark is from the agent nearest to it, and bumping into another costs too."
+        "Cover every landmark with an agent, each its own, without bumping: each step costs all of you "
+        "{shared} x how far each landmark is from the agent nearest to it, and touching another costs each "
+        "of the two {local}."
     ),
     "simple_formation": (
         "Stand all evenly around a circle of radius 0.5, its middle on the landmark. Each step costs the "
@@ -56,7 +63,7 @@ _ROLES: Mapping[str, Mapping[str, str]] = {
         "speaker": (
             "Say a letter so that bob_0, who has the same key, can tell the message from it and eve_0, who "
             "hears you too and has no key, cannot. Messages and keys are A or B, what you say is A to D. "
-            "You gain by eve_0 being wrong, and lose by bob_0 being wrong."
+            "You gain 2 by eve_0 being wrong, and lose 2 by bob_0 being wrong."
         ),
         "listener": (
             "alice_0 says a letter made out of a message (A or B) and the key that you share; say the letter "
@@ -86,7 +93,7 @@ _ROLES: Mapping[str, Mapping[str, str]] = {
         ),
         "good": (
             "You are prey: whenever a predator (adversary_…) touches you, you lose 10. Obstacles "
-            f"block the way.{_BOUND}"
+            f"block the way.{_BOUND.format(most=1, times='', cap=10)}"
         ),
     },
     "simple_world_comm": {
@@ -102,8 +109,9 @@ _ROLES: Mapping[str, Mapping[str, str]] = {
         ),
         "good": (
             "You are prey: whenever a predator (adversary_…, leadadversary_0) touches you, you lose 5; "
-            "touching food brings 2, and a little is lost by being far from it. Inside a forest you are seen "
-            f"only by who is in it too, and by leadadversary_0.{_BOUND}"
+            "touching food brings 2, and each step costs 0.05 x your distance to the nearest. Inside a "
+            "forest you are seen only by who is in it too, and by leadadversary_0."
+            f"{_BOUND.format(most=2, times='2 x ', cap=20)}"
         ),
     },
     "collect_treasure": {
@@ -128,6 +136,7 @@ class Goals:
         name: Module of the world.
         scenario: Its rules.
         world: The world.
+        local_ratio: Share of an agent's own reward in what it is paid, where what all share is the rest.
 
     Attributes:
         treasures: Colours of the kinds of treasure.
@@ -135,10 +144,17 @@ class Goals:
 
     treasures = _TREASURES
 
-    def __init__(self, name: str, scenario: Any, world: Any) -> None:
+    def __init__(self, name: str, scenario: Any, world: Any, local_ratio: float | None) -> None:
         self._name = name
         self._roles = _ROLES.get(name, {})
         self._ends = bool(getattr(scenario, "terminate_on_success", False))
+        local = 1.0 if local_ratio is None else local_ratio
+        self._shares = {
+            "{local}": number(local),
+            "{shared}": number(1 - local),
+            "{other}": number(local + (1 - local) / 2),
+            "{own}": number((1 - local) / 2),
+        }
         self._deposits: dict[str, str] = {
             body.name: self.treasures[body.d_i] for body in world.agents if hasattr(body, "d_i")
         }
@@ -146,7 +162,8 @@ class Goals:
     def of(self, body: Any) -> str:
         """What ``body`` is to do, in sentences; ``""`` in a world that is not known."""
         told = _EVERYBODY.get(self._name, "") or self._roles.get(self._role(body), "")
-        told = told.replace("{colour}", self._deposits.get(body.name, ""))
+        for word, said in {"{colour}": self._deposits.get(body.name, ""), **self._shares}.items():
+            told = told.replace(word, said)
         return f"{told} The game ends as soon as that is done." if told and self._ends else told
 
     def _role(self, body: Any) -> str:

@@ -117,7 +117,7 @@ class ParticleDescriber(SpaceDescriber):
         self._scenario: Any = environment.env.scenario
         self._name = type(self._scenario).__module__.rpartition(".")[2]
         self._bodies = {body.name: body for body in self._world.agents}
-        self._goals = Goals(self._name, self._scenario, self._world)
+        self._goals = Goals(self._name, self._scenario, self._world, environment.env.local_ratio)
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         said = getattr(self, f"_{self._name}", None)

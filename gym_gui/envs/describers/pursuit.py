@@ -13,6 +13,7 @@ from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.pictures import Picture, framed
 
 Counts = Sequence[Sequence[float]]
@@ -20,6 +21,11 @@ Counts = Sequence[Sequence[float]]
 _CELL, _WALL, _PURSUER, _EVADER = 48, (150, 150, 150), (220, 30, 30), (60, 90, 255)
 """Pixels of a cell's side, and what a view is drawn in."""
 _WAYS = (("left", -1, 0), ("right", 1, 0), ("up", 0, -1), ("down", 0, 1))
+
+
+_FORWARD = 130 / 30
+"""What multiwalker pays for a length of the package's way: its factor over its scale."""
+_SHARED = " What you earn is shared: each of you is paid the mean."
 
 
 class PursuitDescriber(SpaceDescriber):
@@ -79,8 +85,10 @@ class PursuitDescriber(SpaceDescriber):
             f"You are {agent}, a pursuer on a field of {env.x_size} by {env.y_size} cells with an obstacle "
             f"in it. Together with {others} others you catch {env.n_evaders} evaders, which "
             f"{'stand still' if env.freeze_evaders else 'move at random'}. {catch} A caught evader is "
-            f"worth {env.catch_reward:g} to those who caught it, an evader beside you {env.tag_reward:g} "
-            f"in each step. It ends when all are caught, or after {env.max_cycles} steps."
+            f"worth {env.catch_reward:g} to each of those who caught it, an evader beside you "
+            f"{env.tag_reward:g} in each step, and every step {env.urgency_reward:g} to all."
+            f"{_SHARED if env.shared_reward else ''} It ends when all are caught, or after {env.max_cycles} "
+            "steps."
         )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
@@ -158,6 +166,23 @@ class WalkerDescriber(SpaceDescriber):
 
     def names(self, agent: AgentID) -> Sequence[str]:
         return WALKER_SEES
+
+    def game(self, agent: AgentID) -> str:
+        env: Any = self.environment.env.env
+        falling, lost = -env.fall_reward, -env.terminate_reward
+        falls = (
+            f"Who falls costs itself {falling:g}, and all {lost:g} as the game ends then."
+            if env.terminate_on_fall
+            else f"Who falls loses {falling + lost:g} and is out."
+        )
+        return (
+            f"{super().game(agent)} You are {agent}. Each step pays all "
+            f"{number(_FORWARD * env.forward_reward)} x how far the package came to the right, and you 5 x "
+            f"how much nearer to upright your hull came, in radians. {falls} The game also ends when the "
+            f"package lies on the ground or is behind the start, which costs all {lost:g}, when it is at the "
+            f"far end, and after {env.max_cycles} steps."
+            f"{'' if env.local_ratio else _SHARED}"
+        )
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (

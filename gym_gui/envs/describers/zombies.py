@@ -102,16 +102,26 @@ class ZombiesDescriber(SpaceDescriber):
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
         archer = agent.startswith("archer")
         weapon = (
-            "You are an archer: attack shoots an arrow straight ahead, every few steps."
+            "You are an archer: attack shoots an arrow straight ahead, every few steps, if fewer than "
+            f"{self.environment.env.max_arrows} are in flight."
             if archer
             else "You are a knight: attack swings a mace in an arc before you, which takes some steps."
         )
         return (
             f"The game is Knights, archers, zombies. You are {agent}, with {', '.join(others)}. {weapon} "
             f"Zombies walk from the upper edge of a field of {WIDTH} by {HEIGHT} pixels to the lower one, "
-            "swerving left and right. Each zombie that you hit is worth 1 point. A zombie that touches "
-            "you takes you out; the game is over when one reaches the lower edge or all of you are out."
+            f"swerving left and right. Each zombie that you hit pays you 1. {self._losing(archer)} "
+            "The game is over when one reaches the lower edge or all of you are out, or after "
+            f"{self.environment.env.max_cycles} steps."
         )
+
+    def _losing(self, archer: bool) -> str:
+        """What takes an agent out."""
+        env: Any = self.environment.env
+        edge = ", and so does walking over the edge" if env.line_death else ""
+        if env.killable_archers if archer else env.killable_knights:
+            return f"A zombie that touches you takes you out{edge}."
+        return "Walking over the edge takes you out." if edge else "Nothing takes you out."
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return (
