@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from mosaic_llm_worker.caching import MARK, marked
-from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
+from mosaic_llm_worker.replies import OnlyModel, as_object, as_text, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
@@ -108,9 +108,9 @@ class AnthropicServer:
             if b.get("type") == "tool_use"
         )
         finish = plain(reply.get("stop_reason"))
-        if ask.form is not None and not ask.tools and calls:
-            text, calls = calls[0].arguments_json, ()
         took = usage_of(given, made, messages, ask, f"{text}{thinking}{_arguments_of(calls)}", most)
+        if calls and not ask.tools:
+            text, calls = as_text(text, calls, ask.form_name), calls if ask.form is None else ()
         return Completion(
             text=text,
             finish=_ENDS.get(finish, finish),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from mosaic_llm_worker.caching import marked
-from mosaic_llm_worker.replies import OnlyModel, as_object, count, model_names, objects, plain
+from mosaic_llm_worker.replies import OnlyModel, as_object, as_text, count, model_names, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport
@@ -166,8 +166,8 @@ class OpenAIServer:
             raise without_reply(f"the reply of {self._settings.url} holds no message", usage(""))
         text = _text(said.get("content")) or plain(said.get("refusal"))
         calls = _calls(said.get("tool_calls"))
-        if ask.form is not None and not ask.tools and calls:
-            text, calls = calls[0].arguments_json, ()
+        if calls and not ask.tools:
+            text, calls = as_text(text, calls, ask.form_name), calls if ask.form is None else ()
         thinking = next((plain(said[name]) for name in _THOUGHTS if isinstance(said.get(name), str)), "")
         took = usage(text + thinking + "".join(call.arguments_json for call in calls))
         given = 0 if took.doubt else took.input_tokens

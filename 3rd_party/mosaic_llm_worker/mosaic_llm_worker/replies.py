@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from mosaic_llm_worker.servers import ServerError
+from mosaic_llm_worker.servers import ServerError, ToolCall
 
 if TYPE_CHECKING:
     from mosaic_llm_worker.transport import Transport
@@ -28,6 +29,24 @@ def objects(value: object) -> list[dict[str, Any]]:
 def plain(text: object) -> str:
     """Text that can be written anywhere: without halves of characters, which JSON can smuggle in."""
     return "" if text is None else str(text).encode("utf-8", "replace").decode()
+
+
+def as_text(text: str, calls: Sequence[ToolCall], form_name: str) -> str:
+    """What a model wrote and called where it was offered no tools: all of it is its answer.
+
+    Args:
+        text: Its words.
+        calls: Tools that it called, whether there are such or not.
+        form_name: The one by which a server gives a reply its form; its arguments are the reply.
+    """
+    written = [
+        call.arguments_json
+        if call.name == form_name
+        else json.dumps({"name": call.name, "arguments": call.arguments_json}, ensure_ascii=False)
+        for call in calls
+    ]
+    in_form = all(call.name == form_name for call in calls)
+    return "\n".join(filter(None, ["" if in_form else text, *written]))
 
 
 def count(value: object) -> int | None:

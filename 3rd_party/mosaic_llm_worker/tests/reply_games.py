@@ -88,6 +88,7 @@ def games() -> dict[str, Game]:
             "mpe2/simple_reference_v3",
         ),
         "acrobot": named(("torque -1", "torque 0", "torque +1"), "Acrobot-v1"),
+        "acrobot_v1": named(("torque -1", "noop", "torque +1"), "Acrobot-v1"),
         "five": Game(Reader(space(**discrete, n=5, start=0)), {}),
         "from_minus_one": Game(Reader(space(**discrete, n=3, start=-1)), {}),
         "chess": position(chess.Board()),

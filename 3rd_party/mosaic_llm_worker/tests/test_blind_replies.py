@@ -71,12 +71,9 @@ def counted(name: str) -> Count:
     return Count(clear, taken, another, unclear, guessed, refused)
 
 
-@pytest.mark.parametrize(
-    ("name", "taken", "another", "guessed"),
-    [("blind_replies_prose.toml", 129, 7, 7), ("blind_replies_forms.toml", 204, 7, 12)],
-)
-def test_no_reply_is_taken_worse_than_it_was(name: str, taken: int, another: int, guessed: int) -> None:
+@pytest.mark.parametrize("name", ["blind_replies_prose.toml", "blind_replies_forms.toml"])
+def test_replies_are_taken_for_what_they_mean_or_for_nothing(name: str) -> None:
     count = counted(name)
-    assert count.taken >= taken
-    assert len(count.another) <= another
-    assert len(count.guessed) <= guessed
+    assert not count.another
+    assert not count.guessed
+    assert count.taken >= 0.9 * count.clear, count.refused

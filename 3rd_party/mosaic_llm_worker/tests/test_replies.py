@@ -52,6 +52,87 @@ def test_the_corpus_is_large_and_says_nothing_twice() -> None:
     assert len(set(cases)) == len(cases)
 
 
+# --- what stands in the rule -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "reply"),
+    [
+        ("soccer", "<action>toggle the door? No, drop</action>"),
+        ("soccer", "<action>left or right</action>"),
+        ("soccer", "I will turn left and then go forward."),
+        ("soccer", "<action>left</action>\n<action>right</action>"),
+        ("nethack", "<action>move up</action>"),
+        ("nethack", "I move up."),
+    ],
+)
+def test_where_two_actions_could_be_meant_the_reply_is_unusable(game: str, reply: str) -> None:
+    assert GAMES[game].read(reply).problem
+
+
+@pytest.mark.parametrize(
+    ("game", "reply", "meant"),
+    [
+        ("poker", "I would fold, but the pot is large, so I call", "call"),
+        ("soccer", "Final answer: left. Wait, the ball is behind me. Final answer: right", "right"),
+        ("soccer", "I will switch to another strategy: forward", "forward"),
+        ("soccer", "left? No: right", "right"),
+        ("soccer", "<action>left</action>\nWait, that is the wrong side.\n<action>right</action>", "right"),
+    ],
+)
+def test_what_a_reply_takes_back_or_rules_out_is_not_played(game: str, reply: str, meant: str) -> None:
+    assert outcome(GAMES[game], GAMES[game].read(reply)) == meant
+
+
+def test_an_answer_that_is_taken_back_and_not_replaced_is_unusable() -> None:
+    for reply in (
+        "<action>left</action>\nHmm, wait, that would be wrong.",
+        "Final answer: left. Actually no.",
+    ):
+        assert "takes its answer back" in SOCCER_GAME.read(reply).problem
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '<tool_call>{"name": "act", "arguments": {"action": "left"}}</tool_call>',
+        '<invoke name="act"><parameter name="action">left</parameter></invoke>',
+        '<function=act>{"action": "left"}</function>',
+        '[TOOL_CALLS] [{"name": "act", "arguments": {"action": "left"}}]',
+        'functions.act({"action": "left"})',
+        '```tool_code\nact(action="left")\n```',
+        '{"name": "left", "arguments": {}}',
+        '{"name": "turn", "arguments": {"direction": "left"}}',
+    ],
+)
+def test_calls_of_tools_that_are_written_as_text_are_read(reply: str) -> None:
+    assert outcome(SOCCER_GAME, SOCCER_GAME.read(reply)) == "left"
+
+
+@pytest.mark.parametrize(
+    ("game", "reply", "meant"),
+    [
+        ("crafter", "eat cow", "do"),
+        ("crafter", "<action>attack zombie</action>", "do"),
+        ("crafter", "collect wood", "do"),
+        ("crafter", "I drink the water.", "do"),
+        ("crafter", "place a table", "place_table"),
+        ("taxi", "up", "north"),
+        ("taxi", "<action>down</action>", "south"),
+        ("acrobot_v1", "torque 1", "torque +1"),
+        ("acrobot_v1", "<action>torque -1</action>", "torque -1"),
+        ("acrobot_v1", "torque 0", "noop"),
+        ("acrobot_v1", "no torque", "noop"),
+        ("nethack", "<action>go upstairs</action>", "up"),
+        ("nethack", "go east", "east"),
+        ("chess", "Nf3", "g1f3"),
+        ("chess", "g1f3", "g1f3"),
+    ],
+)
+def test_words_that_a_player_would_use_are_taken(game: str, reply: str, meant: str) -> None:
+    assert outcome(GAMES[game], GAMES[game].read(reply)) == meant
+
+
 # --- what always holds --------------------------------------------------------------------------
 
 TOKENS = st.sampled_from(

@@ -550,3 +550,13 @@ def test_a_seed_belongs_to_its_call() -> None:
     assert all(0 <= seed < 2**31 for seed in drawn)
     assert drawn == [call_seed(2**63 + 5, place) for place in places]
     assert drawn != [call_seed(2**63 + 6, place) for place in places]
+
+
+async def test_a_call_of_a_tool_that_nobody_offered_is_part_of_what_was_said(fake: FakeModelServer) -> None:
+    calls = [{"function": {"name": name, "arguments": '{"action": "left"}'}} for name in ("act", "play")]
+    fake.script = lambda request: Reply(
+        more={"choices": [{"message": {"content": "So:", "tool_calls": calls}}]}
+    )
+    reply = await chat(fake, "ollama")
+    assert reply.text.startswith("So:")
+    assert reply.text.count("left") == 2

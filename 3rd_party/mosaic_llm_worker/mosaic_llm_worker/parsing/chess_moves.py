@@ -65,7 +65,7 @@ def _names(board: Mapping[str, str], start: str, end: str, promoted: str) -> Ite
 
 
 def _in_words(piece: str, start: str, end: str, promoted: str, takes: bool) -> Iterator[str]:
-    yield from (f"{start} {end}{promoted}", f"{start} to {end}{promoted}")
+    yield from (f"{start} {end}{promoted}", f"{start} to {end}{promoted}", f"from {start} to {end}{promoted}")
     name = _NAMES.get(piece, "piece")
     if not promoted:
         joins = ("takes ", "takes on ", "captures ", "x", "to ", "") if takes else ("to ", "")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _NAME = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad|analysis|inner_monologue)"
 _OPEN = re.compile(rf"<\s*{_NAME}\s*>|◁\s*think\s*▷|\[\s*think(?:ing)?\s*\]", re.IGNORECASE)
 _CLOSE = re.compile(rf"<\s*/\s*{_NAME}\s*>|◁\s*/\s*think\s*▷|\[\s*/\s*think(?:ing)?\s*\]", re.IGNORECASE)
-# gpt-oss writes channels; only the last one, "final", is meant for the reader.
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>", re.IGNORECASE)
+# gpt-oss writes channels; the last one, unless it is "analysis", is its answer or a call of a tool.
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:[^<]|<\|constrain\|>)*<\|message\|>", re.IGNORECASE)
+_ESCAPED = re.compile(r"&(?:lt|gt|quot|#34|#39|amp);|\\[<>]", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|\[/?INST\]", re.IGNORECASE)
+_STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _MARKUP = re.compile(r"(\*{1,3}|_{2,3}|`{1,3}|~~)")
 _HEADING = re.compile(r"^\s{0,3}(?:#{1,6}|>)+\s*", re.MULTILINE)
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)[^\S\n]*[\w+-]*[^\S\n]*$", re.MULTILINE)
 _NO_WORD = re.compile(r"[\W_]+")
+_PAIRS: Final = {"(": ")", "[": "]", "{": "}", "<": ">", '"': '"', "'": "'"}
+_END: Final = ".,;:!?…"
 _SIGNS: dict[int, str | None] = {
     **dict.fromkeys([0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0xFE0E, 0x00AD]),
     # East Asian punctuation, which no space follows.
@@ -32,12 +37,18 @@ _SIGNS: dict[int, str | None] = {
     0x300D: '"',
     0x3010: "[",
     0x3011: "]",
+    # Chess pieces.
+    **{
+        sign: letter
+        for first in (0x2654, 0x265A)
+        for sign, letter in zip(range(first, first + 5), "KQRBN", strict=True)
+    },
     # Typographic dashes and quotation marks.
     0x2010: "-",
     0x2011: "-",
     0x2012: "-",
     0x2013: "-",
-    0x2014: "-",
+    0x2014: " - ",
     0x2212: "-",
     0x2018: "'",
     0x2019: "'",
@@ -70,10 +81,10 @@ def without_thinking(reply: str) -> Cleaned:
     Where only the closing tag is there (servers that cut off the opening one), all before it was
     thinking; where only the opening one is, all behind it.
     """
-    text = reply.translate(_SIGNS)
+    text = _ESCAPED.sub(lambda match: html.unescape(match[0].lstrip("\\")), reply.translate(_SIGNS))
     if channels := list(_CHANNEL.finditer(text)):
         last = channels[-1]
-        if last[1].lower() != "final":
+        if last[1].lower() == "analysis":
             return Cleaned("", True, True)
         return Cleaned(_SPECIAL.sub(" ", text[last.end() :]).strip(), True)
     text = _SPECIAL.sub(" ", text)
@@ -94,7 +105,18 @@ def without_thinking(reply: str) -> Cleaned:
 
 def without_markup(text: str) -> str:
     """Take markdown's marks off, and leave the words and lines."""
+    text = _STRUCK.sub("", text)
     return _MARKUP.sub("", _HEADING.sub("", _FENCE.sub("", text)))
+
+
+def stripped(text: str) -> str:
+    """Without brackets, quotes and full stops around it."""
+    before = None
+    while text != before:
+        before, text = text, text.strip().rstrip(_END).strip()
+        if len(text) > 1 and _PAIRS.get(text[0]) == text[-1]:
+            text = text[1:-1]
+    return text
 
 
 def plain(text: str) -> str:

@@ -10,29 +10,43 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
+from mosaic_llm_worker.parsing.answers import taken_back_at
 from mosaic_llm_worker.parsing.cleaning import plain, without_markup
 from mosaic_llm_worker.parsing.synonyms import synonyms
 
-_TAGS: Final = r"(?:final_)?(?:action|answer|move|choice)"
+_TAGS: Final = r"(?:final_)?(?:action|answer|move|choice|act)"
+_PARAMETER: Final = r"parameter(?:\s+name)?\s*=\s*[\"']?(?:next_)?(?:action|move|choice)[\"']?"
 _TAG: Final = re.compile(
-    rf"[<\[]\s*({_TAGS})\s*[>\]](.{{0,2000}}?)(?:[<\[]\s*/?\s*{_TAGS}\s*[>\]]|\n|$)",
+    rf"[<\[]\s*(?:{_TAGS}|{_PARAMETER})\s*[>\]](.{{0,2000}}?)"
+    rf"(?:[<\[]\s*/?\s*(?:{_TAGS}|parameter)\s*[>\]]|(?<=\w)\s*\n|$)",
     re.IGNORECASE | re.DOTALL,
 )
 _TAG_WHOLE: Final = re.compile(
-    rf"[<\[]\s*({_TAGS})\s*[>\]](.{{0,2000}}?)[<\[]\s*/\s*{_TAGS}\s*[>\]]", re.IGNORECASE | re.DOTALL
+    rf"[<\[]\s*(?:{_TAGS}|{_PARAMETER})\s*[>\]](.{{0,2000}}?)[<\[]\s*/\s*(?:{_TAGS}|parameter)\s*[>\]]",
+    re.IGNORECASE | re.DOTALL,
 )
 _ATTRIBUTE: Final = re.compile(
     rf"<\s*{_TAGS}(?:\s+\w+)?\s*[=:]\s*[\"']?([^\"'<>/\n]{{1,200}}?)[\"']?\s*/?>", re.IGNORECASE
+)
+_ARGUMENT: Final = re.compile(
+    r"<arg_key>\s*action\s*</arg_key>\s*<arg_value>(.{0,200}?)</arg_value>", re.IGNORECASE | re.DOTALL
 )
 _CLOSED_ONLY: Final = re.compile(rf"^([^<\n]*)<\s*/\s*{_TAGS}\s*>", re.IGNORECASE | re.MULTILINE)
 _ANY_TAG: Final = re.compile(r"<[^<>\n]{1,60}>")
 _BOXED: Final = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]{0,200}\}){0,500})\}")
 _LATEX: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
+_CALL: Final = re.compile(
+    r"\b(?:[\w]+\.){0,3}(?:act|action|step|move|play|choose|call)\w{0,20}\(\s*(?:\w+\s*=\s*)?"
+    r"([\"'])([^\"'\n]{1,80})\1\s*\)",
+    re.IGNORECASE,
+)
+"""A call of a tool as a program writes it: ``act(action="left")``."""
 _SAY: Final = re.compile(
     r"^[^\S\n]*[*_`>\-\"']*say[*_`\"']*[^\S\n]*:[*_`]*[^\S\n]*(.*)$|<\s*say\s*>(.*?)<\s*/\s*say\s*>",
     re.IGNORECASE | re.MULTILINE,
 )
 _VERBS: Final = "would be|will be|is|ist|est|es|è|é|是|为"
+_DEEPEST: Final = 5
 _MOST_BRACES: Final = 24
 _MOST_JSON: Final = 8_000
 
@@ -48,14 +62,28 @@ class Strength(IntEnum):
     """A label."""
 
 
+class Either(NamedTuple):
+    """What an object without a key for the answer may mean.
+
+    Attributes:
+        texts: As an action's name, the likeliest first: with the names of its keys, or without.
+        data: As it is.
+    """
+
+    texts: tuple[str, ...]
+    data: Any
+
+
 class Marked(NamedTuple):
     """Something that a reply marks as its answer.
 
     Attributes:
+        at: Where.
         strength: How surely.
         value: Text, or what JSON says.
     """
 
+    at: int
     strength: Strength
     value: Any
 
@@ -64,31 +92,42 @@ class Marks(NamedTuple):
     """What a reply marks.
 
     Attributes:
-        answers: The surest of its answers.
+        answers: The surest of its answers, without those that it takes back.
         said: What it says to team-mates.
         rest: The text without what is said to team-mates.
-        empty: It has a mark with nothing, or the form's own words, in it.
+        problem: Why there are none though it marks something.
     """
 
     answers: tuple[Marked, ...]
     said: str
     rest: str
-    empty: bool
+    problem: str
 
 
 def marks(text: str) -> Marks:
     """Find all that is marked."""
     said = [match[1] or match[2] or "" for match in _SAY.finditer(text)]
-    rest = _SAY.sub("", text)
-    found, spoken = _forms(rest)
-    said += spoken
+    rest = _SAY.sub(_blank, text)
+    found = list(_forms(rest, said))
+    where = rest
     if not found:
-        found = list(_labelled(without_markup(rest)))
+        where = without_markup(rest)
+        found = list(_labelled(where))
     surest = min((mark.strength for mark in found), default=Strength.LABEL)
     given = [mark for mark in found if mark.strength is surest]
-    answers = tuple(mark for mark in given if not _is_placeholder(mark.value))
+    answers = [mark for mark in given if not _is_placeholder(mark.value)]
+    back = taken_back_at(where)
+    standing = tuple(mark for mark in answers if not back or mark.at >= back[-1])
+    problem = ""
+    if given and not standing:
+        problem = "takes its answer back" if answers else "repeats the form without an action in it"
     spoken_out = next((words for words in (_cleaned(each) for each in said) if words), "")
-    return Marks(answers, spoken_out, rest, empty=bool(given) and not answers)
+    return Marks(standing, spoken_out, rest, problem)
+
+
+def _blank(match: re.Match[str]) -> str:
+    """As long, so that places stay what they are."""
+    return " " * len(match[0])
 
 
 def _cleaned(said: str) -> str:
@@ -102,59 +141,100 @@ def _is_placeholder(value: Any) -> bool:
     return value is None
 
 
-def _forms(text: str) -> tuple[list[Marked], list[str]]:
-    values: list[Any] = []
-    said: list[str] = []
-    for found in _objects(text):
-        values += _answers_in(found, said)
-    taken = _TAG_WHOLE.sub("\n", text)
-    values += [_ANY_TAG.sub("", match[2]) for match in _TAG_WHOLE.finditer(text)]
-    values += [_ANY_TAG.sub("", match[2]) for match in _TAG.finditer(taken)]
-    values += [match[1] for match in _ATTRIBUTE.finditer(taken)]
+def _forms(text: str, said: list[str]) -> Iterator[Marked]:
+    values: list[tuple[int, Any]] = []
+    for end, found in _objects(text):
+        values += [(end, each) for each in _answers_in(found, said)]
+    taken = _TAG_WHOLE.sub(_blank, text)
+    values += [(m.start(1), _ANY_TAG.sub("", m[1])) for m in _TAG_WHOLE.finditer(text)]
+    values += [(m.start(1), _ANY_TAG.sub("", m[1])) for m in _TAG.finditer(taken)]
+    values += [(m.start(1), m[1]) for m in (*_ATTRIBUTE.finditer(taken), *_ARGUMENT.finditer(taken))]
+    values += [(m.start(2), m[2]) for m in _CALL.finditer(text)]
     if not values:
-        values += [match[1] for match in _CLOSED_ONLY.finditer(text)]
-    values += [_LATEX.sub(r"\1", match[1]) for match in _BOXED.finditer(text)]
-    return [Marked(Strength.FORM, each) for each in (_parsed(value) for value in values)], said
+        values += [(m.start(1), m[1]) for m in (*_CLOSED_ONLY.finditer(text), *_entry().finditer(text))]
+    values += [(m.start(1), _LATEX.sub(r"\1", m[1])) for m in _BOXED.finditer(text)]
+    for at, value in sorted(values, key=lambda each: each[0]):
+        yield Marked(at, Strength.FORM, _parsed(value))
+
+
+@cache
+def _entry() -> re.Pattern[str]:
+    """An entry of an object that is none as a whole: cut off, or with quotes inside quotes."""
+    keys = "|".join(re.escape(key).replace(r"\ ", "[ _]") for key in synonyms().keys)
+    return re.compile(
+        rf"\\?[\"'](?:{keys})\\?[\"']\s*:\s*\\?[\"']([^\"'\\\n]{{0,200}})\\?[\"']", re.IGNORECASE
+    )
 
 
 def _parsed(value: Any) -> Any:
     """Text that is itself JSON of the form, as in ``<action>{"action": "left"}</action>``."""
-    if isinstance(value, str) and value.strip().startswith("{"):
-        for found in _objects(value):
-            inner = _answers_in(found, [])
-            if inner:
+    if not isinstance(value, str):
+        return value
+    if value.strip().startswith("{"):
+        for _, found in _objects(value):
+            if inner := _answers_in(found, []):
                 return inner[0]
-    return without_markup(value).strip() if isinstance(value, str) else value
+    return without_markup(_ANY_TAG.sub("", value) if value.count("<") > 1 else value).strip()
 
 
 def _answers_in(data: Any, said: list[str], deep: int = 0) -> list[Any]:
     """Values of the keys that mean the answer, in an object and the objects it wraps."""
-    if not isinstance(data, dict) or deep > 3:
+    if isinstance(data, list) and deep and deep <= _DEEPEST:
+        parts = cast("list[Any]", data)
+        return [answer for part in parts for answer in _answers_in(part, said, deep + 1)]
+    if not isinstance(data, dict) or deep > _DEEPEST:
         return []
-    entries = cast("dict[Any, Any]", data)
-    answers: list[Any] = []
-    for key, value in entries.items():
-        name = plain(str(key))
-        if name in ("say", "said", "message") and isinstance(value, str):
-            said.append(value)
-        elif name in synonyms().keys:
-            answers.append(_unwrapped(value, said, deep))
-        elif name in ("arguments", "parameters", "args", "input"):
-            inner: Any = _maybe_json(value)
-            answers += _answers_in(inner, said, deep + 1)
-    return answers
+    entries = {plain(str(key)): value for key, value in cast("dict[Any, Any]", data).items()}
+    said += [entries[key] for key in ("say", "said", "message") if isinstance(entries.get(key), str)]
+    answers = [_unwrapped(value, said, deep) for key, value in entries.items() if key in synonyms().keys]
+    if answers:
+        return answers
+    wrapped = {key: _maybe_json(value) for key, value in entries.items() if key in synonyms().wrappers}
+    for inner in wrapped.values():
+        answers += _answers_in(inner, said, deep + 1)
+    if answers:
+        return answers
+    return _called(entries, wrapped, deep)
+
+
+def _called(entries: dict[str, Any], wrapped: dict[str, Any], deep: int) -> list[Any]:
+    """A call of a tool that has no such key: the action is its name, or all that it is given."""
+    name = entries.get("name", entries.get("tool"))
+    if isinstance(name, str) and wrapped:
+        given: Any = next(iter(wrapped.values()))
+        if not given:
+            return [name]
+        return [_given(cast("dict[str, Any]", given), alone=True)] if isinstance(given, dict) else []
+    return [_given(entries, alone=False)] if 0 < len(entries) <= 2 and not wrapped and not deep else []
+
+
+def _given(arguments: dict[str, Any], alone: bool) -> Either:
+    """``{"column": 2}`` may be an action's name in two parts; words may be one alone."""
+    parts = [(str(key), value) for key, value in arguments.items() if isinstance(value, str | int | float)]
+    if len(parts) < len(arguments):
+        return Either((), arguments)
+    whole = " ".join(f"{key} {value}" for key, value in parts)
+    texts = [whole]
+    if alone and all(isinstance(value, str) for _, value in parts):
+        texts.append(" ".join(str(value) for _, value in parts))
+    return Either(tuple(texts), arguments)
 
 
 def _unwrapped(value: Any, said: list[str], deep: int) -> Any:
     """``{"action": {"name": "left"}}`` means ``{"action": "left"}``."""
     if isinstance(value, dict):
         entries = cast("dict[str, Any]", value)
-        inner = _answers_in(entries, said, deep + 1)
+        inner = (
+            _answers_in(entries, said, deep + 1) if synonyms().keys & {plain(key) for key in entries} else []
+        )
         if len(inner) == 1:
             return inner[0]
         for key in ("name", "type", "value", "id"):
             if isinstance(entries.get(key), str | int):
                 return entries[key]
+        if len(entries) == 1:
+            ((key, only),) = entries.items()
+            return key if only is True or only == {} else Either((f"{key} {only}",), entries)
         return entries
     return value
 
@@ -168,8 +248,11 @@ def _maybe_json(value: Any) -> Any:
     return value
 
 
-def _objects(text: str) -> Iterator[Any]:
-    """JSON objects in a text, also such as Python would write them; outermost ones only."""
+def _objects(text: str) -> Iterator[tuple[int, Any]]:
+    """JSON objects in a text, also such as Python would write them; outermost ones only.
+
+    With where they end: what a thought inside takes back is not the answer behind it.
+    """
     at, tries = 0, 0
     while tries < _MOST_BRACES and (at := text.find("{", at)) >= 0:
         tries += 1
@@ -181,7 +264,7 @@ def _objects(text: str) -> Iterator[Any]:
         if found is None:
             at += 1
         else:
-            yield found
+            yield end, found
             at = end + 1
 
 
@@ -209,7 +292,7 @@ def _closing(text: str, at: int) -> int | None:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    for read in (json.loads, _python, _mended):
+    for read in (_json, _python, _mended):
         try:
             found = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
@@ -217,6 +300,10 @@ def _object(text: str) -> dict[str, Any] | None:
         if isinstance(found, dict):
             return cast("dict[str, Any]", found)
     return None
+
+
+def _json(text: str) -> Any:
+    return json.loads(text, strict=False)
 
 
 def _python(text: str) -> Any:
@@ -227,7 +314,8 @@ def _mended(text: str) -> Any:
     """Commas too many, keys without quotes, typographic quotes."""
     text = re.sub(r"[“”„]", '"', text)
     text = re.sub(r",\s*([}\]])", r"\1", text)
-    return json.loads(re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', text))
+    text = text.replace('\\"', '"') if text.count('\\"') == text.count('"') else text
+    return _json(re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', text))
 
 
 @cache
@@ -238,9 +326,11 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     def pattern(labels: tuple[str, ...]) -> re.Pattern[str]:
         names = "|".join(re.escape(label).replace(r"\ ", r"[\s_]+") for label in labels)
         return re.compile(
-            rf"^\W*(?:\d{{1,2}}[.)]\W*)?(?:(?:{before})\b\W*){{0,4}}(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
+            rf"(?:^|(?<=[.!?;])[^\S\n]|[^\S\n]-[^\S\n])\W*(?:\d{{1,2}}[.)]\W*)?(?:(?:{before})\b\W*){{0,4}}"
+            rf"(?:{names})(?:\s+\(?\d{{1,3}}\)?)?"
             # "is" only at the end of a phrase such as "my action is": "action is needed" is prose.
-            rf"\s*(?:[:=]|->|=>|→|(?:{_VERBS})\s*:?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*(.*)$",
+            rf"\s*(?:[:=]|->|=>|→|[^\S\n]-(?=[^\S\n])|(?:{_VERBS})\s*:?(?=\s|[\"'\u3040-\u9fff]))[^\S\n]*"
+            rf"(.*?)(?=$|[.;!?-][^\S\n]+(?:(?:{before})[^\S\n]+)?(?:{names})[^\S\n]*:)",
             re.IGNORECASE | re.MULTILINE,
         )
 
@@ -254,4 +344,4 @@ def _labelled(text: str) -> Iterator[Marked]:
             if not value:
                 below = (line.strip() for line in text[match.end() :].splitlines())
                 value = next((line for line in below if line), "")
-            yield Marked(strength, value)
+            yield Marked(match.start(1), strength, value)

@@ -1,155 +1,161 @@
-"""Reads running text. An action counts only behind words that say it is meant to be done.
+"""Reads running text. An action counts only where the text decides for it.
 
-"The ball is on my left" is no order to go left; "I will turn left" is; "I should not turn left" and
-"if the ball were there, I would turn left" are not. What is doubtful is left unread: the model is
-asked again, which is better than to play what it did not say.
+"The ball is on my left" decides nothing; "I will turn left" does, and so does a sentence that is
+nothing but the action or ends in it ("so: left"). "I should not turn left", "left or right?" and "if
+the ball were there, I would turn left" decide nothing either. What is doubtful is left unread: the
+model is asked again, which is better than to play what it did not say.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from mosaic_llm_worker.parsing.cleaning import plain
-from mosaic_llm_worker.parsing.phrases import joined, leading, leading_words, stripped
+from mosaic_llm_worker.parsing.answers import Named, taken_back_at
+from mosaic_llm_worker.parsing.clauses import Clause
+from mosaic_llm_worker.parsing.cleaning import plain, stripped
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
 
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+")
-_CLAUSE: Final = re.compile(r",\s*|\s+(?:but|however|although|aber|mais|pero|ma)\s+", re.IGNORECASE)
-_BEST: Final = re.compile(
-    r"^(.{1,60}?)\s+(?:is|seems|looks|would be|appears to be)\s+(?:clearly |probably )?(?:the |my )"
-    r"(?:best|right|correct|optimal|safest|only sensible|logical|next|final)\s+"
-    r"(?:action|move|choice|option|step|answer|decision)\b",
+_SENTENCE: Final = re.compile(r"\S[^\n]*?(?:[.!?…](?=[\s)\"']|$)[.!?…)\"']*|;|$)", re.MULTILINE)
+_BULLET: Final = re.compile(r"^(?:[-*•▪+>]\s+|\(?\d{1,2}[.)]\s+|\[[ xX]?\]\s+)+")
+_BREAK: Final = re.compile(r"\.{2,}|…|(?<=\w)[,:](?=\s|$)|\s:(?=\s)|(?<=[\"'\])]),(?=\s)|\s-+\s|\s?\(|\)")
+_QUOTE: Final = re.compile(r"\"([^\"\n]{1,400})\"|(?<!\w)'([^'\n]{1,400})'(?!\w)")
+_APART: Final = re.compile(
+    r"\b(pick|drop|put|let|take)\s+((?:the|a|an|my|it|them|him|her|this|that)\b(?:\s+\w+){0,2}?)"
+    r"\s+(up|off|down)\b",
     re.IGNORECASE,
 )
-_SCRIPTS: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MOST: Final = 100
-"""Sentences of a line that are looked at, the last ones."""
-_MOST_WORDS: Final = 400
-"""Words of a sentence that are looked at, the last ones."""
+_WORD: Final = re.compile(r"\S+")
+_ALL: Final = frozenset({"anything", "everything", "anywhere", "all", "any"})
+_NO_ANSWER: Final = ("not", "never", "avoid", "options", "actions", "possible")
+_REJECTS: Final = frozenset({"not", "rather"})
+_MOST: Final = 120
+"""Sentences that are looked at, the last ones."""
+_LONGEST_CLAUSE: Final = 60
+"""Words of a clause; a longer one decides nothing that a reader could be sure of."""
+_LONGEST_SENTENCE: Final = 2_000
+_LONGEST_OWN: Final = 4
+"""Words of a quotation that may be one's own action."""
 
 
-def intended(text: str, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The actions that a text says will be done, each once; lines that are one themselves are left out."""
-    found: list[tuple[int, ...]] = []
-    for line in text.splitlines():
-        sentences = [sentence for sentence in _SENTENCE.split(line) if sentence.strip()]
-        whole = len(sentences) == 1 and vocabulary.is_term(stripped(line))
-        for sentence in () if whole else sentences[-_MOST:]:
-            if not sentence.rstrip().endswith("?"):
-                found += [alone(sentence, vocabulary), *_of_sentence(sentence, vocabulary)]
-    return joined(*found)
-
-
-def _of_sentence(sentence: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
-    if _SCRIPTS.search(sentence):
-        return _of_unspaced(plain(sentence), vocabulary)
-    if _says_no(f" {plain(sentence)} "):
-        return []
-    found: list[tuple[int, ...]] = []
-    if (best := _BEST.match(sentence.strip())) is not None:
-        if named := vocabulary.find(
-            re.sub(r"^(?:going|moving|turning)\s+", "", best[1], flags=re.IGNORECASE)
-        ):
-            found.append(tuple(sorted(named)))
-        elif named := leading(best[1], vocabulary):
-            found.append(named)
-    for clause in [sentence] if vocabulary.has_commas else _CLAUSE.split(sentence):
-        found += _of_clause(clause, vocabulary)
+def decided(text: str, vocabulary: Vocabulary) -> list[Named]:
+    """What a text decides for, in order; positions are those of :func:`prepared` text."""
+    found: list[Named] = []
+    before = ""
+    for match in list(_SENTENCE.finditer(text))[-_MOST:]:
+        sentence = match[0]
+        asks = sentence.rstrip().endswith("?")
+        if not asks and len(sentence) <= _LONGEST_SENTENCE and not _announces_none(before):
+            found += _of_sentence(sentence, match.start(), vocabulary)
+        before = sentence
     return found
 
 
-def _says_no(sentence: str) -> bool:
-    return any(f" {word} " in sentence for word in synonyms().against)
+def prepared(text: str) -> str:
+    """A text in which nothing stands that others said or that only sounds like an action."""
+    text = _APART.sub(r"\1 \3 \2", text)
+    return _QUOTE.sub(_unquoted, _idioms().sub(" … ", text))
 
 
-def _of_clause(clause: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
-    """What follows words of intent, and what is joined to it by "and then"."""
-    words = clause.split()[-_MOST_WORDS:]
-    spoken = [plain(word) for word in words]
-    does = spoken[:1] in (["i"], ["we"]) and len(spoken) > 1 and spoken[1] in synonyms().verbs
-    if does:
-        named, size = _at(words[1:], vocabulary)
-        if named:
-            return [named, *_joined(words[1 + size :], vocabulary)]
-    for start in _behind_intents(spoken):
-        rest = words[start:]
-        while rest:
-            named, size = _at(rest, vocabulary)
-            if named:
-                return [named, *_joined(rest[size:], vocabulary)]
-            if plain(rest[0]) not in synonyms().fillers:
-                break
-            rest = rest[1:]
-    return []
+def _unquoted(match: re.Match[str]) -> str:
+    """One's own word loses its marks; a sentence, and what others said, goes."""
+    said: str = match[1] or match[2]
+    head = plain(match.string[max(0, match.start() - 40) : match.start()].rpartition("\n")[2])
+    near = set(head.split()[-4:])
+    others = near & synonyms().speech and not near & {"i", "we"}
+    return "… " if others or len(said.split()) > _LONGEST_OWN else said
 
 
-def _at(words: list[str], vocabulary: Vocabulary) -> tuple[tuple[int, ...], int]:
-    """The actions that words begin with, unless the next word may make something else of them.
-
-    With how many words name them.
-    """
-    named, size = leading_words(words, vocabulary)
-    if not named or size == len(words) or words[size - 1][-1:] in ",.;:!)":
-        return named, size
-    return (named, size) if plain(words[size]) in synonyms().after else ((), 0)
+def _announces_none(before: str) -> bool:
+    """Whether a line announces what is not wanted, or everything there is."""
+    said = f" {plain(before)} "
+    announced = any(f" {word} " in said for word in (*_NO_ANSWER, *synonyms().rejecting))
+    return announced and before.rstrip().endswith(":")
 
 
-def alone(sentence: str, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The action that a sentence is, but for how it begins ("Thus, left.", "Play in column 4.")."""
-    words = sentence.split()
-    while words and plain(words[0]) in synonyms().conclusions:
-        words = words[1:]
-    found = vocabulary.find(stripped(" ".join(words)))
-    if not found and words and plain(words[0]) in ("play", "choose", "pick", "select", "take"):
-        while words and plain(words[0]) in synonyms().fillers:
-            words = words[1:]
-        found = vocabulary.find(stripped(" ".join(words)))
-    return tuple(sorted(found))
+def _of_sentence(sentence: str, at: int, vocabulary: Vocabulary) -> list[Named]:
+    bullet = _BULLET.match(sentence)
+    start = bullet.end() if bullet is not None else 0
+    bare = stripped(sentence[start:])
+    if found := vocabulary.find(bare):
+        # "Wait!" and "No." at the head of more are no answers.
+        interrupts = taken_back_at(f"{bare}, x") and not sentence.strip().endswith(bare)
+        return [] if interrupts else [Named(at, tuple(sorted(found)))]
+    return _of_clauses(list(_clauses(sentence, start, at, vocabulary)), vocabulary)
+
+
+def _of_clauses(clauses: Sequence[Clause], vocabulary: Vocabulary) -> list[Named]:
+    known = synonyms()
+    found: list[Named] = []
+    hypothetical = meant = False
+    for i, clause in enumerate(clauses):
+        concludes = clause.begins_with(known.so)
+        if clause.begins_with(known.but):
+            found, hypothetical = [], False
+        elif concludes:
+            found, hypothetical = [each for each in found if each.sure], False
+        hypothetical = hypothetical or clause.has(known.hypothetical)
+        named, intended = (frozenset[int](), False) if hypothetical else clause.decides(vocabulary)
+        if not named:
+            continue
+        actions = tuple(sorted(named))
+        before = clauses[i - 1].sign if i else ""
+        if before == ":" and not _introduces(clauses[:i]):
+            # "Drink the potion: quaff" says it twice.
+            sure = any(each.actions == actions for each in found)
+        elif before == "(":
+            sure = False
+        else:
+            last = i == len(clauses) - 1
+            sure = intended or last or concludes or clauses[i + 1].begins_with(known.because | _REJECTS)
+            meant = meant or intended
+        found.append(Named(clause.at, actions, sure))
+    # Beside a decision in the same sentence, what only stands there could be meant as well.
+    mixed = len({each.actions for each in found}) > 1 and not all(each.sure for each in found)
+    return [each._replace(sure=meant) for each in found] if mixed else found
+
+
+def _introduces(clauses: Sequence[Clause]) -> bool:
+    """Whether a colon behind them introduces one's own action, not what is seen or was said."""
+    said = [part for clause in clauses for part in clause.parts]
+    if len(said) == 1:
+        return bool({*said} & synonyms().openers) or bool(taken_back_at(f"{said[0]}, x"))
+    return bool({*said} & synonyms().own) and not {*clauses[-1].parts} & synonyms().speech
+
+
+def _clauses(sentence: str, start: int, at: int, vocabulary: Vocabulary) -> Iterator[Clause]:
+    breaks = [] if vocabulary.has_commas else list(_BREAK.finditer(sentence, start))
+    begins = [start, *(match.end() for match in breaks)]
+    ends = [*((match.start(), match[0].strip()) for match in breaks), (len(sentence), "")]
+    for begin, (end, sign) in zip(begins, ends, strict=True):
+        for offset, words in _conjoined(sentence[begin:end]):
+            clause = Clause(at + begin + offset, words, sign)
+            if clause.parts and len(clause.words) <= _LONGEST_CLAUSE:
+                yield clause
+
+
+def _conjoined(text: str) -> Iterator[tuple[int, list[str]]]:
+    """A clause begins at each conjunction."""
+    conjunctions = synonyms().but | synonyms().so | synonyms().because
+    words: list[str] = []
+    first = 0
+    for match in _WORD.finditer(text):
+        word = plain(match[0])
+        if words and word in conjunctions and not (word == "but" and plain(words[-1]) in _ALL):
+            yield first, words
+            words, first = [], match.start()
+        words.append(match[0])
+    if words:
+        yield first, words
 
 
 @cache
-def _intents() -> re.Pattern[str]:
-    """Also where one begins inside another ("so i need to")."""
-    return re.compile(rf"(?= ({'|'.join(map(re.escape, synonyms().intents))}) )")
-
-
-def _behind_intents(words: list[str]) -> list[int]:
-    """Where the words begin that stand behind words of intent, in order."""
-    spoken: list[tuple[str, int]] = [(part, i) for i, word in enumerate(words) for part in word.split()]
-    line = "".join(f" {part}" for part, _ in spoken) + " "
-    ends = {line.count(" ", 0, match.end(1)) for match in _intents().finditer(line)}
-    return sorted(spoken[end - 1][1] + 1 for end in ends)
-
-
-def _joined(rest: list[str], vocabulary: Vocabulary) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    spoken = [plain(word) for word in rest]
-    for i in range(len(rest)):
-        for join in synonyms().joins:
-            size = len(join.split())
-            if " ".join(spoken[i : i + size]) == join:
-                behind = rest[i + size :]
-                if named := leading(" ".join(behind), vocabulary) or tuple(sorted(vocabulary.parts(behind))):
-                    found.append(named)
-                break
-    return found
-
-
-def _of_unspaced(sentence: str, vocabulary: Vocabulary) -> list[tuple[int, ...]]:
-    """Chinese, Japanese, Korean: words are not set apart."""
-    together = sentence.replace(" ", "")
-    if any(word.replace(" ", "") in together for word in synonyms().against if _SCRIPTS.search(word)):
-        return []
-    for intent in synonyms().intents:
-        close = intent.replace(" ", "")
-        if not _SCRIPTS.search(close) or close not in together:
-            continue
-        rest = together.partition(close)[2]
-        terms = sorted({term.replace(" ", "") for term in vocabulary.terms if _SCRIPTS.search(term)}, key=len)
-        for term in reversed(terms):
-            if rest.startswith(term):
-                return [tuple(sorted(vocabulary.find(term)))]
-    return []
+def _idioms() -> re.Pattern[str]:
+    """Turns of phrase in which the word of an action is none."""
+    phrases = "|".join(
+        re.escape(each).replace(r"\ ", r"[\s']+").replace("\\#", r"\d+") for each in synonyms().idioms
+    )
+    return re.compile(rf"(?<!\w)(?:{phrases})(?!\w)|^\s*right[,.!](?=[^\S\n]*\w)", re.IGNORECASE)

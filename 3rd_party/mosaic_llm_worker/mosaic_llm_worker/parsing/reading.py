@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from mosaic_llm_worker.parsing.answers import chosen, joined
 from mosaic_llm_worker.parsing.cleaning import plain, short, without_markup, without_thinking
-from mosaic_llm_worker.parsing.delimited import Marked, marks
-from mosaic_llm_worker.parsing.phrases import Read, joined, not_understood, read_phrase, several
-from mosaic_llm_worker.parsing.prose import intended
+from mosaic_llm_worker.parsing.content import Read, not_understood, read_content, several
+from mosaic_llm_worker.parsing.delimited import Either, Marked, marks
+from mosaic_llm_worker.parsing.prose import decided, prepared
 from mosaic_llm_worker.parsing.synonyms import synonyms
 from mosaic_llm_worker.parsing.values import NotAValue, data_of, lists_in, masked_out, readable, value_of
 from mosaic_llm_worker.parsing.vocabulary import Vocabulary
@@ -21,10 +22,7 @@ from mosaic_worker.spaces import Space
 
 _LONGEST: Final = 20_000
 """Characters of a reply without its thinking; no answer is that long."""
-_LONGEST_LINE: Final = 200
-"""A longer line is prose."""
-_MOST_LINES: Final = 100
-"""Lines without a mark that are looked at, the last ones."""
+_OBJECT: Final = re.compile(r"\{[^{}]*:[^{}]*\}")
 _LONGEST_NOTES: Final = 2_000
 
 
@@ -99,9 +97,11 @@ class Reader:
         if len(cleaned.text) > _LONGEST:
             return Reading(problem=f"the reply has {len(cleaned.text):,} characters, too many for an answer")
         marked = marks(cleaned.text)
-        if self.space.kind == "Discrete":
+        if marked.problem:
+            action, problem = None, f"the reply {marked.problem}"
+        elif self.space.kind == "Discrete":
             vocabulary = self.vocabulary(mask, choices, text)
-            action, problem = _discrete(marked.answers, marked.rest, marked.empty, vocabulary)
+            action, problem = _discrete(marked.answers, marked.rest, vocabulary)
         else:
             action, problem = _written(self.space, marked.answers, marked.rest, mask)
         if problem and cleaned.open:
@@ -124,15 +124,8 @@ def _nothing(reply: str, thought: bool, cut: bool) -> str:
     return "the reply has no answer behind its thinking" if thought else "the reply is empty"
 
 
-def _discrete(
-    answers: Sequence[Marked], rest: str, empty: bool, vocabulary: Vocabulary
-) -> tuple[int | None, str]:
-    if answers:
-        read = _of_marks(answers, vocabulary)
-    elif empty:
-        return None, "the reply repeats the form without an action in it"
-    else:
-        read = _unmarked(without_markup(rest), vocabulary)
+def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> tuple[int | None, str]:
+    read = _of_marks(answers, vocabulary) if answers else _unmarked(without_markup(rest), vocabulary)
     if read.problem:
         return None, read.problem
     if len(read.actions) > 1:
@@ -153,10 +146,15 @@ def _of_marks(answers: Sequence[Marked], vocabulary: Vocabulary) -> Read:
         if read.problem:
             return read
         found.append(read.actions)
-    return Read(joined(*found))
+    return Read(joined(found))
 
 
 def _of_value(value: Any, vocabulary: Vocabulary) -> Read:
+    if isinstance(value, Either):
+        return next(
+            (read for read in (read_content(text, vocabulary) for text in value.texts) if read.actions),
+            Read(),
+        )
     if isinstance(value, bool):
         return Read(problem=not_understood(json.dumps(value)))
     if isinstance(value, float) and value.is_integer():
@@ -166,37 +164,26 @@ def _of_value(value: Any, vocabulary: Vocabulary) -> Read:
         if problem := next((part.problem for part in parts if part.problem), ""):
             return Read(problem=problem)
         return (
-            Read(joined(*(p.actions for p in parts)))
+            Read(joined([p.actions for p in parts]))
             if parts
             else Read(problem="its list of actions is empty")
         )
     text = value if isinstance(value, str) else str(value)
-    read = read_phrase(text, vocabulary)
-    if read == Read():
-        actions = intended(text, vocabulary)
-        return Read(actions) if actions else Read(problem=not_understood(text))
-    return read
+    read = read_content(text, vocabulary)
+    return read if read != Read() else Read(problem=not_understood(text))
 
 
 def _unmarked(text: str, vocabulary: Vocabulary) -> Read:
-    """A reply that marks nothing: it is an action, has lines that are one, or says what it means to do."""
+    """A reply that marks nothing: it is an action, or says which one it decides for."""
     whole = text.strip()
     if whole[:1] in '["' and (data := _list_or_text(whole)) is not None:
         return _of_value(data, vocabulary)
-    lines = [line for line in whole.splitlines() if line.strip()][-_MOST_LINES:]
-    found: list[tuple[int, ...]] = []
-    problem = ""
-    for i, line in enumerate(lines):
-        if len(line) > _LONGEST_LINE and len(lines) > 1:
-            continue
-        read = read_phrase(line, vocabulary)
-        if read.actions and not (i and _rules_out(lines[i - 1])):
-            found.append(read.actions)
-        elif len(lines) == 1:
-            problem = read.problem
-    found.append(intended(text, vocabulary))
-    actions = joined(*found)
-    return Read(actions, "" if actions else problem)
+    if _OBJECT.fullmatch(whole):
+        return Read()  # what an object without an answer holds is none
+    if "\n" not in whole:
+        return read_content(whole, vocabulary)
+    text = prepared(whole)
+    return Read(chosen(decided(text, vocabulary), text))
 
 
 def _list_or_text(text: str) -> Any:
@@ -205,14 +192,6 @@ def _list_or_text(text: str) -> Any:
     except NotAValue:
         return None
     return cast("Any", data) if isinstance(data, list | str) else None
-
-
-def _rules_out(line: str) -> bool:
-    """Whether a line announces what is not wanted, or everything there is."""
-    said = f" {plain(line)} "
-    if not line.rstrip().endswith(":"):
-        return False
-    return any(f" {word} " in said for word in (*synonyms().against, "options", "actions", "possible"))
 
 
 def _names_none(rest: str) -> str:
@@ -248,6 +227,8 @@ def _written(
 
 
 def _data(space: Space, value: Any) -> Any:
+    if isinstance(value, Either):
+        return value.data
     if not isinstance(value, str) or space.kind == "Text":
         return value
     return data_of(value)
@@ -268,7 +249,20 @@ def _unmarked_values(space: Space, rest: str) -> list[Any]:
             return [data_of(found[0])] if found else []
         except NotAValue:
             return []
-    return lists_in(text)
+    return _listed(text)
+
+
+def _listed(text: str) -> list[Any]:
+    """The lists that a text decides for, as it would for an action with a word."""
+    lists = lists_in(text)
+    if not lists:
+        return []
+    names = [f"list {i + 1}" for i in range(len(lists))]
+    for name, (start, end, _) in reversed(list(zip(names, lists, strict=True))):
+        text = f"{text[:start]}{name}{text[end:]}"
+    vocabulary = Vocabulary.of(0, len(names), names)
+    text = prepared(text)
+    return [lists[i].value for i in chosen(decided(text, vocabulary), text)]
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -21,8 +21,9 @@ _MOVE_FIRST: Final = re.compile(rf"(.+?)(?:{_LINK}|\s+){_TOLD}", re.IGNORECASE)
 _LETTER_FIRST: Final = re.compile(rf"{_TOLD}{_LINK}(.+)", re.IGNORECASE)
 _MOVE_AND_BARE: Final = re.compile(rf"(.+?)(?:{_LINK}|\s+)[\"']?([A-Z])[\"']?")
 _NUMBER: Final = re.compile(r"(.*\w) ([+-]?\d+)")
-_QUANTITY: Final = re.compile(r"(?<![\w.+-])([+-]?)\s?(\d+)(?:\.0+)?(?![\w.])")
+_QUANTITY: Final = re.compile(r"(?<![\w.+±-])([+-]?)\s?(\d+)(?:\.0+)?(?![\w.])")
 _AROUND: Final = frozenset({"apply", "applying", "use", "a", "the", "of", "set", "to"})
+_NO_QUANTITY: Final = frozenset({"noop", "no op", "nothing"})
 _LONGEST: Final = 80
 Finder = Callable[[str], str]
 """From a phrase to the word that it names as a whole; ``""`` where it names none or several."""
@@ -117,18 +118,23 @@ class Quantities:
         found = {action: _NUMBER.fullmatch(word) for action, word in words.items()}
         actions = {int(match[2]): action for action, match in found.items() if match}
         nouns = {plain(match[1]) for match in found.values() if match}
-        if len(actions) != len(words) or len(nouns) != 1 or min(actions) >= 0:
+        rest = [action for action, match in found.items() if match is None]
+        if len(nouns) != 1 or min(actions) >= 0 or len(actions) + len(rest) != len(words) or len(rest) > 1:
             return None
-        return cls(nouns.pop(), actions)
+        if rest and (0 in actions or plain(words[rest[0]]) not in _NO_QUANTITY):
+            return None
+        # Where only the others have a number, doing nothing is 0 of it.
+        return cls(nouns.pop(), actions | dict(enumerate(rest)))
 
     def find(self, phrase: str) -> frozenset[int]:
         """The action of a number that is named with its sign or with what it is a number of.
 
         A bare "1" is none: it may be meant as the second action.
         """
-        if len(phrase) > _LONGEST:
+        if len(phrase) > _LONGEST or plain(phrase).rpartition(" ")[2] in _AROUND:
             return _NONE
         if (number := self._in_words(plain(phrase))) is None:
+            phrase = phrase.replace("_", " ")
             given = _QUANTITY.findall(phrase)
             if len(given) != 1:
                 return _NONE

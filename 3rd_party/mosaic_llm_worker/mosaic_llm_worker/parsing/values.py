@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,16 +48,24 @@ def data_of(text: str) -> Any:
     raise NotAValue(f'"{short(text)}" is no list of numbers')
 
 
-def lists_in(text: str) -> list[Any]:
+class Listed(NamedTuple):
+    """A list in running text: from where to where, and what it holds."""
+
+    start: int
+    end: int
+    value: list[Any]
+
+
+def lists_in(text: str) -> list[Listed]:
     """The lists of numbers that stand in running text."""
-    found: list[Any] = []
+    found: list[Listed] = []
     for match in _LIST.finditer(text):
         try:
             data: Any = data_of(match[0])
         except NotAValue:
             continue
         if isinstance(data, list) and data:
-            found.append(cast("list[Any]", data))
+            found.append(Listed(match.start(), match.end(), cast("list[Any]", data)))
     return found
 
 

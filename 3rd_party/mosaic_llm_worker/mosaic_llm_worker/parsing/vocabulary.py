@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -11,11 +11,29 @@ from typing import Final
 from mosaic_llm_worker.parsing.chess_moves import spellings
 from mosaic_llm_worker.parsing.cleaning import plain
 from mosaic_llm_worker.parsing.spoken import Letters, Quantities
-from mosaic_llm_worker.parsing.synonyms import synonyms
+from mosaic_llm_worker.parsing.synonyms import Concept, synonyms
 
 Actions = frozenset[int]
 _COUNTED: Final = "zero one two three four five six seven eight nine ten eleven twelve"
-_NUMERALS: Final = {word: str(number) for number, word in enumerate(_COUNTED.split(" "))}
+_ORDINALS: Final = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth"
+_NUMERALS: Final = {
+    word: str(number) for names in (_COUNTED, _ORDINALS) for number, word in enumerate(names.split(" "))
+} | dict.fromkeys(("col", "spalte", "colonne", "columna"), "column")
+_ORDINAL: Final = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (\w+)")
+_SPOKEN_NUMBER: Final = re.compile(
+    r"(?:action|option|choice|number)\s+(?:number\s+)?(-?\d{1,9})", re.IGNORECASE
+)
+_MOTION: Final = re.compile(
+    r"(?:(?:go|going|move|moving|walk|walking|head|heading|step|stepping|drive|driving|travel|run|turn|turning|"
+    r"rotate|pivot|face|steer|proceed|continue|keep going|keep moving|slide|climb|gehe|fahre|drehe|push)\s+"
+    r"(?:to(?:wards?)? the |to |due |straight )?)?"
+    r"(?:(?:one|1|a) (?:cell|step|square|tile|field|row|column)s? (?:to the )?)?"
+    r"(.+?)"
+    r"(?: (?:by )?(?:one|1|a|once) ?(?:cell|step|square|tile|field|row|column)?)?(?: 90 degrees)?"
+)
+"""Words of motion around a direction."""
+_MOST_WORDS: Final = 7
+"""Words of an action and what it is done to."""
 _SHOWN: Final = 40
 """Legal actions that a reason names; of more it says how many."""
 _NONE: Final[Actions] = frozenset()
@@ -42,6 +60,8 @@ class Vocabulary:
     _exact: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _plain: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
     _other: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+    _ways: Mapping[str, Actions] = field(default_factory=dict[str, Actions], repr=False)
+    _objects: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]], repr=False)
     _text: str = field(default="", repr=False)
     _letters: Letters | None = field(default=None, repr=False)
     _quantities: Quantities | None = field(default=None, repr=False)
@@ -65,6 +85,8 @@ class Vocabulary:
             _exact=_grouped((word.strip(), action) for action, word in named.items()),
             _plain=_grouped((plain(word), action) for action, word in named.items()),
             _other=_grouped([*_synonyms(named, env_id), *_numerals(named)]),
+            _ways=_grouped(_way_names(named, env_id)),
+            _objects=_done_to(named, env_id),
             _letters=Letters.of(named, lambda moves: _finder(moves, env_id)),
             _quantities=Quantities.of(named),
         )
@@ -90,6 +112,8 @@ class Vocabulary:
             _exact=_grouped((word.strip(), action) for action, word in words.items()),
             _plain=_grouped((plain(word), action) for action, word in words.items()),
             _other=_grouped(_numerals(words)),
+            _ways={},
+            _objects={},
             _text=text,
             _letters=None,
             _quantities=None,
@@ -106,15 +130,41 @@ class Vocabulary:
         if not same:
             return self._other.get(bare, _NONE)
         counted = " ".join(_NUMERALS.get(word, word) for word in same.split())
+        if ordinal := _ORDINAL.fullmatch(counted):
+            counted = f"{ordinal[2]} {ordinal[1]}"
         tables = (self._plain, self._other)
         named = next(filter(None, (t.get(word) for word in (same, counted) for t in tables)), _NONE)
+        if not named and self._ways and (way := _MOTION.fullmatch(same)):
+            named = self._ways.get(way[1], _NONE)
         if not named and self._letters is not None:
             return self._letters.find(bare)
         return named or (self._spelt(bare, same) if self._text else _NONE)
 
+    def numbered_as(self, phrase: str) -> Actions:
+        """The action of a number that is said to be one ("action 2")."""
+        match = _SPOKEN_NUMBER.fullmatch(phrase)
+        return self.number(int(match[1])) if match is not None else _NONE
+
+    def objects(self, actions: Iterable[int]) -> frozenset[str]:
+        """What actions may be done to, of which behind their names nothing depends."""
+        return frozenset[str]().union(*(self._objects.get(action, frozenset()) for action in actions))
+
     def whole(self, phrase: str) -> Actions:
         """As :meth:`find`, also by names that count only where they are a whole answer ("B")."""
-        return self.find(phrase) or (self._letters.whole(phrase) if self._letters is not None else _NONE)
+        if found := self.find(phrase) or self._with_object(plain(phrase).split()):
+            return found
+        return self._letters.whole(phrase) if self._letters is not None else _NONE
+
+    def _with_object(self, words: Sequence[str]) -> Actions:
+        """ "eat the cow", where all that is behind the name is what it is done to."""
+        for size in range(len(words) - 1, 0, -1) if len(words) <= _MOST_WORDS else ():
+            found = self.find(" ".join(words[:size]))
+            behind = words[size:]
+            done_to = self.objects(found)
+            if done_to and (behind[-1] in done_to or (len(behind) == 1 and behind[0] in synonyms().pronouns)):
+                known = done_to | synonyms().articles
+                return found if len(behind) <= 2 or behind[0] in known else _NONE
+        return _NONE
 
     def parts(self, words: Sequence[str]) -> Actions:
         """The actions that have the part with which words begin, where actions are made of parts."""
@@ -190,18 +240,38 @@ def _grouped(pairs: Iterable[tuple[str, int]]) -> dict[str, Actions]:
     return found
 
 
-def _synonyms(words: Mapping[int, str], env_id: str) -> list[tuple[str, int]]:
-    pairs: list[tuple[str, int]] = []
-    own = {plain(word) for word in words.values()}
+def _concepts(words: Mapping[int, str], env_id: str) -> Iterator[tuple[int, Concept]]:
     for concept in synonyms().concepts:
-        if not concept.concerns(env_id):
-            continue
-        for action, word in words.items():
-            if plain(word) in concept.names:
-                # A word that the environment uses itself means that and nothing else.
-                pairs += [(name, action) for name in concept.said - own]
-                pairs += [(name, action) for name in concept.symbols]
-    return pairs
+        if concept.concerns(env_id):
+            yield from ((action, concept) for action, word in words.items() if plain(word) in concept.names)
+
+
+def _synonyms(words: Mapping[int, str], env_id: str) -> list[tuple[str, int]]:
+    # A word that the environment uses itself means that and nothing else.
+    own = {plain(word) for word in words.values()}
+    return [
+        (name, action)
+        for action, concept in _concepts(words, env_id)
+        for name in (*(concept.said - own), *concept.symbols)
+    ]
+
+
+def _way_names(words: Mapping[int, str], env_id: str) -> list[tuple[str, int]]:
+    own = {plain(word): action for action, word in words.items()}
+    return [
+        (name, action)
+        for action, concept in _concepts(words, env_id)
+        if concept.is_way
+        for name in (plain(words[action]), *concept.said)
+        if own.get(name, action) == action
+    ]
+
+
+def _done_to(words: Mapping[int, str], env_id: str) -> dict[int, frozenset[str]]:
+    found: dict[int, frozenset[str]] = {}
+    for action, concept in _concepts(words, env_id):
+        found[action] = found.get(action, frozenset()) | concept.objects
+    return found
 
 
 def _numerals(words: Mapping[int, str]) -> list[tuple[str, int]]:
