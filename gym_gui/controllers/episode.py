@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite, nan
 from typing import Any
@@ -140,9 +140,17 @@ class Episode:
         self._passed_on.add(decision.agent_id)
         return again
 
-    def note_rebinding(self, slot: AgentID, player: Mapping[str, Any]) -> None:
-        """From its next decision on ``player`` decides for a slot; one that was asked stands."""
-        standing = self.asked.keys() - self._passed_on
+    def note_rebinding(
+        self, slot: AgentID, player: Mapping[str, Any], not_asked: Collection[AgentID] = ()
+    ) -> None:
+        """From its next decision on ``player`` decides for a slot; one that was asked stands.
+
+        Args:
+            slot: The slot.
+            player: Who decides now, as the record names them.
+            not_asked: Agents whose open question nobody has been handed yet.
+        """
+        standing = self.asked.keys() - self._passed_on - set(not_asked)
         self._passed_on.clear()
         self._rebound += [
             {"step_index": self.steps + (agent in standing), "agent_id": agent, **player}

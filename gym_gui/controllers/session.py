@@ -113,7 +113,7 @@ class SessionController:
         self._nudge()
 
     def pause(self) -> None:
-        """Hold every episode before its next environment step."""
+        """Hold every episode before its next step, and ask nobody for one that may never come."""
         self._gate.pause()
         self._let_watch()
 
@@ -177,7 +177,7 @@ class SessionController:
         return None
 
     def is_moving(self, index: int) -> bool:
-        """Whether an episode takes its next step as soon as its agents have chosen."""
+        """Whether an episode takes its next step as soon as its agents, who are asked now, have chosen."""
         episode = self._live.get(index)
         return episode is not None and (not self._gate.paused or episode.credit > 0)
 
@@ -224,8 +224,10 @@ class SessionController:
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
         self._records = {**self._records, slot: player.record()}
-        for episode in self._live.values():
-            episode.note_rebinding(slot, player.record())
+        waiting = {(d.episode, d.agent_id) for d in self._ready}
+        for index, episode in self._live.items():
+            not_asked = {agent for agent in episode.asked if (index, agent) in waiting}
+            episode.note_rebinding(slot, player.record(), not_asked)
             self._listen_for_results(episode)
 
     def _listen_for_results(self, episode: Episode) -> None:
@@ -246,9 +248,8 @@ class SessionController:
                         break
                     await self._idle_until_nudged()
                     continue
-                ready, self._ready = self._ready, []
-                self._take(await self._mapping.select_batch(ready))
-                if self._gate.held:
+                self._take(await self._mapping.select_batch(self._to_ask()))
+                if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
                     await asyncio.sleep(0)
@@ -260,10 +261,21 @@ class SessionController:
         self._mapping.settle()
         await self._fresh.wait()
 
+    def _to_ask(self) -> list[Decision]:
+        """What is asked now; while paused, for steps that were asked for alone: decisions may cost money."""
+        ready, self._ready = self._ready, []
+        if self._gate.paused:
+            self._ready = [d for d in ready if not self.is_moving(d.episode)]
+            ready = [d for d in ready if self.is_moving(d.episode)]
+        return ready
+
     async def _hold(self) -> None:
-        """Let those go whose time has come; where all are held, wait for a command or for the time."""
+        """Let those go whose time has come; where nobody can go on, wait for a command or for the time."""
         self._release_held()
-        if self._gate.held and self._gate.held == len(self._live):
+        can_ask = any(self.is_moving(decision.episode) for decision in self._ready)
+        if self._live and not can_ask and not self._mapping.owes:
+            if self._gate.paused:
+                self._mapping.settle()
             await self._fresh.wait()
             self._release_held()
 

@@ -247,6 +247,11 @@ class PolicyMappingService:
         if self._wakeup is not None and not self._wakeup.done():
             self._wakeup.set_result(None)
 
+    @property
+    def owes(self) -> bool:
+        """Whether an answer is still waited for."""
+        return bool(self._owed)
+
     async def select_batch(self, decisions: Sequence[Decision]) -> list[Answer]:
         """Hand in decisions and return answers that have arrived, to these or earlier ones.
 

@@ -90,6 +90,26 @@ async def test_paused_before_it_began_it_steps_from_the_start() -> None:
     assert sheet.episodes[0]["status"] == "completed"
 
 
+async def test_while_paused_nobody_is_asked_for_a_step_that_was_not_asked_for() -> None:
+    asked: list[int] = []
+    made = player(lambda snapshot: asked.append(snapshot.step_index) or 0)
+    lineup = await lineup_of(CORRIDOR, {"agent_0": made})
+    controller = SessionController(lineup, Sheet())
+    controller.pause()
+    controller.add(plans((1,)))
+    task = asyncio.create_task(controller.run())
+    await in_time(lambda: controller.live == 1, "the episode is open")
+    assert await settled(controller) == 0 and asked == []
+    assert controller.question_to("agent_0") is not None  # what it will be asked can be looked at
+    for k in range(3):
+        controller.step()
+        await in_time(lambda k=k: controller.total_steps == k + 1, "a step")
+        await settled(controller)
+        assert asked == list(range(k + 1))
+    controller.stop()
+    await asyncio.wait_for(task, 10)
+
+
 async def test_a_paused_episode_is_the_same_in_the_end() -> None:
     from tests.support.engine import play_task
 
@@ -163,12 +183,12 @@ async def test_rebinding_takes_effect_at_the_next_decision() -> None:
         controller.resume()
         await asyncio.wait_for(task, 10)
         actions = sheet.column(0, "action")
-    # The fourth had been decided when the new policy came; it took over from there.
-    assert actions == [0, 0, 0, 0, 2, 2, 2, 2] and sheet.column(1, "action") == [2] * 8
+    # Nobody had been asked for the fourth when the new policy came.
+    assert actions == [0, 0, 0, 2, 2, 2, 2, 2] and sheet.column(1, "action") == [2] * 8
     assert sheet.episodes[0]["agents"]["agent_0"]["policy"] != "second"
     assert sheet.episodes[0]["rebound"] == [
         {
-            "step_index": 4,
+            "step_index": 3,
             "agent_id": "agent_0",
             "worker_id": "in_process",
             "worker_type": "baseline",
