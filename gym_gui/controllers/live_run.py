@@ -19,10 +19,11 @@ import gym_gui
 from gym_gui.controllers.introductions import Introductions
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import ExecutionConfig
 from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
 from gym_gui.services.versions import commit, machine
+from mosaic_worker.failures import described
 
 if TYPE_CHECKING:
     from gym_gui.controllers.sessions import SessionReady
@@ -97,14 +98,40 @@ class LiveRun:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
         self._introduced.add(operator_id, ready)
 
-    def admit(self, config: OperatorConfig) -> None:
-        """One more operator plays; possible as long as there is no folder."""
-        if self.folder is None and not self._jobs:
+    def admit(self, config: OperatorConfig) -> bool:
+        """One more operator plays, or one as another, as long as nothing has been played.
+
+        Returns:
+            Whether that is so; otherwise they need a run of their own.
+        """
+        if not self._blank:
+            return False
+        known = [o for o in self._operators if o.operator_id != config.operator_id]
+        if len(known) == len(self._operators):
             self._operators.append(replace(config, seats="fixed"))
-            self._counts[config.operator_id] = 0
+        self.describe(config)
+        self._counts.setdefault(config.operator_id, 0)
+        return True
+
+    def withdraw(self, operator_id: str) -> None:
+        """An operator has left; where nothing was played, the run knows nothing of it."""
+        if self._blank:
+            self._operators = [o for o in self._operators if o.operator_id != operator_id]
+            self._counts.pop(operator_id, None)
+
+    @property
+    def _blank(self) -> bool:
+        """Whether nothing has been played yet that is kept, and something still can be."""
+        return not (self.folder or self._jobs or self._held or self._closed or self.problem)
 
     def next_index(self, operator_id: str) -> int:
-        """The first index after all episodes of an operator that this run holds."""
+        """The first index after all episodes of an operator that this run holds.
+
+        Raises:
+            UsageError: The operator is none of this run's: what it plays could not be recorded.
+        """
+        if operator_id not in self._counts:
+            raise UsageError(f"{operator_id} is no operator of this run, so it cannot be recorded in it")
         return self._taken.get(operator_id, 0)
 
     def episode(self, operator_id: str, row: Mapping[str, Any], steps: bytes, line: bytes) -> None:
@@ -141,16 +168,21 @@ class LiveRun:
         if not self._closed:
             self._closed = True
             self._held.clear()
+            await self._written()  # apart from what is still to be written: that may fail
             self._enqueue(self._finish)
+        await self._written()
+
+    async def _written(self) -> None:
+        """Wait until everything is on the disk, or cannot be."""
         if self._writer is not None:
-            await asyncio.shield(self._writer)
+            await asyncio.wait([self._writer])
 
     # -- the writing thread ----------------------------------------------------------
 
     def _enqueue(self, *jobs: _Job) -> None:
         self._jobs.extend(jobs)
         if self._writer is None or self._writer.done():
-            self._writer = asyncio.get_running_loop().create_task(self._drain())
+            self._writer = asyncio.get_running_loop().create_task(self._drain(), name="Recording the run")
 
     async def _drain(self) -> None:
         """Hand the jobs to a thread, as many at a time as have come together."""
@@ -161,11 +193,15 @@ class LiveRun:
             except MosaicError as exc:
                 self.problem = str(exc)
                 _log.warning("the run is not recorded any more: %s", exc)
-            del self._jobs[: len(batch)]
-            if self._recorder is not None:
-                self.folder = self._recorder.folder
-            if self._changed is not None:
-                self._changed()
+            except Exception as exc:
+                self.problem = f"The run is not recorded any more: {described(exc)}"
+                raise
+            finally:
+                del self._jobs[: len(batch)]
+                if self._recorder is not None:
+                    self.folder = self._recorder.folder
+                if self._changed is not None:
+                    self._changed()
 
     def _open(self) -> Recorder:
         if self._recorder is None:

@@ -132,16 +132,26 @@ class MultiOperatorService:
         self.operators = operators or OperatorService()
         self._handles: dict[str, OperatorHandle] = {}
 
-    def add_operator(self, config: OperatorConfig) -> None:
+    def add_operator(self, config: OperatorConfig, handle: OperatorHandle | None = None) -> None:
         """Add an operator; it is started by the next :meth:`start_all`.
+
+        Args:
+            config: The operator.
+            handle: Where it has been started already, what it is stopped by.
 
         Raises:
             UsageError: Its id is taken.
         """
         self.operators.register(config)
+        if handle is not None:
+            self._handles[config.operator_id] = handle
 
-    def remove_operator(self, operator_id: str) -> None:
-        """Stop an operator if it is running, and remove it.
+    def remove_operator(self, operator_id: str, *, stop: bool = True) -> None:
+        """Remove an operator.
+
+        Args:
+            operator_id: Which.
+            stop: Stop it if it is running; without it, whoever started it sees to that.
 
         Raises:
             UnknownNameError: There is none of that id.
@@ -150,7 +160,7 @@ class MultiOperatorService:
         handle = self._handles.pop(operator_id, None)
         # Removed even when stopping fails: an operator in limbo could not be added again.
         self.operators.unregister(operator_id)
-        if handle is not None:
+        if handle is not None and stop:
             handle.stop()
 
     def get_active_operators(self) -> list[OperatorConfig]:

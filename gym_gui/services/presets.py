@@ -113,7 +113,7 @@ class PresetStore:
             "saved_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "operator": config.to_record(),
         }
-        _write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def load(self, name: str) -> OperatorConfig:
         """The configuration of that name.
@@ -234,7 +234,7 @@ def export_experiment(
     writer = writers.get(path.suffix.lower())
     if writer is None:
         raise PresetError(f"{path.name} says no format", fix="Let its name end in .yaml or .py")
-    _write_text(path, writer(_plainer(record)))
+    write_text(path, writer(_plainer(record)))
     return experiment
 
 
@@ -302,8 +302,12 @@ def _python(record: dict[str, Plain]) -> str:
     return "\n".join(parts)
 
 
-def _write_text(path: Path, content: str) -> None:
-    """Write beside it and rename: a file is whole, or as it was."""
+def write_text(path: Path, content: str) -> None:
+    """Write beside it and rename: a file is whole, or as it was.
+
+    Raises:
+        PresetError: It cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

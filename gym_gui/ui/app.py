@@ -23,7 +23,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
-from gym_gui.ui.event_loop import close_loop, open_loop
+from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
@@ -129,7 +129,8 @@ def _close_on_signals(window: MainWindow) -> None:
 
 
 def _tell_uncaught(context: AppContext) -> None:
-    """An exception in a slot or thread is logged and told; it never ends the program."""
+    """An exception in a slot, task or thread is logged and told; it never ends the program."""
+    tell_failures(asyncio.get_running_loop(), context.tell_failure)
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

@@ -141,8 +141,16 @@ class AppContext(QObject):
         if task.cancelled():
             return
         error = task.exception()
-        if error is None:
-            return
+        if error is not None:
+            self.tell_failure(what, error)
+
+    def tell_failure(self, what: str, error: BaseException) -> None:
+        """Something failed that nobody waited for: a line in the log, and a sentence in the window.
+
+        Args:
+            what: What it was, to be put before "failed".
+            error: Why. A :class:`MosaicError` says it all; of others the log has the traceback.
+        """
         action = None
         if isinstance(error, NotAllowedError):
             action = ("Look and allow…", partial(self.ask_trust, error))

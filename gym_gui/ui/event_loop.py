@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import qasync
 from PyQt6.QtWidgets import QApplication
@@ -18,6 +20,9 @@ _log = logging.getLogger(__name__)
 
 THREADS: Final = 4
 """Threads for ``asyncio.to_thread``; started as they are needed."""
+HEARD_S: Final = 1.0
+"""Time in which somebody who waits for a task is told why it failed."""
+_watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
 
 
 def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
@@ -27,13 +32,16 @@ def open_loop(app: QApplication) -> asyncio.AbstractEventLoop:
     loop: Any = qasync.QEventLoop(app, already_running=True)
     # qasync's own pool would start ten QThreads at once.
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="mosaic-work"))
-    loop.set_exception_handler(_on_exception)
+    tell_failures(loop, _log_failure)
+    _watches[loop] = watch = _Watch(loop)
+    loop.set_task_factory(watch.make)
     asyncio.set_event_loop(loop)
     return loop
 
 
 def close_loop(loop: asyncio.AbstractEventLoop) -> None:
     """Part them again; waits for what runs in threads."""
+    _watches.pop(loop).close()
     app = QApplication.instance()
     if app is not None:
         app.aboutToQuit.disconnect(loop._after_run_forever)  # type: ignore[attr-defined]
@@ -44,6 +52,70 @@ def close_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(None)
 
 
-def _on_exception(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    error = context.get("exception")
-    _log.error("%s", context.get("message", "a callback failed"), exc_info=error)
+class _Watch:
+    """Looks after tasks: one whose failure nobody has asked for is told of, whoever still holds it.
+
+    asyncio itself tells of it when the task is collected as garbage, which may be never.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._failed: dict[asyncio.Task[Any], asyncio.TimerHandle] = {}
+
+    def make(
+        self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **options: Any
+    ) -> asyncio.Task[Any]:
+        """A task (the loop's task factory)."""
+        task = asyncio.Task(work, loop=loop, **options)
+        task.add_done_callback(self._on_done)
+        return task
+
+    def _on_done(self, task: asyncio.Task[Any]) -> None:
+        if _is_unheard(task):
+            # Whoever waits for it is called after this.
+            self._failed[task] = self._loop.call_later(HEARD_S, self._look, task)
+
+    def _look(self, task: asyncio.Task[Any]) -> None:
+        del self._failed[task]
+        if _is_unheard(task):
+            self._loop.call_exception_handler({"exception": task.exception(), "task": task})
+
+    def close(self) -> None:
+        """Look at all that is left, now."""
+        for task, timer in list(self._failed.items()):
+            timer.cancel()
+            self._look(task)
+
+
+def _is_unheard(task: asyncio.Task[Any]) -> bool:
+    """Whether it has failed and nobody has asked why; asyncio keeps that for itself."""
+    return task.done() and not task.cancelled() and bool(getattr(task, "_log_traceback", False))
+
+
+def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseException], None]) -> None:
+    """Have everything told that fails in a loop and that nobody waits for.
+
+    Args:
+        loop: One of :func:`open_loop`.
+        tell: Takes what failed, to be put before "failed", and why.
+    """
+
+    def handler(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            tell(_what(context), error)
+        else:
+            _log.error("%s", context.get("message", "a callback failed"))
+
+    loop.set_exception_handler(handler)
+
+
+def _what(context: dict[str, Any]) -> str:
+    task = context.get("task", context.get("future"))
+    name = task.get_name() if isinstance(task, asyncio.Task) else ""
+    return name if name and not name.startswith("Task-") else "Something in the background"
+
+
+def _log_failure(what: str, error: BaseException) -> None:
+    """As long as there is no window that says so."""
+    _log.error("%s failed: %s", what, error, exc_info=error)

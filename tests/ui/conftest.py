@@ -26,7 +26,7 @@ from PyQt6.QtWidgets import QApplication, QWidget
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.event_loop import close_loop, open_loop
+from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
 from gym_gui.ui.play.opening import CARDS_FOLDER
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ def context(
     result = AppContext(store, theme.Theme("light"))
     if theme.current() is not result.theme:
         result.theme.apply()
+    tell_failures(loop, result.tell_failure)
     yield result
     finish(result.close())
     result.deleteLater()

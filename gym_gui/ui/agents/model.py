@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
-from PyQt6.QtGui import QUndoCommand, QUndoStack
+from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.configuration_draft import Draft
@@ -22,6 +22,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.operators.knowledge import Knowledge
+from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -35,34 +36,6 @@ ENGINE_MS = 500
 
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 """Who plays a slot until somebody is chosen: it fits everywhere and runs at once."""
-
-
-class _Edit(QUndoCommand):
-    """One step of the history; keystrokes in one field are one step."""
-
-    def __init__(self, model: ConfigurationModel, before: Draft, after: Draft, text: str, field: str) -> None:
-        super().__init__(text)
-        self._show = model.show_draft
-        self._before, self._after, self._field = before, after, field
-
-    def id(self) -> int:
-        """Which commands may become one: those of one field (0 to 2^30)."""
-        return hash(self._field) & 0x3FFFFFFF if self._field else -1
-
-    def mergeWith(self, other: QUndoCommand | None) -> bool:
-        """Take over a later edit of the same field."""
-        if not isinstance(other, _Edit) or other._field != self._field:
-            return False
-        self._after = other._after
-        return True
-
-    def undo(self) -> None:
-        """As it was."""
-        self._show(self._before)
-
-    def redo(self) -> None:
-        """As it is."""
-        self._show(self._after)
 
 
 class ConfigurationModel(QObject):
@@ -132,7 +105,7 @@ class ConfigurationModel(QObject):
 
     def _push(self, draft: Draft, text: str, field: str = "") -> None:
         if draft != self.draft:
-            self.undo_stack.push(_Edit(self, self.draft, draft, text, field))
+            self.undo_stack.push(Edit(self.show_draft, self.draft, draft, text, field))
 
     def show_draft(self, draft: Draft) -> None:
         """Take a draft over without a step in the history."""

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtGui import QUndoStack
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.seeding import check_seed
 from gym_gui.services.operator import MultiOperatorService
+from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui.live.deck_run import DeckRun
+from gym_gui.ui.live.engine import asks_models, seated_as_written
 from gym_gui.ui.live.free_names import free_name, with_free_name
 from gym_gui.ui.live.lock_step import LockStep
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import OperatorState
+from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
@@ -25,14 +30,21 @@ if TYPE_CHECKING:
 
 MOST = 8
 """Operators side by side."""
+HELD_MS = 15_000
+"""How long one that was removed keeps its processes, so that undo finds it as it stood."""
 
 
 @dataclass(frozen=True)
-class Removed:
-    """An operator that was taken off the table and can still be put back."""
+class _Push:
+    """How a table that somebody has just made comes about; one that undo brings back begins held.
 
-    operator: LiveOperator
-    position: int
+    Attributes:
+        starts: Whether first frames are shown.
+        anew: Whether whoever stays begins again, too.
+    """
+
+    starts: bool = True
+    anew: bool = False
 
 
 class OperatorDeck(QObject):
@@ -43,10 +55,15 @@ class OperatorDeck(QObject):
         seed: Environment seed of the first episode; the next ones count up from it.
         open_session: Makes an operator's session; a host process by default.
         parent: Qt parent.
+
+    Attributes:
+        undo_stack: The history of who plays, and of the seed.
     """
 
     added = pyqtSignal(object, int)
     removed = pyqtSignal(object)
+    forgotten = pyqtSignal(object)
+    """One that was removed has ended: it does not come back as it stood."""
     changed = pyqtSignal()
     run_changed = pyqtSignal()
 
@@ -64,8 +81,15 @@ class OperatorDeck(QObject):
         self.service = MultiOperatorService(self._launch)
         self.service.operators.seed(seed)
         self._seed = seed
-        self._held: Removed | None = None
-        self._run = DeckRun(context, self.run_changed.emit)
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(200)
+        self._push: _Push | None = None
+        self._held: LiveOperator | None = None
+        self._hold = QTimer(self)
+        self._hold.setSingleShot(True)
+        self._hold.setInterval(HELD_MS)
+        self._hold.timeout.connect(self.forget_removed)
+        self._run = DeckRun(context, self._on_run_changed)
         self._running, self._lock_step = False, True
         self._rate: float | None = 15.0
         self._look: tuple[str, float] = ("rgb_array", 30.0)
@@ -129,6 +153,11 @@ class OperatorDeck(QObject):
 
     # -- who plays -------------------------------------------------------------------
 
+    @property
+    def table(self) -> OperatorTable:
+        """Who plays, and from which seed on."""
+        return OperatorTable(tuple(operator.config for operator in self._operators), self._seed)
+
     def add(self, config: OperatorConfig, *, start: bool = True) -> LiveOperator:
         """Put an operator on the table; where its id or name is taken, it gets another.
 
@@ -142,21 +171,12 @@ class OperatorDeck(QObject):
         """
         if self.full:
             raise UsageError(f"There is room for {MOST} operators", fix="Remove one first")
-        others = [*self._operators, *([self._held.operator] if self._held else [])]
-        config = with_free_name(config, [other.config for other in others])
-        operator = LiveOperator(self._context, config, open_session=self._open_session, parent=self)
-        operator.stepped.connect(self._on_stepped)
-        operator.state_changed.connect(self._on_state)
-        again = self.touched
-        self.service.add_operator(config)
-        self._operators.append(operator)
-        self.added.emit(operator, len(self._operators) - 1)
-        if self._run.recording is not None:
-            self._run.recording.admit(config)
-        if start:
-            self.reset_all() if again else self._prepare()
-        self.changed.emit()
-        return operator
+        table = self.table
+        held = [self._held.config] if self._held is not None else []
+        config = with_free_name(config, [*table.operators, *held])
+        table = replace(table, operators=(*table.operators, config))
+        self._edit(table, f"add {config.display_name}", push=_Push(start))
+        return self._get(config.operator_id)
 
     def duplicate(self, operator_id: str) -> LiveOperator:
         """Put another one like this on the table."""
@@ -168,56 +188,177 @@ class OperatorDeck(QObject):
         Raises:
             UsageError: There is no such operator.
         """
-        operator = self._get(config.operator_id)
-        again = self.touched
+        self._get(config.operator_id)
+        same, table = config.operator_id, self.table
         if not config.named:
-            others = [other.config for other in self._operators if other is not operator]
+            others = [other for other in table.operators if other.operator_id != same]
             config = replace(config, display_name=free_name(config, others))
-        renamed = operator.config == replace(config, display_name=operator.config.display_name, seats="fixed")
-        operator.configure(config)
-        if self._run.recording is not None:
-            self._run.recording.describe(config)
-        if not renamed:
-            self.reset_all() if again else self._start(operator)
-        self.changed.emit()
+        operators = tuple(config if o.operator_id == same else o for o in table.operators)
+        self._edit(replace(table, operators=operators), f"change {config.display_name}")
 
-    def remove(self, operator_id: str) -> Removed:
-        """Take an operator off the table; :meth:`put_back` undoes it until :meth:`forget_removed`."""
+    def replace(
+        self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False
+    ) -> None:
+        """Put these on the table instead of what is there, from the seed on.
+
+        Args:
+            configs: Who plays.
+            seed: Environment seed of the first episode; as it is by default.
+            run: Play at once; otherwise their first frames are shown.
+
+        Raises:
+            UsageError: There are more than eight, or the seed is out of range.
+        """
+        if len(configs) > MOST:
+            raise UsageError(f"There is room for {MOST} operators, and these are {len(configs)}")
+        before, named = self.table, list[OperatorConfig]()
+        for config in configs:
+            named.append(with_free_name(config, named))
+        self.pause()
+        table = OperatorTable(tuple(named), self._seed if seed is None else check_seed(seed))
+        if table != before:
+            self._edit(table, "replace the operators", push=_Push(not run, anew=True))
+        elif self.touched:
+            self._begin_again()
+        if run:
+            self.run()
+
+    def restore(self, table: OperatorTable) -> None:
+        """Put operators there that were there the last time: nothing is started, and no step to undo."""
+        self._arrange(table, _Push(starts=False))
+
+    def show_beginnings(self) -> None:
+        """Start those that have no session, to show their first frames."""
+        if self._operators:
+            self._prepare()
+
+    def remove(self, operator_id: str) -> None:
+        """Take an operator off the table."""
+        operator, table = self._get(operator_id), self.table
+        left = tuple(o for o in table.operators if o.operator_id != operator_id)
+        self._edit(replace(table, operators=left), f"remove {operator.config.display_name}")
+
+    def forget_removed(self) -> None:
+        """End what was removed last: undo begins it anew."""
+        self._hold.stop()
+        held, self._held = self._held, None
+        if held is not None:
+            self._run.leave(held)
+            self.forgotten.emit(held)
+            if not self._operators:
+                self._run.end(())
+
+    # -- from one table to another -----------------------------------------------------
+
+    def _edit(self, table: OperatorTable, text: str, field: str = "", push: _Push = _Push()) -> None:
+        """Have the table be another, undoably."""
+        table = replace(table, operators=tuple(map(seated_as_written, table.operators)))
+        if table == self.table:
+            return
+        self._push = push
+        try:
+            self.undo_stack.push(Edit(self._show, self.table, table, text, field))
+        finally:
+            self._push = None
+
+    def _show(self, table: OperatorTable) -> None:
+        push, self._push = self._push, None
+        self._arrange(table, push)
+
+    def _arrange(self, table: OperatorTable, push: _Push | None) -> None:
+        """Have these play; whoever stays goes on, unless others begin beside them.
+
+        Args:
+            table: What it becomes.
+            push: How; ``None``: undo has brought it back.
+        """
+        played, seeded = self.touched, table.seed != self._seed
+        self._seed = table.seed
+        self.service.operators.seed(table.seed)
+        gone = self._gone(table)
+        # One that is taken off by itself can be had back as it stood.
+        hold = len(gone) == 1 and len(table.operators) == len(self._operators) - 1
+        for operator in gone:
+            self._take_off(operator, hold=hold)
+        fresh = [config for place, config in enumerate(table.operators) if self._put(config, place)]
+        if not self._operators or (fresh and (push is None or any(map(asks_models, fresh)))):
+            self.pause()  # nobody has said that these are to play, and asking a model costs money
+        mixed = fresh and (played or not self._run.admit(fresh))
+        again = mixed or (seeded and self.active) or (played and push is not None and push.anew)
+        if again:
+            self._begin_again()
+        if fresh and (push is None or push.starts):
+            if not again:
+                self._start_anew(fresh)
+            self._prepare()
+        if self._running:
+            for operator in self._operators:
+                self._set_off(operator)
+        self._after_change()
+
+    def _gone(self, table: OperatorTable) -> list[LiveOperator]:
+        """Who leaves; all do where the others would have to change places."""
+        ids = table.ids
+        places = [ids.index(o.config.operator_id) for o in self._operators if o.config.operator_id in ids]
+        if places != sorted(places):
+            return list(self._operators)
+        return [o for o in self._operators if o.config.operator_id not in ids]
+
+    def _take_off(self, operator: LiveOperator, *, hold: bool) -> None:
         self.forget_removed()
-        operator = self._get(operator_id)
-        removed = Removed(operator, self._operators.index(operator))
         self._operators.remove(operator)
         operator.pause()
         operator.drive(False)
-        self._held = removed
+        self.service.remove_operator(operator.config.operator_id, stop=False)
         self.removed.emit(operator)
-        self._after_change()
-        return removed
+        self._held = operator
+        if hold:
+            self._hold.start()
+        else:
+            self.forget_removed()
 
-    def put_back(self) -> LiveOperator | None:
-        """Undo the last removal: the operator is where it was, and goes on where it stood."""
-        held, self._held = self._held, None
-        if held is None or self.full:
-            return None
-        position = min(held.position, len(self._operators))
-        self._operators.insert(position, held.operator)
-        self.added.emit(held.operator, position)
-        if self._running:
-            self._set_off(held.operator)
-        self._after_change()
-        return held.operator
+    def _put(self, config: OperatorConfig, place: int) -> bool:
+        """Have an operator be there as written.
 
-    def forget_removed(self) -> None:
-        """End what was removed last; it cannot be put back any more."""
-        held, self._held = self._held, None
-        if held is None:
-            return
-        self.service.remove_operator(held.operator.config.operator_id)
-        self._run.retire(self._close_one(held.operator))
+        Returns:
+            Whether somebody plays now who did not before.
+        """
+        operator = self.find(config.operator_id)
+        if operator is None:
+            return self._seat(config, place)
+        if operator.config == config:
+            return False
+        renamed = operator.config == replace(config, display_name=operator.config.display_name)
+        operator.configure(config)
+        if renamed:
+            self._run.describe(config)
+        return not renamed
 
-    async def _close_one(self, operator: LiveOperator) -> None:
-        await operator.close()
-        operator.deleteLater()
+    def _seat(self, config: OperatorConfig, place: int) -> bool:
+        """Put an operator on the table; one that was just removed goes on where it stood."""
+        operator = self._held
+        back = operator is not None and operator.config == config
+        if operator is not None and back and operator.recording is self._run.recording:
+            self._held = None
+            self._hold.stop()
+            self.service.add_operator(config, operator)
+        else:
+            back = False
+            self.forget_removed()
+            operator = LiveOperator(self._context, config, open_session=self._open_session, parent=self)
+            operator.stepped.connect(self._on_stepped)
+            operator.state_changed.connect(self._on_state)
+            self.service.add_operator(config)
+        self._operators.insert(place, operator)
+        self.added.emit(operator, place)
+        return not back
+
+    def _start_anew(self, fresh: Sequence[OperatorConfig]) -> None:
+        """Those that were changed, and had a session, begin with what they are now."""
+        for config in fresh:
+            operator = self._get(config.operator_id)
+            if operator.busy:
+                self._start(operator)
 
     def _get(self, operator_id: str) -> LiveOperator:
         operator = self.find(operator_id)
@@ -233,11 +374,7 @@ class OperatorDeck(QObject):
         Raises:
             UsageError: It is out of range.
         """
-        self.service.operators.seed(seed)
-        self._seed = seed
-        if self.active:
-            self.reset_all()
-        self.changed.emit()
+        self._edit(replace(self.table, seed=check_seed(seed)), f"seed {seed}", "seed")
 
     def set_pace(self, rate: float | None, *, lock_step: bool) -> None:
         """How fast they play.
@@ -307,17 +444,23 @@ class OperatorDeck(QObject):
 
     def reset_all(self) -> None:
         """Everybody plays from the seed on again, paused or running as they are; a new run begins."""
+        self._begin_again()
+        self._prepare()
+        self.changed.emit()
+
+    def _begin_again(self) -> None:
+        """A new run, in which all that have a session begin at the seed."""
+        self.forget_removed()
         self._run.begin(self._operators, self._seed)
         for operator in self._operators:
             if operator.is_running() or operator.trouble or operator.episodes_done:
                 self._start(operator)
-        self._prepare()
         if self._running and self._lock_step:
             self._common.start()
-        self.changed.emit()
 
     def stop_all(self) -> None:
         """End every session and the run."""
+        self.forget_removed()
         self._running = False
         self._common.stop()
         for operator in self._operators:
@@ -329,7 +472,10 @@ class OperatorDeck(QObject):
     def restart(self, operator_id: str) -> None:
         """A broken operator goes on with a new session."""
         operator = self._get(operator_id)
-        operator.restart()
+        if operator.recording is self._run.recording:
+            operator.restart()
+        else:
+            self._start(operator)
         if self._running:
             self._set_off(operator)
         self._common.nudge()
@@ -351,15 +497,17 @@ class OperatorDeck(QObject):
         return operator
 
     def _start(self, operator: LiveOperator) -> None:
+        if self._run.recording is None:
+            self._run.begin(self._operators, self._seed)
         operator.record_into(self._run.recording)
         (seed,) = self.service.operators.schedule(operator.config.operator_id, 1)
         render, fps = self._look
         operator.start(seed, render=render, fps=fps, paused=self._lock_step or not self._running)
 
     def _prepare(self) -> None:
-        """Start those that have no session."""
-        if self._run.recording is None:
-            self._run.begin(self._operators, self._seed)
+        """Start those that have no session; what can be recorded no more begins again in a new run."""
+        if self._run.recording is not None and self._run.recording.problem:
+            self._begin_again()
         try:
             self.service.start_all()
         except MosaicError as exc:
@@ -372,6 +520,13 @@ class OperatorDeck(QObject):
             self._context.notify(str(exc), kind="error")
 
     # -- what they say ---------------------------------------------------------------
+
+    def _on_run_changed(self) -> None:
+        """Nothing is played on that is not on record."""
+        run = self._run.recording
+        if run is not None and run.problem and self._running:
+            self.pause()
+        self.run_changed.emit()
 
     def _on_stepped(self) -> None:
         self._common.nudge()

@@ -10,6 +10,7 @@ from gym_gui.ui.live.operator import LiveOperator
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
+    from gym_gui.core.config import OperatorConfig
     from gym_gui.ui.context import AppContext
 
 
@@ -28,6 +29,7 @@ class DeckRun:
         self._context, self._changed = context, changed
         self.recording: LiveRun | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._leaving: set[asyncio.Task[None]] = set()
 
     def begin(self, operators: Sequence[LiveOperator], seed: int) -> None:
         """End the run that is on; another one for these operators, if there are any."""
@@ -39,24 +41,44 @@ class DeckRun:
             runs = self._context.store.runs_dir()
             self.recording = LiveRun(runs, configs, seed, changed=self._changed)
 
+    def admit(self, configs: Sequence[OperatorConfig]) -> bool:
+        """Whether these can play in the run that is on, or in the next; not in one that holds something."""
+        return self.recording is None or all(map(self.recording.admit, configs))
+
+    def describe(self, config: OperatorConfig) -> None:
+        """An operator goes by another name."""
+        if self.recording is not None:
+            self.recording.describe(config)
+
     def end(self, operators: Sequence[LiveOperator]) -> None:
         """What these operators were playing is written as aborted, then the run is closed."""
         run, self.recording = self.recording, None
         if run is not None:
-            self.retire(self._close(run, list(operators)))
+            self._background(self._close(run, list(operators)), self._ending)
 
     async def _close(self, run: LiveRun, operators: Sequence[LiveOperator]) -> None:
+        if self._leaving:
+            await asyncio.wait(self._leaving)
         await asyncio.gather(*(operator.settled() for operator in operators))
         await run.close()
         self._changed()
 
-    def retire(self, job: Coroutine[Any, Any, None]) -> None:
-        """Something ends in the background that :meth:`ended` waits for."""
+    def leave(self, operator: LiveOperator) -> None:
+        """An operator is gone for good: what it was playing is written as aborted, its processes end."""
+        self._background(self._close_one(operator), self._leaving)
+
+    async def _close_one(self, operator: LiveOperator) -> None:
+        await operator.close()
+        if operator.recording is not None:
+            operator.recording.withdraw(operator.config.operator_id)
+        operator.deleteLater()
+
+    def _background(self, job: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
         task = self._context.spawn(job, "ending what is not needed any more")
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        among.add(task)
+        task.add_done_callback(among.discard)
 
     async def ended(self) -> None:
         """Wait until all of it has ended."""
-        while self._ending:
-            await asyncio.gather(*self._ending, return_exceptions=True)
+        while self._ending or self._leaving:
+            await asyncio.gather(*self._ending, *self._leaving, return_exceptions=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig, WorkerAssignment
+from gym_gui.core.enums import WorkerKind
 
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     OpenLiveSession = Callable[[OperatorConfig, SessionSettings, SessionListener, Store], Session]
     """Makes a session for an operator that nobody has checked yet; it is not started."""
+
+
+_MODELS = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
 
 
 def _import_all() -> None:
@@ -32,6 +36,11 @@ async def load_engine() -> None:
 def seated_as_written(config: OperatorConfig) -> OperatorConfig:
     """The operator with its seats fixed: in live play everybody stays where they sit."""
     return config if config.seats == "fixed" else replace(config, seats="fixed")
+
+
+def asks_models(config: OperatorConfig) -> bool:
+    """Whether a language model plays some slot: each of its decisions may cost money."""
+    return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
 
 
 def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:

@@ -423,8 +423,10 @@ class EpisodePlayer:
             self._told.on_changed()
 
     def on_call(self, line: bytes) -> None:
-        if self.run is not None:
-            self.run.call(self.config.operator_id, line)
+        flight = self.feed.flight
+        run = flight.run if flight is not None else self.run  # the run of the episode that asked
+        if run is not None:
+            run.call(self.config.operator_id, line)
         if self.calls is None:
             from gym_gui.ui.language.call_log import CallLog  # most operators ask no model
 

@@ -78,6 +78,8 @@ class ManualOperators(QWidget):
         self._column.addWidget(self.splitter, 1)
         deck.added.connect(self._on_added)
         deck.removed.connect(self._on_removed)
+        deck.forgotten.connect(self.forget)
+        deck.undo_stack.indexChanged.connect(self._on_history_moved)
         self.grid.enlarged_changed.connect(self._on_enlarged_changed)
         self.plots.close_requested.connect(self._on_plots_closed)
         self.splitter.splitterMoved.connect(self._on_split)
@@ -225,17 +227,18 @@ class ManualOperators(QWidget):
 
     def remove(self, operator_id: str) -> None:
         """Take an operator off the table, with a way back."""
-        for operator in [o for o in self._cards if o not in self._deck.operators]:
-            self.forget(operator)
-        removed = self._deck.remove(operator_id)
-        name = removed.operator.config.display_name
-        self.say(InlineMessage("info", f"{name} was removed.", ("Undo", self.undo_remove), closable=True))
-
-    def undo_remove(self) -> None:
-        """Bring back what was removed last, as it stood."""
-        operator = self._deck.put_back()
+        operator = self._deck.find(operator_id)
         if operator is not None:
-            self.select(operator)
+            name = operator.config.display_name
+            self._deck.remove(operator_id)
+            self.say_undoable(f"{name} was removed.")
+
+    def say_undoable(self, what: str) -> None:
+        """Say what was done last, with a way back."""
+        self.say(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
+
+    def _on_history_moved(self, _index: int) -> None:
+        """Its button would undo something else now."""
         self.say(None)
 
     def say(self, message: InlineMessage | None) -> None:

@@ -6,11 +6,11 @@ from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.core.config import OperatorConfig
+from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.tally import Tally
 
 REFRESH_MS = 500
-_MODELS = frozenset({"llm", "vlm"})
 
 
 class OperatorRecord(QLabel):
@@ -61,8 +61,7 @@ def record_words(tally: Tally, config: OperatorConfig) -> str:
         parts.append(f"mean return {tally.mean_return:,.2f}")
     if tally.mean_length is not None:
         parts.append(f"mean length {tally.mean_length:,.0f}")
-    replies = any(player.worker_type in _MODELS for player in config.resolved_slots().values())
-    if tally.unusable or (replies and tally.decisions):
+    if tally.unusable or (asks_models(config) and tally.decisions):
         parts.append(f"unusable replies {tally.unusable:,} of {tally.decisions:,}")
     if tally.median_s is not None:
         parts.append(f"median {seconds_words(tally.median_s)}")

@@ -13,6 +13,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
+from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.live.state import state_tone
 from gym_gui.ui.operators.strips import FactsStrip
@@ -32,9 +33,6 @@ from gym_gui.ui.widgets import (
 NARROW = 290
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
-
-_ASKED = frozenset({"llm", "vlm"})
-"""Kinds of player whose models are asked; other kinds get a place for it with their first call."""
 
 
 def leading_kind(config: OperatorConfig) -> str:
@@ -163,7 +161,7 @@ class OperatorRenderContainer(Card):
         self.badge.set_kind(leading_kind(config))
         self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
-        if not _ASKED.isdisjoint(player.worker_type for player in players.values()):
+        if asks_models(config):  # others get a place for it with their first call
             self._strip()
         elif self.has_strip and self.operator.calls is None:
             assert self.calls is not None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PyQt6.QtWidgets import QStackedLayout
 
+from gym_gui.controllers.finding import listed
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.commands import Command
@@ -18,6 +19,7 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
+from gym_gui.ui.operators.kept import KeptOperators
 from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
@@ -37,6 +39,7 @@ class OperatorsTab(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.deck = OperatorDeck(context, seed=DEFAULT_SEED, parent=self)
+        self.kept = KeptOperators(context, self.deck)
         self._knowledge = Knowledge(context.store)
         self.mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
         self.mode.setToolTip("Play by hand, or run an experiment file")
@@ -83,6 +86,8 @@ class OperatorsTab(Page):
 
     def opened(self, **request: object) -> None:
         """``operators`` (configurations), ``seed``, ``run``; or ``script`` (a path)."""
+        self.kept.bring_back()
+        self._on_run_changed()
         script = request.get("script")
         if isinstance(script, (str, Path)):
             self._set_mode("script")
@@ -95,7 +100,9 @@ class OperatorsTab(Page):
             run = bool(request.get("run"))
             if run or not self._take_back(configs):
                 self.play(configs, seed if isinstance(seed, int) else None, run=run)
-        self._on_run_changed()
+        elif self.manual_mode and not self.deck.active:
+            self._apply_look()
+            self.deck.show_beginnings()
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
         """One that is on the table comes back from the Agents page: it is changed where it is."""
@@ -108,32 +115,29 @@ class OperatorsTab(Page):
         return True
 
     def play(self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False) -> None:
-        """Put these on the table instead of what is there."""
+        """Put these on the table instead of what is there, with a way back."""
         self._set_mode("manual")
-        self.deck.pause()
-        for operator in self.deck.operators:
-            self.deck.remove(operator.config.operator_id)
-        self.deck.forget_removed()
-        if seed is not None:
-            self._try(self.deck.set_seed, seed)
-        for config in configs:
-            self._try(self._add, config, start=not run)
+        self._apply_look()
+        before = self.deck.table
+        self._try(self.deck.replace, configs, seed, run=run)
         if self.deck.operators:
             self.manual.select(self.deck.operators[0])
-        if run:
-            self.deck.run()
+        if before.operators and before.operators != self.deck.table.operators:
+            names = listed([operator.display_name for operator in before.operators])
+            self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
 
     async def closed(self) -> None:
         """End every session and what else runs."""
         self.manual.release()
         self.config.forget()
         await self.script.shut_down()
+        await self.kept.close()
         await self.deck.close()
         await self._knowledge.close()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
-        some, one = self._has_operators, self._has_selection
+        some, one, history = self._has_operators, self._has_selection, self.deck.undo_stack
         return [
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
@@ -160,7 +164,8 @@ class OperatorsTab(Page):
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one
             ),
             Command("operators.remove", "Remove operator", self._on_remove_it, "Ctrl+Del", "File", "", one),
-            Command("operators.undo", "Undo remove", self.manual.undo_remove, "Ctrl+Z", "File", "undo"),
+            Command("operators.undo", "Undo", history.undo, "Ctrl+Z", "File", "undo", history.canUndo),
+            Command("operators.redo", "Redo", history.redo, "Ctrl+Shift+Z", "File", "redo", history.canRedo),
         ]
 
     # -- modes -----------------------------------------------------------------------
@@ -266,7 +271,7 @@ class OperatorsTab(Page):
             self.context.set_run("")
         elif run.problem:
             self.context.set_run(run.run_id, "not recorded any more")
-            self.context.notify(run.problem, "error")
+            self.context.notify(f"{run.problem}. Play is held; Run begins again, in a new run", "error")
         else:
             self.context.set_run(run.run_id)
 

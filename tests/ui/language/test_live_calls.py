@@ -67,6 +67,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     assert strip.lines == ("No model has been asked yet",)
     qtbot.waitUntil(lambda: operator.last_view is not None, timeout=WAIT)
     sizes = Sizes(card.stage)
+    deck.step_all()  # nobody is asked before
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
@@ -117,7 +118,7 @@ def test_pictures_beside_a_language_players_are_of_the_same_size(
     low = other.stage.height()
     manual.remove("reader")
     qtbot.waitUntil(lambda: other.stage.height() > low, timeout=WAIT)
-    manual.undo_remove()
+    deck.undo_stack.undo()
     qtbot.waitUntil(lambda: reader.stage.height() == other.stage.height() == low, timeout=WAIT)
 
 
@@ -165,7 +166,7 @@ def look_and_edit(
     """What the agent sees now is what its prompts are previewed with."""
     moment = finish(operator.present("agent_0"))
     assert moment["slot"]["action_meanings"] == ["left", "down", "right", "up"]
-    assert moment["decision"]["step"] == 0 and moment["decision"]["text"]
+    assert moment["decision"]["step"] == 1 and moment["decision"]["text"]
     chosen: list[str] = []
     setting = next(s for s in worker.settings_schema if s.type == "prompts")
     given = dict(operator.config.workers["agent_0"].settings)
@@ -244,8 +245,8 @@ def test_a_session_of_its_own_tells_what_a_slot_is_shown(
         with pytest.raises(UsageError, match="nothing plays"):
             finish(operator.present("agent_0"))
         operator.start(7, episodes=1, render="none", paused=True)
-        qtbot.waitUntil(lambda: operator.calls is not None or bool(operator.trouble), timeout=WAIT)
-        assert not operator.trouble
+        qtbot.waitUntil(lambda: operator.last_view is not None and not operator.busy, timeout=WAIT)
+        assert not operator.trouble and not server.requests  # what it will be asked can be looked at
         moment = finish(operator.present("agent_0"))
         assert moment["slot"]["briefing"] and moment["decision"]["text"]
         with pytest.raises(UsageError, match="nobody who reads"):

@@ -1,0 +1,89 @@
+"""The operators that are put side by side by hand: what can be undone, and what is there after a restart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, cast
+
+from gym_gui.core.checks import ConfigError
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.seeding import check_seed
+from gym_gui.core.trust import Origin
+from gym_gui.services.presets import write_text
+from mosaic_worker.plain_files import read_file
+
+NAME: Final = "operators.json"
+"""In the data folder."""
+FORMAT: Final = 1
+_KEY: Final = "mosaic_operators"
+_MAX_BYTES: Final = 2**23
+
+
+@dataclass(frozen=True)
+class OperatorTable:
+    """Who plays side by side, and from which seed on.
+
+    Attributes:
+        operators: In order.
+        seed: Environment seed of the first episode.
+    """
+
+    operators: tuple[OperatorConfig, ...] = ()
+    seed: int = 0
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of the operators, in order."""
+        return tuple(operator.operator_id for operator in self.operators)
+
+    def find(self, operator_id: str) -> OperatorConfig | None:
+        """The operator of that id."""
+        return next((o for o in self.operators if o.operator_id == operator_id), None)
+
+    def save(self, path: Path) -> None:
+        """Write it to a file, whole or not at all.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        content = {
+            _KEY: FORMAT,
+            "seed": self.seed,
+            "operators": [
+                {**operator.to_record(), "origin": asdict(operator.origin), "named": operator.named}
+                for operator in self.operators
+            ],
+        }
+        write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> OperatorTable | None:
+        """What was written; ``None`` where nothing was.
+
+        Raises:
+            UsageError: It cannot be read.
+        """
+        try:
+            content: Any = json.loads(read_file(path, links=True, limit=_MAX_BYTES))
+            if content[_KEY] != FORMAT:
+                raise UsageError(f"{path} was written by a later version of MOSAIC", fix="Use that version")
+            return cls(tuple(map(_operator, content["operators"])), check_seed(content["seed"]))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+        except (ConfigError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise UsageError(f"{path} is damaged: {error}") from error
+
+
+def _operator(record: dict[str, Any]) -> OperatorConfig:
+    fields = dict(record)
+    # What a person built themselves is theirs after a restart; what a file named is still that file's.
+    said = cast("dict[str, Any]", fields.pop("origin"))
+    origin, named = Origin(str(said["file"]), str(said["folder"])), bool(fields.pop("named"))
+    experiment = experiment_from_data({"operators": [fields]}, complete=False, origin=origin)
+    return replace(experiment.operators[0], named=named)
