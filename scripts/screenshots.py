@@ -114,6 +114,7 @@ class Scenes:
         operator = OperatorConfig.multi_agent(
             operator_id="you", display_name="You and a mate", task=SOCCER, player_workers=slots
         )
+        self._context.settings.set("everything_shown", True)  # the field, not the nine cells before green_0
         self._context.go("play", operator=operator, seed=7)
         await asyncio.sleep(0)
         game = self._page("play").game
