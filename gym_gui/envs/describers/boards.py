@@ -23,14 +23,15 @@ _RULES: Mapping[str, str] = {
     "free cell. Four pieces of one's own in a row, across, up or aslant, win; a full board is a draw.",
     "tic_tac_toe": "Players put a mark in turn into a free square. Three of one's own in a row, across, down "
     "or aslant, win; a full board is a draw.",
-    "chess": "The rules of chess: who mates the other's king wins; stalemate, repetition and fifty moves "
-    "without capture or pawn move draw.",
+    "chess": "The rules of chess: who mates the other's king wins; stalemate, too few pieces to mate, a "
+    "position for the third time and fifty moves without capture or pawn move draw.",
     "go": "The rules of go: stones are put on free points in turn; stones without a free neighbour are "
     "taken; no position comes twice; two passes in a row end the game. Then one's stones count, and the "
     "free points that only they enclose: who has more wins.",
     "checkers": "The rules of checkers (draughts): men move aslant and forward, must take by jumping where "
     "they can, and become kings on the last row. Who has no move loses. Each jump is a move of its own.",
 }
+_PAID = "Winning pays 1, losing costs 1, a draw pays nothing."
 _LETTERS: Mapping[str, str] = {
     "chess": "Capitals are white's pieces, small letters black's (K king, Q queen, R rook, B bishop, "
     "N knight, P pawn). Moves are written as from and to square, with the piece a pawn becomes: e2e4, e7e8q.",
@@ -90,7 +91,8 @@ class BoardDescriber(SpaceDescriber):
         others = [each for each in environment.adapter.possible_agents if each != agent]
         title = environment.family.title_of(environment.spec)
         rules = f"The game is {title}; you play {agent} against {', '.join(others)}. {_RULES[self._kind]}"
-        return f"{rules} White gets {self._komi():g} points more (komi)." if self._kind == "go" else rules
+        komi = f" White gets {self._komi():g} points more (komi)." if self._kind == "go" else ""
+        return f"{rules}{komi} {_PAID}{longest(environment)}"
 
     def _komi(self) -> float:
         """Of a game of go: PettingZoo's or OpenSpiel's."""
@@ -115,6 +117,12 @@ class BoardDescriber(SpaceDescriber):
         if self.actions(agent):
             return super()._how_to_act(agent)
         return FROM_CHOICES
+
+
+def longest(environment: Environment) -> str:
+    """A sentence on the most moves that a game of OpenSpiel may have; ``""`` for games of others."""
+    game: Any = getattr(environment.env, "_env", None)
+    return f" A game has at most {game.max_game_length()} moves." if hasattr(game, "max_game_length") else ""
 
 
 def _white_moves(board: Board) -> bool:

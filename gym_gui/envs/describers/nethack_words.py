@@ -15,6 +15,7 @@ from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word
+from gym_gui.envs.describers.spaces import number
 
 if TYPE_CHECKING:
     from gym_gui.envs.pictures import Picture
@@ -38,6 +39,13 @@ _CONDITIONS: Mapping[str, str] = {
     "LEV": "levitating",
     "FLY": "flying",
     "RIDE": "riding",
+}
+_PENALTIES: Mapping[str, str] = {
+    "constant": "An action in which no time passes pays {}",
+    "linear": "The n-th action in a row in which no time passes pays n x {}",
+    "square": "The n-th action in a row in which no time passes pays n x n x {}",
+    "exp": "An action pays 2 to the power of n x {}, after n in a row in which no time passed",
+    "always": "Every action pays {}",
 }
 _TILE, _AROUND = 16, 4
 
@@ -122,9 +130,22 @@ class NetHackDescriber(SpaceDescriber):
         environment, env = self.environment, self.environment.env
         aim = environment.family.summary(environment.spec)
         return (
-            f"You are a hero in a dungeon of the game NetHack. Your aim: {aim} "
+            f"You are a hero in a dungeon of the game NetHack. Your aim: {aim} {self._paid()}"
             f"It ends when you die, when the aim is reached, or after {env._max_episode_steps} actions."
         )
+
+    def _paid(self) -> str:
+        """What is paid beside what the aim says, as the environment was made."""
+        env = self.environment.env
+        parts: list[str] = []
+        if getattr(env, "reward_manager", True) is None:
+            lost = f", dying {number(env.reward_lose)}" if env.reward_lose else ""
+            parts.append(f"Reaching it pays {number(env.reward_win)}{lost}.")
+        if (step := float(getattr(env, "penalty_step", 0.0))) != 0:
+            parts.append(f"{_PENALTIES[env.penalty_mode].format(number(step))}.")
+        if (turn := float(getattr(env, "penalty_time", 0.0))) != 0:
+            parts.append(f"Each turn of the game pays {number(turn)}.")
+        return "".join(f"{part} " for part in parts)
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         text = (

@@ -8,7 +8,7 @@ import numpy as np
 
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.core.view import Mode
-from gym_gui.envs.describers.boards import FROM_CHOICES
+from gym_gui.envs.describers.boards import FROM_CHOICES, longest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.openspiel_rules import RULES, Rules
 
@@ -39,8 +39,10 @@ class OpenSpielDescriber(SpaceDescriber):
     def game(self, agent: AgentID) -> str:
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
         company = f" You play {agent}{' with ' if others else ''}{', '.join(others)}."
-        rules = self._rules.game
-        return f"{super().game(agent)}{company} {rules}".rstrip()
+        rules = f" {self._rules.game}" if self._rules.game else ""
+        game: Any = self.environment.env._env
+        paid = f" At the end you are paid from {game.min_utility():g} to {game.max_utility():g}."
+        return f"{super().game(agent)}{company}{rules}{paid}{longest(self.environment)}"
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         return self._rules.reading
