@@ -27,7 +27,7 @@ from gym_gui.ui.widgets.messages import EmptyHint
 
 _log = logging.getLogger(__name__)
 
-SMALLEST: Final = QSize(1024, 640)
+SMALLEST: Final = QSize(1000, 640)
 FIRST: Final = QSize(1280, 800)
 CLOSING_MS: Final = 300
 """After this long, closing says that it is closing."""
@@ -56,6 +56,7 @@ class MainWindow(QMainWindow):
         self._current = ""
         self._ending: asyncio.Task[None] | None = None
         self._painted = self._shut = self._shutting = False
+        self._first = QSize()
         self.setObjectName("main-window")
         self.setWindowTitle("MOSAIC")
         self.setMinimumSize(SMALLEST)
@@ -287,7 +288,8 @@ class MainWindow(QMainWindow):
         layout = self.context.layout
         geometry = layout.value("window/geometry")
         if geometry is None or not self.restoreGeometry(geometry):
-            self.resize(self._first_size())
+            self._first = self._first_size()
+            self.resize(self._first)
         sizes = layout.value("window/splitter")
         if sizes is not None:
             self.splitter.restoreState(sizes)
@@ -298,6 +300,17 @@ class MainWindow(QMainWindow):
     def _first_size(self) -> QSize:
         screen = self.screen()
         return FIRST.boundedTo(screen.availableSize()) if screen is not None else FIRST
+
+    def _fit_frame(self) -> None:
+        """With the window manager's frame around it, too, the first window lies within the screen."""
+        screen, frame = self.screen(), self.frameGeometry()
+        if screen is None or self.size() != self._first:
+            return
+        room = screen.availableGeometry()
+        over = (frame.size() - room.size()).expandedTo(QSize(0, 0))
+        if not over.isNull():
+            self.resize(self.size() - over)
+            self.move(room.topLeft())
 
     def _first_page(self) -> str:
         last = str(self.context.layout.value("window/page", "home"))
@@ -385,6 +398,7 @@ class MainWindow(QMainWindow):
         self.setEnabled(False)
 
     def _on_first_painted(self) -> None:
+        self._fit_frame()
         self.status.start()
         self.painted.emit()
 

@@ -22,6 +22,7 @@ QWidget[role="rail"] {{ background: {panel}; border: none; border-right: 1px sol
 QWidget[role="bar"] {{ background: {panel}; border: none; border-bottom: 1px solid {line}; }}
 QWidget[role="status"] {{ background: {panel}; border: none; border-top: 1px solid {line}; }}
 QWidget[role="inspector"] {{ background: {panel}; border: none; border-left: 1px solid {line}; }}
+QWidget[role="foot"] {{ background: {panel}; border: none; border-top: 1px solid {line}; }}
 QWidget[role="panel"] {{ background: {panel}; border: 1px solid {line}; border-radius: 10px; }}
 QWidget[role="panel"][selected="true"] {{ border-color: {accent}; }}
 QWidget[role="panel"][clickable="true"]:hover {{ border-color: {accent}; }}

@@ -43,15 +43,29 @@ def end_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-class Desktop:
-    """Xvfb on a display number that was free, 1280x800, and openbox in it."""
+_FRAMED = """<?xml version="1.0" encoding="UTF-8"?>
+<openbox_config xmlns="http://openbox.org/3.4/rc">
+  <focus><focusNew>yes</focusNew><followMouse>no</followMouse></focus>
+</openbox_config>
+"""
+"""As on a person's desktop: windows have a title bar and the size they ask for."""
 
-    def __init__(self) -> None:
+
+class Desktop:
+    """Xvfb on a display number that was free, and openbox in it.
+
+    Args:
+        size: Of the screen.
+        framed: Windows have frames; else the one window fills the screen.
+    """
+
+    def __init__(self, size: tuple[int, int] = SIZE, *, framed: bool = False) -> None:
+        self.size = size
         self._home = tempfile.TemporaryDirectory(prefix="desktop")
         self._processes: list[subprocess.Popen[bytes]] = []
         self.display = self._start_screen()
         config = Path(self._home.name) / "openbox.xml"
-        config.write_text(_OPENBOX)
+        config.write_text(_FRAMED if framed else _OPENBOX)
         self._start(["openbox", "--config-file", str(config), "--sm-disable"])
         eventually(self._managed, "openbox manages the windows", _ALONE_S)
 
@@ -100,7 +114,7 @@ class Desktop:
 
     def rest_pointer(self) -> None:
         """Move the pointer to where it is over nothing."""
-        self._xdotool("mousemove", str(SIZE[0] - 1), str(SIZE[1] - 1))
+        self._xdotool("mousemove", str(self.size[0] - 1), str(self.size[1] - 1))
 
     # -- the camera -------------------------------------------------------------------
 
@@ -123,7 +137,7 @@ class Desktop:
     def _start_screen(self) -> str:
         reader, writer = os.pipe()
         try:
-            size = f"{SIZE[0]}x{SIZE[1]}x24"
+            size = f"{self.size[0]}x{self.size[1]}x24"
             command = [
                 "Xvfb",
                 "-displayfd",

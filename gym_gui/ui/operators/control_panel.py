@@ -52,18 +52,21 @@ class ControlPanelContainer(QObject):
         self.plots.clicked.connect(self.plots_toggled)
         self.reset = QuietButton(
             "Reset all",
+            spare_icon="restart",
             name="operators-reset",
             tooltip="All play from the seed on again; a new run begins",
             on_click=deck.reset_all,
         )
         self.step_player = QuietButton(
             "Step player",
+            spare_icon="person",
             name="operators-step-player",
             tooltip="One agent's move in the selected operator; the others wait (Shift+Space)",
             on_click=self.step_player_requested.emit,
         )
         self.step = QuietButton(
             "Step all",
+            spare_icon="step",
             name="operators-step",
             key="Space",
             tooltip="One step of every operator",

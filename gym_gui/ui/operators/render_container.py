@@ -31,6 +31,8 @@ from gym_gui.ui.widgets import (
 )
 
 NARROW = 290
+LOW = 200
+"""A card that is lower has no room for figures: its picture needs it."""
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
 
@@ -124,8 +126,10 @@ class OperatorRenderContainer(Card):
         self.sparkline.setMaximumWidth(_SPARKLINE)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """In a narrow card badge and state have a line of their own."""
+        """In a narrow card badge and state have a line of their own; a low one leaves its figures out."""
         super().resizeEvent(a0)
+        self.facts.setVisible(self.height() >= LOW)
+        self._show_returns()
         narrow = self.width() < NARROW
         if narrow == self._narrow:
             return
@@ -263,7 +267,7 @@ class OperatorRenderContainer(Card):
 
     def _show_returns(self) -> None:
         self.sparkline.set_values(self.operator.tally.last_returns(_RETURNS))
-        self.sparkline.setVisible(len(self.sparkline.values) > 1)
+        self.sparkline.setVisible(len(self.sparkline.values) > 1 and self.height() >= LOW)
 
     def _describe(self) -> None:
         trouble = f", {self.operator.trouble}" if self.operator.trouble else ""

@@ -83,6 +83,7 @@ class TrainPage(Page):
         self.form = NewRunForm(self.context, self.link, inspector.content)
         self._panel_shown: QWidget = self.form
         inspector.add(self.form)
+        inspector.add_foot(self.form.foot)
 
     def _connect(self) -> None:
         self.use_menu = UseMenu(self.context, self)
@@ -384,6 +385,7 @@ class TrainPage(Page):
             self._panel_shown.hide()
             self._panel_shown = panel
         panel.show()
+        self.form.foot.setVisible(panel is self.form)
         if panel is self.form:
             self.form.load()
 

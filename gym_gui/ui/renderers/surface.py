@@ -34,7 +34,6 @@ class Surface(QWidget):
         self._hint = ("", "")
         self._corners: QPainterPath | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setMinimumSize(SMALLEST)
         theme.changed.connect(self._on_theme_changed)
 
     def set_backdrop(self, token: str) -> None:
@@ -56,6 +55,10 @@ class Surface(QWidget):
     def sizeHint(self) -> QSize:
         """Room for a small frame; layouts give more."""
         return QSize(320, 240)
+
+    def minimumSizeHint(self) -> QSize:
+        """Where there is less room, what is shown is smaller still, and not cut."""
+        return SMALLEST
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """The corners lie elsewhere now."""

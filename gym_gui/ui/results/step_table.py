@@ -91,16 +91,24 @@ class StepTableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(self._columns) - 1))
 
     def set_position(self, position: int) -> tuple[int, int] | None:
-        """Mark the decisions that led to a position; returns the first and last of their rows."""
+        """Mark the decisions that led to a position; returns the first and last row of those to look at.
+
+        Of an episode that is over already the last decisions stay marked; to be looked at are those
+        of the longer one.
+        """
         wanted: set[int] = set()
+        going: set[int] = set()
         for player, place in zip(self._players, self._place, strict=True):
             if position < player.loaded or player.over:
                 start, end = player.rows_at(position)
-                wanted.update(place[row] for row in range(start, end) if row in place)
+                rows = {place[row] for row in range(start, end) if row in place}
+                wanted |= rows
+                going |= rows if position < player.loaded else set()
         changed, self._current = wanted ^ self._current, wanted
         for row in changed:
             self.dataChanged.emit(self.index(row, 0), self.index(row, len(self._columns) - 1))
-        return (min(wanted), max(wanted)) if wanted else None
+        followed = going or wanted
+        return (min(followed), max(followed)) if followed else None
 
     def position_of(self, row: int) -> int | None:
         """The position that a decision led to, ``None`` where it is not known yet."""

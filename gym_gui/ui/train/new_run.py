@@ -54,6 +54,9 @@ class NewRunForm(QWidget):
         context: Workers, and work in the background.
         link: The trainer; its earlier runs say how long a new one will take.
         parent: Qt owner.
+
+    Attributes:
+        foot: Start, and why it cannot; laid out where it is always in view.
     """
 
     started = pyqtSignal(object)
@@ -105,9 +108,6 @@ class NewRunForm(QWidget):
         self.numbers = RunNumbers()
         self.numbers.changed.connect(self.check)
         self._column.addWidget(self.numbers)
-        self.problem = label("", "error", wrap=True)
-        self.problem.setObjectName("train-problem")
-        self._column.addWidget(self.problem)
         self.estimate = InlineMessage("info", "")
         self.estimate.setObjectName("train-estimate")
         self._column.addWidget(self.estimate)
@@ -116,12 +116,19 @@ class NewRunForm(QWidget):
         self.presets_button = QuietButton("Presets", menu=self.presets, name="train-presets")
         self.presets_button.setToolTip("Save these settings under a name, or take saved ones")
         self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
+        self.problem = label("", "error", wrap=True)
+        self.problem.setObjectName("train-problem")
+        self.foot = QWidget()
+        self.foot.setObjectName("train-foot")
         row = QHBoxLayout()
-        row.setContentsMargins(0, theme.STEP, 0, 0)
         row.addWidget(self.presets_button)
         row.addStretch(1)
         row.addWidget(self.start)
-        self._column.addLayout(row)
+        foot = QVBoxLayout(self.foot)
+        foot.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
+        foot.setSpacing(theme.ROW)
+        foot.addWidget(self.problem)
+        foot.addLayout(row)
 
     # -- what there is to choose from ----------------------------------------------------
 

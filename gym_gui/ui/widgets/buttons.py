@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypedDict, Unpack
 
 from PyQt6.QtCore import QPoint, QRect, QSize, Qt
-from PyQt6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PyQt6.QtGui import QFontMetrics, QIcon, QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QMenu,
     QPushButton,
@@ -31,6 +31,7 @@ class ButtonOptions(TypedDict, total=False):
 
     Attributes:
         icon_name: Icon before the text.
+        spare_icon: Icon that stands for the text where there is no room for it.
         icon_colour: Token of the icon.
         key: Shortcut shown as a keycap; the shortcut itself belongs to a command.
         tooltip: What it does, longer.
@@ -40,6 +41,7 @@ class ButtonOptions(TypedDict, total=False):
     """
 
     icon_name: str
+    spare_icon: str
     icon_colour: str
     key: str
     tooltip: str
@@ -55,6 +57,7 @@ class _Button(QPushButton):
         super().__init__(text, options.get("parent"))
         self._key = options.get("key", "")
         self._compact = False
+        self._spare_icon = options.get("spare_icon", "")
         self._icon_colour = options.get("icon_colour", "")
         self.setObjectName(options.get("name") or f"button-{_slug(text)}")
         self.setAccessibleName(text)
@@ -84,7 +87,10 @@ class _Button(QPushButton):
     @property
     def words_width(self) -> int:
         """What it could give up in a narrow place, in pixels: its words, where an icon says the same."""
-        return 0 if self.icon().isNull() else self.fontMetrics().horizontalAdvance(self.text())
+        words = self.fontMetrics().horizontalAdvance(self.text())
+        if self._spare_icon:
+            return max(words - BUTTON_ICON.width() - theme.STEP, 0)
+        return 0 if self.icon().isNull() else words
 
     @property
     def compact(self) -> bool:
@@ -95,6 +101,8 @@ class _Button(QPushButton):
         """Show the icon alone, or the words again; its name and tooltip say what it does."""
         if compact != self._compact:
             self._compact = compact
+            if self._spare_icon:
+                self.set_icon(self._spare_icon) if compact else self.setIcon(QIcon())
             self.setToolTip(self.toolTip() or self.text())
             self.updateGeometry()
             self.update()
@@ -107,7 +115,7 @@ class _Button(QPushButton):
 
     def sizeHint(self) -> QSize:
         """Wide enough for the keycap."""
-        words = QSize(self.words_width if self._compact else 0, 0)
+        words = QSize(self.fontMetrics().horizontalAdvance(self.text()) if self._compact else 0, 0)
         return super().sizeHint() + self._key_room() - words
 
     def minimumSizeHint(self) -> QSize:

@@ -10,7 +10,10 @@ from gym_gui.ui.widgets.labels import section_label
 
 
 class Inspector(QFrame):
-    """300 px that scroll when there is more to say. Content goes through :meth:`add`."""
+    """300 px that scroll when there is more to say. Content goes through :meth:`add`.
+
+    What has to be reached without scrolling goes through :meth:`add_foot`.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +37,15 @@ class Inspector(QFrame):
         _see_through(scroll)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll)
+        layout.addWidget(scroll, 1)
+
+    def add_foot(self, widget: QWidget) -> None:
+        """Put a widget below what scrolls, always in view while it is shown."""
+        widget.setProperty("role", "foot")
+        widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(widget)
 
     def add(self, item: QWidget | QLayout) -> None:
         """Put a widget or layout below the others."""

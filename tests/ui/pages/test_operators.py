@@ -8,12 +8,16 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui import theme
 from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.operators.examples import random_operator
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
 
@@ -225,3 +229,46 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     assert not plots.isVisible() and not page.controls.plots.isChecked()
     page._on_plots()
     assert window.context.layout.value("operators/plots", type=bool) is True
+
+
+@pytest.mark.parametrize("size", [(1366, 700), (1024, 640), (911, 512)])
+def test_pictures_of_eight_are_whole_beside_plots(window: MainWindow, size: tuple[int, int], qtbot: Any):
+    """On a small screen, or a large one at 150 %, they are small, and not cut."""
+    window.resize(*size)
+    window.go("operators")
+    page = window.page
+    assert isinstance(page, OperatorsTab)
+    page.manual.set_plots_wanted(True)
+    for _ in range(8):
+        page.deck.add(random_operator(), start=False)
+    cards = [page.manual.card(operator) for operator in page.deck.operators]
+    for card in cards:
+        card.stage.show_frame(np.full((400, 600, 3), 200, np.uint8))
+
+    def whole() -> bool:
+        frames = [card.stage.frame for card in cards]
+        return all(
+            frame.visibleRegion().boundingRect().contains(frame.picture_rect())
+            and frame.picture_rect().height() > 20
+            for frame in frames
+        )
+
+    qtbot.waitUntil(whole, timeout=WAIT)
+
+
+@pytest.mark.parametrize("family", ["Inter", "DejaVu Sans"])
+def test_no_word_of_the_bar_is_cut_in_the_smallest_window(
+    window: MainWindow, page: OperatorsTab, qtbot: Any, qapp: QApplication, family: str
+):
+    theme.use_fonts(qapp, family)
+    try:
+        window.resize(window.minimumSize())
+        page.controls.set_turn_based(True)
+        page.controls.run.set_text("Pause", "pause")
+        page.controls.speed.set_text("Fastest")
+        shown = [button for button in page.controls.actions if button.isVisible()]
+        assert len(shown) == 7
+        wide_enough = lambda: all(b.width() >= b.minimumSizeHint().width() for b in shown)  # noqa: E731
+        qtbot.waitUntil(wide_enough, timeout=WAIT)
+    finally:
+        theme.use_fonts(qapp)

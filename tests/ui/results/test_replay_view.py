@@ -111,6 +111,9 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
     view.transport.to_last()
     assert view.transport.position == max(first.length, second.length)
     assert f"step {second.length}" in view.stages[1].facts.text(), "the shorter one stays at its end"
+    table = view.table
+    last, port = table.visualRect(table.steps.index(table.steps.rowCount() - 1, 0)), table.viewport()
+    assert port is not None and port.rect().contains(last), "the table goes on with the longer one"
     headings = [view.table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
     assert headings == ["Step", "Good", "Reward", "Poor", "Reward"]
     view.beside.chosen.emit("")

@@ -210,6 +210,10 @@ def one_fails(page: TrainPage, qtbot: QtBot) -> None:
 def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     """What cannot be is said and Start waits; presets are saved and taken."""
     form = page.form
+    page.window().resize(page.window().minimumSize())  # type: ignore[union-attr]
+    qtbot.waitUntil(
+        lambda: form.start.visibleRegion().boundingRect() == form.start.rect(), timeout=PATIENCE_MS
+    )
     steps = form.findChild(QLineEdit, "train-setting-total_steps")
     assert steps is not None and form.settings is not None
     steps.clear()
