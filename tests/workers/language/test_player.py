@@ -347,6 +347,19 @@ async def test_a_dry_run_writes_the_prompt_and_sends_nothing(server: FakeModelSe
     assert "Get the ball into the goal." in call["messages"][0]["content"]
 
 
+async def test_a_dry_run_counts_the_episodes_that_are_shown(server: FakeModelServer) -> None:
+    turn = {"step": 0, "text": "A wall. " * 50, "choices": [], "action": 1, "reward": 0.5}
+    tokens: list[int] = []
+    for episodes in ([], [[turn, {**turn, "step": 1}]]):
+        table = Table(server, dry_run=True, demonstrations={"episodes": episodes})
+        assert isinstance(await table.ask(), Invalid)
+        tokens.append(table.calls[0]["tokens"]["input"])
+    assert tokens[1] - tokens[0] > 200
+    words = [message["content"] for message in table.calls[0]["messages"]]
+    assert words[2] == words[4] == "<action>left</action>"
+    assert words[5].index("brought a reward of 0.5") < words[5].index("The examples end here.")
+
+
 async def test_an_episode_over_is_forgotten_and_seats_may_be_swapped(server: FakeModelServer) -> None:
     table = Table(server, history=3, coordination_level=3)
     await table.ask(0, "once upon a time")
