@@ -21,9 +21,10 @@ _LANDER = (
     Component("second leg on the ground", switch=True),
 )
 _LANDER_GAME = (
-    "Come down on the pad softly and upright: nearness to the pad, low speed and an upright stand are "
-    "rewarded, each leg on the ground with 10, landing with 100; engines cost a little. Crashing, or flying "
-    "further than 1 to a side, ends it with -100."
+    "Come down on the pad softly and upright. A step pays 100 x how much nearer to the pad, slower and (in "
+    "radians) more upright it made you, and 10 for each leg that came to the ground, taken back when it "
+    "leaves it; a step of the main engine costs 0.3 x its thrust, of a side engine 0.03 x. The game ends "
+    "with 100 when you lie still, with -100 when you crash or fly further than 1 to a side."
 )
 _LANDER_ACTIONS = (
     Component("main engine: off below 0, from 0 to 1 half to full thrust"),
@@ -57,7 +58,9 @@ _WALKER = (
     *(Component(f"lidar {i + 1}") for i in range(10)),
 )
 _WALKER_GAME = (
-    "Getting forward is rewarded with 300 over the whole way; falling costs 100, and force a little."
+    "Getting forward pays 300 over the whole way, and a step 5 x how much nearer to upright (in radians) it "
+    "brought the hull; each motor costs 0.028 x its force. The game ends at the far end, and with -100 when "
+    "the hull touches the ground or is behind the start."
 )
 _LIDAR = (
     "The lidar measures ten ways from the hull, the first straight down and the last nearly straight "
