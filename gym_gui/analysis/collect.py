@@ -96,6 +96,7 @@ class OperatorData:
         squads: Slots by configured team.
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
+        refused: Episodes that failed at an unusable answer.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
         seatings: How often the schedule plays a seed, once in each seating.
@@ -109,6 +110,7 @@ class OperatorData:
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)
+    refused: int = 0
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
     seatings: int = 1
@@ -141,6 +143,8 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
         for seat, agent in episode.agents.items():
             data.agents.setdefault(slot_of[seat], agent)
             data.invalid[slot_of[seat]] += episode.invalid_actions.get(seat, 0)
+        if episode.status is EpisodeStatus.FAILED and any(episode.invalid_actions.values()):
+            data.refused += 1
         for seat, tokens in episode.tokens.items():
             data.input_tokens[slot_of.get(seat, seat)] += tokens.input
             data.output_tokens[slot_of.get(seat, seat)] += tokens.output
@@ -208,8 +212,14 @@ def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> st
     return "+".join(sorted(present)) or seats
 
 
-def collect_decisions(operator: OperatorRun, episodes: Collection[int]) -> Decisions:
-    """Count ``steps.jsonl`` of the given episodes in constant memory."""
+def collect_decisions(operator: OperatorRun, episodes: Collection[int], refused: int = 0) -> Decisions:
+    """Count ``steps.jsonl`` of the given episodes in constant memory.
+
+    Args:
+        operator: Whose.
+        episodes: Those that are recorded.
+        refused: Decisions at which episodes failed, so that there is no step of them.
+    """
     sources: Counter[str] = Counter()
     latencies = LatencySketch()
     for line in operator.step_lines():
@@ -226,7 +236,8 @@ def collect_decisions(operator: OperatorRun, episodes: Collection[int]) -> Decis
         if isinstance(latency, float | int):
             latencies.add(latency)
     counts = {str(source): n for source, n in sorted(sources.items())}
-    return Decisions(sum(counts.values()), counts, latencies.quantile(0.5), latencies.quantile(0.95))
+    total = sum(counts.values()) + refused
+    return Decisions(total, counts, latencies.quantile(0.5), latencies.quantile(0.95))
 
 
 class LatencySketch:

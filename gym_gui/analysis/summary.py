@@ -221,7 +221,7 @@ class Decisions:
     """What the step rows say about decisions.
 
     Attributes:
-        total: Decisions in recorded episodes.
+        total: Decisions in recorded episodes, those at which one failed included.
         by_source: How many by who chose the action.
         latency_p50_ms: Median time from question to answer, within 2 %.
         latency_p95_ms: 95th percentile, within 2 %.

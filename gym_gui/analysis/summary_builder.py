@@ -162,7 +162,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
         length=estimate([float(e.length) for e in data.played], [e.sample for e in data.played]),
         success=share([hit for hit, _ in judged], [sample for _, sample in judged]),
         invalid_actions=data.invalid.total(),
-        decisions=collect_decisions(entry.operator, data.indices) if steps else None,
+        decisions=collect_decisions(entry.operator, data.indices, data.refused) if steps else None,
         teams=teams,
         slots=tuple(_slot(data, slot, of_slots.get(slot, CallTally())) for slot in data.agents),
         calls=summed(calls.values()).frozen(),

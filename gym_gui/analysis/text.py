@@ -93,11 +93,10 @@ def incomplete_in_words(summary: Summary) -> str:
 
 
 def unusable_in_words(operator: OperatorSummary) -> str:
-    """Share of answers that could not be played, the count where decisions are not known."""
+    """Unusable answers as a share of decisions, their count where decisions are not known."""
     if operator.invalid_actions and operator.decisions and operator.decisions.total:
-        # An answer that is asked for again is one decision with several unusable answers.
-        asked = operator.decisions.total + operator.invalid_actions
-        return wording.percent(operator.invalid_actions / asked)
+        # One decision that is asked for again may have several of them.
+        return wording.percent(min(operator.invalid_actions / operator.decisions.total, 1.0))
     return f"{operator.invalid_actions:,}"
 
 

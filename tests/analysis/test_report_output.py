@@ -62,6 +62,20 @@ def test_the_table_fits_and_says_it_all(mixed: tuple[Path, Path], width: int) ->
         assert part in flat
 
 
+@pytest.mark.parametrize("failing", [False, True])
+def test_unusable_answers_are_a_share_of_decisions(tmp_path: Path, runs: Any, failing: bool) -> None:
+    """Five of five are all of them: played by somebody else, or the end of the episode."""
+    unusable = {"invalid_actions": {"agent_0": 1}}
+    end: dict[str, Any] = {"status": "failed", "length": 0, "error": "agent_0: unusable action at step 0"}
+    changes = {**unusable, **end} if failing else {**unusable, "length": 1}
+    rows = [runs.single("llm", i, None if failing else 1.0, **changes) for i in range(5)]
+    summary = summarize(open_run(runs.write_run(tmp_path, runs.Plan({"llm": rows}))))
+    decisions = summary.operator("llm").decisions
+    assert decisions is not None and decisions.total == 5
+    for told in (_text(summary, 200), render_html(summary)):
+        assert "100 %" in told and "50 %" not in told
+
+
 def test_the_table_is_plain_where_there_is_no_terminal(mixed: tuple[Path, Path]) -> None:
     summary = _summary(mixed)
     assert "\x1b" not in _text(summary, 100)

@@ -32,6 +32,10 @@ _RULES: Mapping[str, str] = {
     "they can, and become kings on the last row. Who has no move loses. Each jump is a move of its own.",
 }
 _PAID = "Winning pays 1, losing costs 1, a draw pays nothing."
+_NOTATIONS: Mapping[str, str] = {
+    "chess": " Both ways of writing a move are taken: as players do (SAN: e4, Nf3, O-O) and as programs do "
+    "(UCI: e2e4, g1f3, e1g1)."
+}
 _LETTERS: Mapping[str, str] = {
     "chess": "Capitals are white's pieces, small letters black's (K king, Q queen, R rook, B bishop, "
     "N knight, P pawn). Moves are written as from and to square, with the piece a pawn becomes: e2e4, e7e8q.",
@@ -116,7 +120,7 @@ class BoardDescriber(SpaceDescriber):
     def _how_to_act(self, agent: AgentID) -> str:
         if self.actions(agent):
             return super()._how_to_act(agent)
-        return FROM_CHOICES
+        return f"{FROM_CHOICES}{_NOTATIONS.get(self._kind, '')}"
 
 
 def longest(environment: Environment) -> str:

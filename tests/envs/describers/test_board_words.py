@@ -101,6 +101,15 @@ def test_the_word_of_a_chess_move_is_the_move_that_is_played() -> None:
         environment.close()
 
 
+def test_chess_says_that_both_ways_of_writing_a_move_are_taken() -> None:
+    environment = envs.make("chess_v6")
+    try:
+        briefing = environment.describer("player_0").briefing("player_0")
+    finally:
+        environment.close()
+    assert "SAN" in briefing and "UCI" in briefing
+
+
 @pytest.mark.parametrize(("task", "rows"), [("connect_four_v3", 6), ("open_spiel/connect_four", 6)])
 def test_connect_four_shows_its_columns(task: str, rows: int) -> None:
     count = 0
