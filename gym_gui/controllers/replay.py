@@ -41,9 +41,13 @@ class ReplayBackend:
     wants_results = False
 
     def __init__(
-        self, slots: Mapping[AgentID, SlotInfo], rows: RowsOf, sink: Sink, limited: Mapping[int, int]
+        self,
+        slots: Mapping[AgentID, SlotInfo],
+        rows: RowsOf,
+        sink: Sink,
+        limited: Mapping[int, int] | None = None,
     ) -> None:
-        self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited
+        self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited or {}
         self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
         self.gaps: dict[int, tuple[int, AgentID]] = {}
 
