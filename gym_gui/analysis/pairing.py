@@ -104,9 +104,10 @@ def _played_by_all(entries: Sequence[Entry]) -> Keys | None:
 
     Which episodes are left unplayed then is no accident: who is dearer has played fewer.
     """
-    spent = [entry for entry in entries if entry.run.record.extra.get("unplayed")]
-    if not spent:
+    if not any(entry.run.record.extra.get("unplayed") for entry in entries):
         return None
+    if any(e.run.record.status in UNFINISHED and not e.run.record.extra.get("unplayed") for e in entries):
+        return None  # another of the runs was stopped in the middle
     rounds = [_rounds(e, _results(e, "", _measure(entries, ""), None)).keys() for e in entries]
     return frozenset(rounds[0]).intersection(*rounds[1:])
 
@@ -166,7 +167,8 @@ def _operator_pair(a: Entry, b: Entry, for_all: Keys | None) -> tuple[Sides, Pai
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
     first, second = (_rounds(e, _results(e, team, measure, score)) for e in (a, b))
-    finished = not any(e.run.record.status in UNFINISHED for e in (a, b))
+    # Where a budget has ended it, seeds were played in order, and those are compared that all have played.
+    finished = for_all is not None or not any(e.run.record.status in UNFINISHED for e in (a, b))
     sides = Sides("operators", "", a.key, b.key, a.label, b.label, measure, (a.is_trained, b.is_trained))
     pairs = _paired(first, second, score, finished, for_all)
     return sides, replace(pairs, begun_again=(a.begun_again, b.begun_again))

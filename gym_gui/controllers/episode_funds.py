@@ -39,11 +39,13 @@ class _Payer:
     Attributes:
         accounts: Those that it is paid from.
         limit: What a person allows it in each episode; 0 for no limit.
+        at_once: Requests that it has under way at the same time in one.
         need: The most that an episode has needed; ``None`` as long as none has been played.
     """
 
     accounts: Sequence[str]
     limit: Amount
+    at_once: int
     need: Amount | None = None
 
     def margin(self) -> Amount:
@@ -99,7 +101,7 @@ class EpisodeFunds:
             if budgets.run not in (NOTHING, self._budgets.get(RUN)):
                 self._budgets[own] = budgets.run
             accounts = [account for account in (RUN, own) if account in self._budgets]
-            payers[slot] = _Payer(accounts, budgets.episode)
+            payers[slot] = _Payer(accounts, budgets.episode, budgets.at_once)
         return {slot: payer for slot, payer in payers.items() if payer.accounts}
 
     def open(self, folder: Path) -> None:
@@ -140,9 +142,9 @@ class EpisodeFunds:
             if not cut_off and not (fresh and index in courses):
                 continue
             paid = {slot: course.paid for slot, course in courses.get(index, {}).items()}
-            if cut_off:  # a request of each slot was under way, and nobody has seen its end
-                for slot in self._payers[run.operator_id]:
-                    paid[slot] = paid.get(slot, NOTHING) + largest.get(slot, NOTHING)
+            if cut_off:  # requests of each slot were under way, and nobody has seen their end
+                for slot, payer in self._payers[run.operator_id].items():
+                    paid[slot] = paid.get(slot, NOTHING) + largest.get(slot, NOTHING) * payer.at_once
             spent, known = self._by_account(run.operator_id, paid), self._ledger.settled(ticket)
             rest = {account: amount - known.get(account, NOTHING) for account, amount in spent.items()}
             self._ledger.settle(ticket, rest if largest else spoken_for.get(ticket, {}), self._before)
@@ -297,14 +299,16 @@ class EpisodeFunds:
         if flight is not None:
             courses = {slot: flight.courses.get(slot, Course()) for slot in flight.allowances}
             if begun:
-                courses = {slot: self._cut_off(course, flight, slot) for slot, course in courses.items()}
+                payers = self._payers[run.operator_id]
+                courses = {s: _cut_off(c, flight, s, payers[s].at_once) for s, c in courses.items()}
             self._settle(run, index, courses)
 
     def again(self, run: OperatorRun, index: int) -> None:
         """A worker was lost, and its session begins an episode again, with what is left to it."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
-            flight.courses = {slot: course.cut_off() for slot, course in flight.courses.items()}
+            payers = self._payers[run.operator_id]
+            flight.courses = {s: course.cut_off(payers[s].at_once) for s, course in flight.courses.items()}
 
     def close(self) -> None:
         """Nothing is played any more."""
@@ -314,11 +318,6 @@ class EpisodeFunds:
         if self._ledger is not None:
             self._ledger.settle("", {}, self.elapsed_s)
             self._ledger = None
-
-    @staticmethod
-    def _cut_off(course: Course, flight: _Flight, slot: str) -> Course:
-        """With a request that was under way; where it would have been the first, all may be gone."""
-        return course.cut_off() if course.request != NOTHING else Course(flight.allowances[slot])
 
     def _note_need(self, run: OperatorRun, courses: Mapping[str, Course]) -> None:
         for slot, payer in self._payers[run.operator_id].items():
@@ -383,6 +382,11 @@ class EpisodeFunds:
                 f"next may {more} ({where.format(what)} gives it more)"
             )
         return "the budgets of the run carry no further episode"
+
+
+def _cut_off(course: Course, flight: _Flight, slot: str, requests: int) -> Course:
+    """With requests that were under way; where they would have been the first, all may be gone."""
+    return course.cut_off(requests) if course.request != NOTHING else Course(flight.allowances[slot])
 
 
 def _within(amount: Amount, room: Room) -> bool:

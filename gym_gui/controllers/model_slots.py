@@ -28,6 +28,7 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 CASSETTE, CASSETTE_FILE, DRY_RUN = "cassette", "cassette_file", "dry_run"
 CALLS = "calls.jsonl"
 MONEY_BUDGET, TOKEN_BUDGET = "money_budget_usd", "token_budget"
+_SAMPLES = "samples"
 _EPISODE_COST, _EPISODE_TOKENS = "episode_cost_limit_usd", "episode_token_limit"
 
 Change = Callable[[WorkerAssignment], WorkerAssignment]
@@ -59,10 +60,12 @@ class Budgets(NamedTuple):
     Attributes:
         run: In the whole run.
         episode: In each episode.
+        at_once: Requests that it has under way at the same time in one.
     """
 
     run: Amount
     episode: Amount
+    at_once: int = 1
 
 
 def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budgets]:
@@ -75,7 +78,8 @@ def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budge
         if settings.get(CASSETTE) == "replay" or settings.get(DRY_RUN):
             continue
         run = _amount(settings, TOKEN_BUDGET, MONEY_BUDGET)
-        found[slot] = Budgets(run, _amount(settings, _EPISODE_TOKENS, _EPISODE_COST))
+        episode = _amount(settings, _EPISODE_TOKENS, _EPISODE_COST)
+        found[slot] = Budgets(run, episode, max(1, count(settings.get(_SAMPLES)) or 1))
     return found
 
 

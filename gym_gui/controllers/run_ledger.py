@@ -72,10 +72,15 @@ class RunLedger:
         """
         if self._recorder is not None:
             # Its budgets may have been raised.
-            self._recorder.update(status="running", experiment=experiment.to_record())
+            self._recorder.update(status="running", experiment=experiment.to_record(), **self._more_to_play())
             return
         about = {"experiment": experiment.to_record(), **self._introduced.record()}
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
+
+    def _more_to_play(self) -> dict[str, Any]:
+        """What a budget did not carry is played now."""
+        assert self._recorder is not None
+        return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
 
     @property
     def folder(self) -> Path:

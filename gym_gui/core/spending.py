@@ -76,6 +76,6 @@ class Course:
         spent, most = self.paid + paid(call), needed(call)
         return Course(spent, self.request.most(most), self.peak.most(self.paid + most).most(spent))
 
-    def cut_off(self) -> Course:
-        """Nobody knows how it ended: one request more was under way."""
-        return Course(self.paid + self.request, self.request, self.peak)
+    def cut_off(self, requests: int = 1) -> Course:
+        """Nobody knows how it ended: so many requests more were under way."""
+        return Course(self.paid + self.request * requests, self.request, self.peak)

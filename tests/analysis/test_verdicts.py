@@ -160,6 +160,20 @@ def test_a_run_that_is_not_finished_names_nobody_better(tmp_path: Path, runs: An
     assert "the run is not finished" in str(summary.verdicts[0])
 
 
+def test_where_a_budget_ended_the_run_the_seeds_count_that_every_operator_has_played(
+    tmp_path: Path, runs: Any
+) -> None:
+    """Who is dearer has played fewer; seeds come in order, so that what all have played can be compared."""
+    played = {"a": (9.0, 14), "b": (1.0, 13), "dear": (5.0, 11)}
+    episodes = {
+        key: [runs.single(key, i, level + i % 3) for i in range(count)]
+        for key, (level, count) in played.items()
+    }
+    summary = _summary(tmp_path, runs, episodes, status="stopped", extra={"unplayed": 22})
+    assert {c.pairs for c in summary.comparisons} == {11}
+    assert {c.verdict for c in summary.comparisons} == {"first"}
+
+
 @pytest.mark.parametrize("lucky", [0, 3, 12])
 def test_whatever_is_compared_can_be_written_down(tmp_path: Path, runs: Any, lucky: int) -> None:
     """Scores of two values have intervals of their own, of NumPy's numbers within."""
