@@ -1,11 +1,11 @@
-"""One episode in this process, and all that a language model in each of its seats would be sent."""
+"""An episode in this process, and all that a language model in one of its seats would be sent."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,86 +23,64 @@ from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker import worker as sdk
 from mosaic_worker.spaces import Space
 
+Moves = Mapping[AgentID, Any]
 _SETTINGS = {"client_name": "custom", "base_url": "http://127.0.0.1:9/v1", "model_id": "m", "history": 3}
 
 
-class Table:
-    """Seats at which language models sit, asked as in a dry run: their prompts are written, nobody answers.
+class Reader:
+    """A language model in one seat, asked as in a dry run: its prompts are written, nobody answers.
 
     Args:
-        environment: Not yet reset.
-        seed: Of the episode.
-        settings: Of all seats, over those of the driver.
-        inputs: What their worker wants beside the observation.
+        environment: What is played; asked once, before any episode.
+        seat: The agent.
+        settings: Of its slot, over those of the driver.
     """
 
-    def __init__(
-        self,
-        environment: Environment,
-        seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
-        inputs: tuple[str, ...] = ("text", "messages"),
-    ) -> None:
-        self.environment = environment
-        given = {**_SETTINGS, **(settings or {})}
-        slots = self._slots = read_slots(environment)
-        self.view = view = View.of(inputs, given)
+    def __init__(self, environment: Environment, seat: AgentID, settings: Mapping[str, Any]) -> None:
+        given = {**_SETTINGS, **settings}
+        inputs = ["text", "messages"]
+        if "egocentric" in environment.pictures(seat):
+            inputs.append("image")
+        view = View.of(inputs, given)
         assert view is not None
-        self._episode = Episode(
-            EpisodePlan(0, seed, 0),
-            environment,
-            SeatCodecs(slots, {agent: agent for agent in slots}),
-            None,
-            itertools.count().__next__,
-            views=dict.fromkeys(slots, view),
-        )
-        self._episode.wants_results = frozenset(slots)
-        self._prompts: dict[AgentID, list[dict[str, Any]]] = {agent: [] for agent in slots}
-        self._players = {agent: self._seat(agent, given) for agent in slots}
-        self.asked: list[Decision] = []
-
-    def open(self) -> None:
-        """Begin the episode."""
-        self.asked = self._episode.open()
-
-    def _seat(self, agent: AgentID, given: Mapping[str, Any]) -> Player:
-        info = self._slots[agent]
-        team, mates, others = self.environment.company(agent)
+        self.seat, self.view = seat, view
+        adapter = environment.adapter
+        team, mates, others = environment.company(seat)
         slot = sdk.Slot(
             0,
-            agent,
-            self.environment.spec.id,
-            _space(info.observation_space),
-            _space(info.action_space),
+            seat,
+            environment.spec.id,
+            _space(adapter.observation_space(seat)),
+            _space(adapter.action_space(seat)),
             given,
-            info.action_meanings,
-            briefing=self.environment.describer(agent).briefing(agent),
+            environment.action_meanings(seat),
+            briefing=environment.briefing(seat, view),
             team=team,
             teammates=mates,
             opponents=others,
         )
-        settings = LlmSettings.model_validate({**given, "dry_run": True})
-        player = Player(slot, settings, self._prompts[agent].append)
-        player.reset(sdk.EpisodeStart(0, 7, agent))
-        return player
+        self._prompts: list[dict[str, Any]] = []
+        settings_ = LlmSettings.model_validate({**given, "dry_run": True})
+        self._player = Player(slot, settings_, self._prompts.append)
+        self._episodes = itertools.count()
 
-    def decision(self, agent: AgentID) -> Decision | None:
-        """The open question of a seat."""
-        return next((each for each in self.asked if each.agent_id == agent), None)
+    def begin(self) -> int:
+        """Another episode; its number."""
+        episode = next(self._episodes)
+        self._player.reset(sdk.EpisodeStart(episode, 7, self.seat))
+        return episode
 
-    def told(self, agent: AgentID) -> bytes:
-        """All that the model in a seat gets with its open question: the whole prompt, pictures too."""
-        decision = self.decision(agent)
-        assert decision is not None and decision.shown is not None
-        mask = None if decision.action_mask is None else np.asarray(decision.action_mask) != 0
+    def told(self, episode: int, decision: Decision) -> bytes:
+        """All that the model gets with a question: the whole prompt, and the picture."""
         shown = decision.shown
+        assert shown is not None
         question = sdk.Decision(
             decision.id,
-            0,
+            episode,
             decision.step,
             decision.seed,
             None,
-            mask,
+            None if decision.action_mask is None else np.asarray(decision.action_mask) != 0,
             decision.attempt,
             decision.reason,
             shown.text,
@@ -110,37 +88,72 @@ class Table:
             shown.messages,
             shown.choices,
         )
-        asyncio.run(self._players[agent].decide(question))
-        return json.dumps(self._prompts[agent][-1]["messages"]).encode() + shown.image
+        asyncio.run(self._player.decide(question))
+        return json.dumps(self._prompts[-1]["messages"]).encode() + shown.image
 
-    def moves(self, draw: np.random.Generator) -> dict[AgentID, Any]:
+    def learn(self, episode: int, step: int, action: Any, reward: float) -> None:
+        """What came of an action."""
+        no = np.array([False])
+        results = (self._player.slot, [episode], [step], [None], [action], np.array([reward]), no, no)
+        self._player.learn(sdk.StepResults(*results))
+
+
+class Table:
+    """One episode with a reader in one seat.
+
+    Args:
+        environment: Will be reset.
+        reader: Who is told.
+        seed: Of the episode.
+    """
+
+    def __init__(self, environment: Environment, reader: Reader, seed: int) -> None:
+        self.environment, self.view = environment, reader.view
+        self._reader, self._number = reader, reader.begin()
+        self._slots = slots = read_slots(environment)
+        self._episode = Episode(
+            EpisodePlan(0, seed, 0),
+            environment,
+            SeatCodecs(slots, {agent: agent for agent in slots}),
+            None,
+            itertools.count().__next__,
+            views={reader.seat: reader.view},
+        )
+        self._episode.wants_results = frozenset({reader.seat})
+        self.asked: Sequence[Decision] = self._episode.open()
+
+    @property
+    def question(self) -> Decision | None:
+        """What the seat is asked now."""
+        return next((each for each in self.asked if each.agent_id == self._reader.seat), None)
+
+    def told(self) -> bytes:
+        """All that the seat is told with its question."""
+        question = self.question
+        assert question is not None
+        return self._reader.told(self._number, question)
+
+    def moves(self, draw: np.random.Generator) -> Moves:
         """A random legal move of everybody who is asked."""
+        spaces = {each.agent_id: to_space(self._slots[each.agent_id].action_space) for each in self.asked}
         return {
-            each.agent_id: sample_legal(
-                to_space(self._slots[each.agent_id].action_space),
-                each.action_mask,
-                int(draw.integers(2**31)),
-            )
+            each.agent_id: sample_legal(spaces[each.agent_id], each.action_mask, int(draw.integers(2**31)))
             for each in self.asked
         }
 
-    def play(self, moves: Mapping[AgentID, Any]) -> None:
+    def may_play(self, moves: Moves) -> bool:
+        """Whether these are legal moves of just those who are asked."""
+        return {each.agent_id for each in self.asked} == moves.keys() and all(
+            each.action_mask is None or each.action_mask[int(moves[each.agent_id])] for each in self.asked
+        )
+
+    def play(self, moves: Moves) -> None:
         """Everybody who is asked moves."""
         for decision in self.asked:
             self._episode.accept(Answer(decision, moves[decision.agent_id]), "policy")
         self.asked = self._episode.advance()
         for came in self._episode.outcomes():
-            player = self._players[came.agent_id]
-            ended, cut = np.array([came.terminated]), np.array([came.truncated])
-            player.learn(
-                sdk.StepResults(
-                    player.slot, [0], [came.step], [None], [came.action], np.array([came.reward]), ended, cut
-                )
-            )
-
-    def close(self) -> None:
-        """Let go of the environment."""
-        self.environment.close()
+            self._reader.learn(self._number, came.step, came.action, came.reward)
 
 
 def _space(space: Any) -> Space:

@@ -62,8 +62,8 @@ class Mpe2Family(Family):
         return factory(render_mode=render_mode, **env_kwargs)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Nobody is told how all others move, and most worlds hide more; one has a single agent."""
-        return _world(spec) != "simple"
+        """Most worlds tell nobody how all others move, and hide more; one has a single agent."""
+        return _world(spec) not in ("simple", "collect_treasure")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Adversaries against the rest, by the flag each agent of the world carries."""

@@ -32,8 +32,8 @@ _COOPERATIVE = ("classic/hanabi", "atari/entombed_cooperative")
 _DRAWN = ("butterfly/",)
 """What their agents observe is the screen, which is not drawn without a render mode:
 pistonball and cooperative_pong then show them nothing but black."""
-_OPEN = frozenset({"chess", "connect_four", "go", "tictactoe"})
-"""Games in which both players see the same board."""
+_OPEN = frozenset({"chess", "connect_four", "cooperative_pong", "go", "tictactoe"})
+"""Games in which all players see the same board or screen."""
 _OWN_EXTRA = frozenset({"atari", "sisl"})
 
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
@@ -132,7 +132,7 @@ class PettingZooFamily(Family):
         return "knights_archers_zombies" not in spec.id
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """All but the board games, and the screen of the console, which its players share."""
+        """All but those whose players share the board or the screen."""
         return _game(spec) not in _OPEN and not spec.id.startswith("atari/")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:

@@ -1,0 +1,268 @@
+"""No seat is told what only others know: it is changed, and all that the seat is told stays the same.
+
+"Told" is the whole prompt of a language model, byte for byte, with earlier turns, legal actions, what its
+last action earned, and the picture for its seat where there is one.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from gym_gui import envs
+from gym_gui.core.types import AgentID, Decision
+from gym_gui.envs import Environment
+from gym_gui.envs.registry import family_of, list_specs, trouble
+from gym_gui.envs.spec import EnvSpec
+from tests.support.hidden import Hidden, hidden
+from tests.support.seats_told import Moves, Reader, Table
+
+FEW: Mapping[str, Sequence[str]] = {
+    "multigrid": ("MosaicMultiGrid-S-2v2-IndAgObs-v1", "MosaicMultiGrid-C-2v2-IndAgObs-v1"),
+    "mpe2": tuple(
+        f"mpe2/simple_{name}"
+        for name in ("adversary_v3", "crypto_v3", "push_v3", "speaker_listener_v4", "world_comm_v3")
+    ),
+    "openspiel": tuple(
+        f"open_spiel/{name}" for name in ("kuhn_poker", "leduc_poker", "liars_dice", "hanabi", "gin_rummy")
+    ),
+}
+"""Of families with many alike, those that every test run looks at; the full one looks at all."""
+OPEN = (
+    *(f"classic/{game}_v" for game in ("chess", "connect_four", "go", "tictactoe")),
+    *("butterfly/cooperative_pong_v", "atari/", "mpe2/simple_v", "mpe2/collect_treasure_v"),
+)
+"""All of their seats see everything: a board, a screen that all share, a world with all its places."""
+UNTRIED: frozenset[str] = frozenset({"sisl/multiwalker_v9"})
+"""What its seats hide cannot be changed here."""
+_LENGTH = 5
+"""Questions to the seat in a game; in the middle of them something is changed."""
+
+
+def hiding() -> list[EnvSpec]:
+    """Every environment that can be made here whose seats hide something from each other."""
+    several = [spec for spec in list_specs() if spec.api != "gymnasium" and not trouble(spec)]
+    return [spec for spec in several if family_of(spec).hidden_information(spec)]
+
+
+HIDING = hiding()
+
+
+class Moment(NamedTuple):
+    """A question to the seat.
+
+    Attributes:
+        question: As it was asked.
+        told: All that the seat was told with it.
+        sees: What the environment itself shows the seat.
+        moves: What everybody played from then on, until the next one.
+    """
+
+    question: Decision
+    told: bytes
+    sees: Any
+    moves: list[Moves]
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two observations are equal."""
+    if isinstance(first, Mapping):
+        return all(same(first[key], second[key]) for key in first)
+    return bool(np.array_equal(np.asarray(first), np.asarray(second)))
+
+
+def game(table: Table, how: Hidden, seed: int) -> tuple[list[Moves], list[Moment]]:
+    """A game of random moves: those before the seat is first asked, and its questions."""
+    draw, first, moments = np.random.default_rng(seed), list[Moves](), list[Moment]()
+    while table.asked and len(moments) <= _LENGTH:
+        question = table.question
+        if question is not None:
+            sees = copy.deepcopy(how.sees(table.environment, question.agent_id))
+            moments.append(Moment(question, table.told(), sees, []))
+        moves = table.moves(draw)
+        (moments[-1].moves if moments else first).append(moves)
+        table.play(moves)
+    return first, moments
+
+
+def unnoticed(
+    table: Table, how: Hidden, number: int, first: list[Moves], moments: list[Moment]
+) -> int | None:
+    """Play a game again with one thing changed in its midst.
+
+    Returns:
+        How many questions the seat was told alike from then on, before the environment itself showed it
+        the change: 0 where it does at once; ``None`` where there are no more changes.
+    """
+    midst, compared, environment = (len(moments) - 1) // 2, 0, table.environment
+    for moves in first:
+        table.play(moves)
+    for at, moment in enumerate(moments):
+        question = table.question
+        if question is None:
+            break
+        seat = question.agent_id
+        if at == midst:
+            assert table.told() == moment.told, "the same game is told in another way"
+            changes = list(how.changes(environment, seat))
+            if number >= len(changes):
+                return None
+            changes[number]()
+            if not same(how.sees(environment, seat), moment.sees):
+                return 0
+            view, seen, mask = table.view, moment.question.observation, moment.question.action_mask
+            assert environment.show(seat, seen, view, mask) == moment.question.shown, "a change is told"
+            compared = 1
+        elif at > midst:
+            if not same(question.observation, moment.question.observation):
+                break
+            mask, before = question.action_mask, moment.question.action_mask
+            if mask is not None and before is not None and not np.array_equal(mask, before):
+                break  # the environment itself says so; as it does to every program that plays
+            assert table.told() == moment.told, f"a change is told to {seat}"
+            compared += 1
+        else:
+            table.told()
+        if not all(_played(table, moves) for moves in moment.moves):
+            break
+    return compared
+
+
+def _played(table: Table, moves: Moves) -> bool:
+    if not table.may_play(moves):
+        return False
+    table.play(moves)
+    return True
+
+
+def compared(
+    spec: EnvSpec, seeds: Sequence[int], changes: int = 4, enough: int = 1, **settings: Any
+) -> dict[AgentID, int]:
+    """How many questions each kind of seat was told alike, over all changes behind its back.
+
+    Args:
+        spec: What is played.
+        seeds: Of games.
+        changes: Most of them in a game.
+        enough: So many questions of a seat are; games may be over at once.
+        settings: Of the seat.
+    """
+    how = hidden(spec)
+    assert how is not None
+    stage = Stage(spec)
+    found: dict[AgentID, int] = {}
+    for seat in _kinds(stage.get().adapter.possible_agents):
+        reader, found[seat] = Reader(stage.get(), seat, settings), 0
+        for seed in seeds:
+            if found[seat] < enough:
+                found[seat] += sum(itertools.islice(_alike(stage, reader, how, seed), changes))
+    stage.get().close()
+    return found
+
+
+def made(spec: EnvSpec) -> Environment:
+    """An environment that draws where it can."""
+    drawn = "rgb_array" in family_of(spec).render_modes(spec)
+    return envs.make(spec, render_mode="rgb_array" if drawn else None)
+
+
+class Stage:
+    """Gives an environment for each game, the same one where it may be used again."""
+
+    def __init__(self, spec: EnvSpec) -> None:
+        self._spec, self._made = spec, made(spec)
+
+    def get(self) -> Environment:
+        """An environment that the games before have left no trace in."""
+        if not self._made.reusable:
+            self._made.close()
+            self._made = made(self._spec)
+        return self._made
+
+
+def _alike(stage: Stage, reader: Reader, how: Hidden, seed: int) -> Iterator[int]:
+    first, moments = game(Table(stage.get(), reader, seed), how, seed)
+    if not moments:
+        return
+    number = 0
+    while (alike := unnoticed(Table(stage.get(), reader, seed), how, number, first, moments)) is not None:
+        yield alike
+        number += 1
+
+
+def _kinds(agents: Sequence[AgentID]) -> list[AgentID]:
+    """The first of each kind of agent, and the last where all are of one."""
+    kinds = {agent.rpartition("_")[0]: agent for agent in reversed(agents)}
+    return list(kinds.values()) if len(kinds) > 1 else list(dict.fromkeys((agents[0], agents[-1])))
+
+
+def _few(spec: EnvSpec) -> bool:
+    return spec.id in FEW.get(spec.family, (spec.id,))
+
+
+@pytest.mark.parametrize("task", [spec.id for spec in HIDING if _few(spec)])
+def test_a_seat_is_told_the_same_whatever_others_hide(task: str) -> None:
+    found = compared(envs.resolve(task), range(1, 20))
+    assert found and all(found.values()), f"nothing could be changed: {found}"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("task", [spec.id for spec in HIDING if spec.id not in UNTRIED])
+def test_a_seat_is_told_the_same_in_more_games(task: str) -> None:
+    found = compared(envs.resolve(task), range(1, 20), changes=99, enough=60)
+    assert found and all(found.values()), f"nothing could be changed: {found}"
+
+
+@pytest.mark.parametrize("task", ["mpe2/simple_adversary_v3", "mpe2/simple_crypto_v3"])
+def test_rewards_that_are_told_nevertheless_betray_it(task: str) -> None:
+    """That seats are told the same is no accident: where one is told rewards, the target shows in them."""
+    with pytest.raises(AssertionError, match="a change is told"):
+        compared(envs.resolve(task), range(1, 6), enough=99, tell_rewards="always")
+
+
+def test_every_environment_for_several_is_looked_at_or_open() -> None:
+    for spec in list_specs():
+        if spec.api == "gymnasium" or spec.id in UNTRIED:
+            continue
+        if spec.family == "openspiel" and spec.traits["information"] == "PERFECT_INFORMATION":
+            assert not family_of(spec).hidden_information(spec)
+        elif not spec.id.startswith(OPEN):
+            assert family_of(spec).hidden_information(spec), f"{spec.id}: who says that all is seen?"
+            assert hidden(spec) is not None, f"{spec.id}: nobody knows what its seats hide"
+
+
+@pytest.mark.parametrize(
+    "task",
+    ["mpe2/simple_crypto_v3", "MosaicMultiGrid-S-1v1-IndAgObs-v1", "rps_v2", "open_spiel/matrix_rps"],
+)
+def test_a_choice_of_the_same_round_is_not_told(task: str) -> None:
+    """Where all choose at once and are asked in turn, who is asked later learns nothing."""
+    spec = envs.resolve(task, api="aec")
+    pair = [made(spec) for _ in range(2)]
+    last = pair[0].adapter.possible_agents[-1]
+    reader = Reader(pair[0], last, {})
+    tables = [Table(environment, reader, 3) for environment in pair]
+    for choice, table in enumerate(tables):
+        while table.question is None:
+            table.play({each.agent_id: choice for each in table.asked})
+    assert tables[0].told() == tables[1].told()
+
+
+def test_tries_that_nobody_sees_are_not_counted() -> None:
+    """In phantom tic-tac-toe a taken square may be tried; whose it is hears nothing of that."""
+    pair = [envs.make("open_spiel/phantom_ttt") for _ in range(2)]
+    reader = Reader(pair[0], "player_0", {})
+    told: list[bytes] = []
+    for environment, replies in zip(pair, ((0,), (4, 0)), strict=True):
+        table = Table(environment, reader, 1)
+        table.told()
+        table.play({"player_0": 4})
+        for reply in replies:
+            table.play({"player_1": reply})
+        told.append(table.told())
+    assert told[0] == told[1]

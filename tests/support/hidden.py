@@ -1,0 +1,270 @@
+"""Changes to what only others know, one small function for each kind of environment.
+
+Each yields functions that change one thing in an environment, for a seat that should not notice. Some of
+them a seat does see (a ball may lie in its view): who uses them looks at what the environment itself shows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+from gym_gui.envs.spec import EnvSpec
+
+Change = Callable[[], object]
+
+
+class Hidden(NamedTuple):
+    """How to change what a seat does not know.
+
+    Attributes:
+        changes: Of an environment, for a seat that is to move; each call of it lists the same changes.
+        sees: What the environment itself shows a seat at this moment, to be compared.
+    """
+
+    changes: Callable[[Environment, AgentID], Iterator[Change]]
+    sees: Callable[[Environment, AgentID], Any]
+
+
+def hidden(spec: EnvSpec) -> Hidden | None:
+    """What is known of how to change an environment behind a seat's back."""
+    if spec.family == "pettingzoo":
+        return _PETTINGZOO.get(spec.id.rpartition("/")[2].rpartition("_v")[0])
+    return _FAMILIES.get(spec.family)
+
+
+def _index(environment: Environment, seat: AgentID) -> int:
+    return environment.adapter.possible_agents.index(seat)
+
+
+def _observe(environment: Environment, seat: AgentID) -> Any:
+    env = environment.env
+    return getattr(env, "aec_env", env).observe(seat)
+
+
+# --- particles -------------------------------------------------------------------------------
+
+
+def _particles(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Targets, messages and keys; how others move and what they have said."""
+    world = environment.env.world
+    for name in ("goal_a", "goal_b", "_goal_a", "_goal_b", "key", "_key"):
+        bodies = [body for body in world.agents if vars(body).get(name) is not None]
+        old = {id(vars(body)[name]): vars(body)[name] for body in bodies}
+        for target in old.values():
+            yield lambda name=name, bodies=bodies, target=target: _another(world, bodies, name, target)
+    others = [each for each in world.agents if each.name != seat]
+    for body in {id(each): each for each in (others[0], others[-1])}.values():
+        yield lambda body=body: body.state.p_vel.__iadd__(0.5)
+        yield lambda body=body: body.state.p_pos.__iadd__(0.25)
+        if not body.silent:
+            yield lambda body=body: setattr(body.state, "c", np.roll(body.state.c, 1))
+
+
+def _another(world: Any, bodies: Sequence[Any], name: str, target: Any) -> None:
+    """Another target for all who have this one."""
+    others = _other_targets(world, target)
+    for body in bodies:
+        if vars(body)[name] is target:
+            setattr(body, name, others)
+
+
+def _other_targets(world: Any, target: Any) -> Any:
+    if isinstance(target, np.ndarray):
+        return np.roll(target, 1)  # a key
+    kind = world.agents if target in world.agents else world.landmarks
+    return next(each for each in kind if each is not target)
+
+
+# --- grids -----------------------------------------------------------------------------------
+
+
+def _grid(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where others stand, which way they look, what they carry; where balls lie; who may steal."""
+    from mosaic_multigrid.core.world_object import Ball
+
+    env = environment.env
+    own = env.agents[_index(environment, seat)]
+    free = [
+        (x, y)
+        for x, y in itertools.product(range(1, env.width - 1), range(1, env.height - 1))
+        if env.grid.get(x, y) is None and not any(tuple(a.state.pos) == (x, y) for a in env.agents)
+    ]
+    far = sorted(free, key=lambda cell: -abs(cell[0] - own.state.pos[0]) - abs(cell[1] - own.state.pos[1]))
+    for x, y in itertools.product(range(env.width), range(env.height)):
+        thing = env.grid.get(x, y)
+        if thing is not None and thing.type.value == "ball":
+            yield lambda thing=thing, x=x, y=y: (env.grid.set(x, y, None), env.put_obj(thing, *far[0]))
+            yield lambda x=x, y=y: env.grid.set(x, y, None)
+    yield lambda: getattr(env, "team_scores", {}).update({0: 1, 1: 1})
+    others = [each for each in env.agents if each is not own]
+    for body in (others[0], others[-1]):
+        yield lambda body=body: setattr(body.state, "pos", far[0])
+        yield lambda body=body: setattr(body.state, "dir", (int(body.state.dir) + 1) % 4)
+        yield lambda body=body: setattr(body.state, "carrying", Ball(color="red", index=0))
+        yield lambda body=body: setattr(body, "action_cooldown", 7)
+
+
+def _grid_view(environment: Environment, seat: AgentID) -> Any:
+    return environment.env.gen_obs()[_index(environment, seat)]
+
+
+# --- cards -----------------------------------------------------------------------------------
+
+
+def _cards(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Another hand for the other player, out of the deck."""
+    game = environment.env.env.game
+    for number, player in enumerate(game.players):
+        if number != _index(environment, seat):
+            for place in range(3):
+                yield lambda player=player, place=place: _deal_another(game, player, place)
+    yield lambda: game.dealer.deck.reverse()
+
+
+def _deal_another(game: Any, player: Any, place: int) -> None:
+    deck = game.dealer.deck
+    if isinstance(player.hand, list):
+        player.hand[0], deck[place] = deck[place], player.hand[0]
+    else:
+        player.hand, deck[place] = deck[place], player.hand
+
+
+def _choices(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """What the others have chosen while this one is still to choose."""
+    env = environment.env
+    for other in (each for each in env.possible_agents if each != seat):
+        for move in range(3):
+            yield lambda other=other, move=move: env.state.__setitem__(other, move)
+
+
+# --- OpenSpiel -------------------------------------------------------------------------------
+
+_TRIED = 120
+
+
+def _games(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Other deals and other private moves, under which this player knows just the same."""
+    env = _spiel(environment)
+    for seed in range(4):
+        yield lambda seed=seed: _replace(env, _index(environment, seat), seed)
+
+
+def _spiel(environment: Environment) -> Any:
+    env = environment.env
+    return getattr(env, "hanabi_env", env)
+
+
+def _replace(env: Any, player: int, seed: int) -> None:
+    state = like(env.game_state, player, np.random.default_rng(seed))
+    if state is None:
+        return
+    env.game_state = state
+    env._update_action_masks()
+    env._update_observations()
+
+
+def like(state: Any, player: int, draw: np.random.Generator) -> Any | None:
+    """Another state of the game that ``player`` cannot tell from this one; ``None`` where none is found."""
+    for _ in range(_TRIED):
+        found = _varied(state, player, draw)
+        if found is not None and str(found) != str(state) and knows(found, player) == knows(state, player):
+            return found
+    return None
+
+
+def knows(state: Any, player: int) -> Any:
+    """All that the game gives a program that plays ``player``, in numbers."""
+    kind = state.get_game().get_type()
+    return (
+        state.current_player(),
+        state.observation_tensor(player) if kind.provides_observation_tensor else None,
+        state.information_state_tensor(player) if kind.provides_information_state_tensor else None,
+        state.information_state_string(player) if kind.provides_information_state_string else None,
+        state.legal_actions(player),
+        state.returns(),
+    )
+
+
+def _varied(state: Any, player: int, draw: np.random.Generator) -> Any | None:
+    """The history with one move of somebody else changed; a card that was dealt later changes places."""
+    history = [(each.player, each.action) for each in state.full_history()]
+    others = [i for i, (who, _) in enumerate(history) if who != player]
+    if not others:
+        return None
+    at = int(draw.choice(others))
+    varied = state.get_game().new_initial_state()
+    for i, (_, action) in enumerate(history):
+        if varied.is_terminal() or varied.is_simultaneous_node():
+            return None
+        legal = varied.legal_actions()
+        if i == at:
+            before, action = action, int(draw.choice(legal))
+            later = [(w, before if a == action else a) for w, a in history[i + 1 :]]
+            history[i + 1 :] = later if history[i][0] < 0 else history[i + 1 :]
+        elif i > at:
+            action = history[i][1]
+        if action not in legal:
+            return None
+        varied.apply_action(action)
+    return None if varied.is_terminal() or varied.is_chance_node() else varied
+
+
+def _spiel_view(environment: Environment, seat: AgentID) -> Any:
+    return _spiel(environment).observations[seat]
+
+
+# --- others ----------------------------------------------------------------------------------
+
+
+def _pursuit(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where evaders and other pursuers are."""
+    game = environment.env.env
+    for layer, row in ((game.evader_layer, 2), (game.pursuer_layer, 1)):
+        for number, body in enumerate(layer.allies):
+            if layer is game.evader_layer or number != _index(environment, seat):
+                yield lambda layer=layer, row=row, body=body: _placed(game, layer, row, body)
+
+
+def _placed(game: Any, layer: Any, row: int, body: Any) -> None:
+    old = tuple(body.current_position())
+    free = [at for at in itertools.product(range(16), repeat=2) if not game.map_matrix[at]]
+    body.set_position(*next(at for at in reversed(free) if at != old))
+    game.model_state[row] = layer.get_state_matrix()
+
+
+def _knights(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Whether others may strike again."""
+    env = environment.env
+    for name, body in env.agent_map.items():
+        if name != seat:
+            yield lambda body=body: setattr(body, "score", body.score + 1)
+
+
+def _pistons(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where pistons stand that are out of view."""
+    pistons = environment.env.pistonList
+    for piston in (pistons[0], pistons[-1]):
+        yield lambda piston=piston: setattr(piston, "position", (piston.position[0], piston.position[1] - 16))
+
+
+_GRIDS = Hidden(_grid, _grid_view)
+_PARTICLES = Hidden(_particles, _observe)
+_POKER = Hidden(_cards, _observe)
+_SPIEL = Hidden(_games, _spiel_view)
+_FAMILIES = {"mpe2": _PARTICLES, "multigrid": _GRIDS, "openspiel": _SPIEL}
+_PETTINGZOO = {
+    "leduc_holdem": _POKER,
+    "texas_holdem": _POKER,
+    "texas_holdem_no_limit": _POKER,
+    "rps": Hidden(_choices, _observe),
+    "hanabi": _SPIEL,
+    "pursuit": Hidden(_pursuit, _observe),
+    "knights_archers_zombies": Hidden(_knights, _observe),
+    "pistonball": Hidden(_pistons, _observe),
+}
