@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from gym_gui.envs.describers.spaces import bounds_of
+from gym_gui.envs.describers.spaces import bounds_of, number
 
 
 class _Body(NamedTuple):
@@ -23,8 +23,8 @@ class _Body(NamedTuple):
     angle: tuple[float, float] | None = None
 
 
-_FORWARD = "Speed along the x-axis is rewarded, force costs a little."
-_UPRIGHT = f"{_FORWARD} Every step that the game goes on is rewarded too."
+_FORWARD = "Each step pays {_forward_reward_weight} x the speed along the x-axis{_costs}."
+_UPRIGHT = f"{_FORWARD} Every step that the game goes on pays {{_healthy_reward}}."
 _BODIES: Mapping[str, _Body] = {
     "ant": _Body(_UPRIGHT, (0.2, 1.0)),
     "half_cheetah": _Body(_FORWARD),
@@ -57,4 +57,22 @@ def about(name: str, env: Any) -> str:
             if usual is not None:
                 low, high = getattr(env, f"_healthy_{'z' if what == 'height' else what}_range", usual)
                 ends.append(f"the {what} of the torso is not {bounds_of(low, high)} {unit}")
-    return f"{body.wanted} The game ends as soon as {' or '.join(ends)}." if ends else body.wanted
+    wanted = body.wanted.format_map(_Numbers(env))
+    return f"{wanted} The game ends as soon as {' or '.join(ends)}." if ends else wanted
+
+
+class _Numbers(dict[str, str]):
+    """What a task's sentences are filled with: numbers that an environment was made with."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__()
+        self._env = env
+
+    def __missing__(self, name: str) -> str:
+        if name != "_costs":
+            return number(getattr(self._env, name, 1.0))
+        force = getattr(self._env, "_ctrl_cost_weight", 0.0)
+        touch = getattr(self._env, "_contact_cost_weight", 0.0)
+        parts = [f"{number(force)} x the squares of the forces"] if force else []
+        parts += [f"{number(touch)} x those of forces from outside, clipped"] if touch else []
+        return f" and costs {' and '.join(parts)}" if parts else ""
