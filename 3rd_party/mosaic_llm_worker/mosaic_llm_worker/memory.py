@@ -22,6 +22,8 @@ class Turn:
             would say how often others have moved, tries that they keep to themselves included.
         seen: The observation in words.
         answer: The action as it was said; ``""`` where no answer could be used.
+        words: The whole reply, what it said to team-mates included; ``""`` as ``answer``.
+        heard: What team-mates had said to it.
         choices: (action, word) of the legal ones, where words depend on the position.
         played: What was played, said in the same way; ``""`` while that is not known.
         reward: What it brought; NaN where that is not told.
@@ -32,6 +34,8 @@ class Turn:
     number: int
     seen: str
     answer: str = ""
+    words: str = ""
+    heard: Sequence[str] = ()
     choices: Sequence[tuple[int, str]] = ()
     played: str = ""
     reward: float = 0.0
@@ -89,22 +93,23 @@ class Memory:
         seen: str,
         choices: Sequence[tuple[int, str]] = (),
         picture: tuple[bytes, str] | None = None,
+        heard: Sequence[str] = (),
     ) -> None:
         """A turn begins; asking the same again is no new one."""
         if not self._turns or self._turns[-1].step != step:
             self._begun += 1
             kept = picture if self._pictures else None
-            self._turns.append(Turn(step, self._begun, seen, choices=choices, picture=kept))
+            self._turns.append(Turn(step, self._begun, seen, choices=choices, picture=kept, heard=heard))
             if len(self._turns) > self._pictures + 1:
                 self._turns[-self._pictures - 2].picture = None
             self._unsummed += 1
             self._tokens.clear()
 
-    def answered(self, step: int, answer: str) -> None:
-        """The turn's answer."""
+    def answered(self, step: int, answer: str, words: str) -> None:
+        """The turn's answer, and the words that it was given in."""
         turn = self.turn(step)
         if turn is not None:
-            turn.answer = answer
+            turn.answer, turn.words = answer, words
 
     def result(self, step: int, played: str, reward: float) -> None:
         """What was played at a turn, and what it led to."""

@@ -135,7 +135,7 @@ class Player:
             Fatal: The server will answer none.
         """
         memory = self._memory(decision.episode)
-        memory.begin(decision.step, decision.text, decision.choices, decision.image)
+        memory.begin(decision.step, decision.text, decision.choices, decision.image, decision.messages)
         until = wanted_by(self.slot)
         place = Place(memory.agent, decision.episode, decision.step, decision.attempt, 0, until)
         try:
@@ -186,7 +186,8 @@ class Player:
         names = [self._named(memory, decision.step, readings[at].action) for at in usable]
         first, votes = majority(names)
         reading, place = readings[usable[first]], replies[usable[first]].place
-        memory.answered(decision.step, names[first])
+        words = self.reader.notes(replies[usable[first]].reply.text)
+        memory.answered(decision.step, names[first], words)
         extras: dict[str, Any] = {"tokens": memory.spent(decision.step), "call_ref": place.ref}
         if self.settings.samples > 1:
             extras["votes"] = votes
@@ -222,7 +223,7 @@ class Player:
     def _to_come(self, messages: list[Message], memory: Memory, step: int) -> int:
         """Tokens that a prompt may have more, once the memory is full and a reply was refused."""
         settings = self.settings
-        a_turn = 2 * most_tokens(messages[-1:]) + _AROUND_A_TURN
+        a_turn = 2 * most_tokens(messages[-1:]) + _AROUND_A_TURN + settings.longest_reply
         missing = max(0, settings.history - len(memory.before(step)))
         refused = settings.longest_reply + _AROUND_A_TURN
         return missing * a_turn + refused + settings.longest_reply * settings.summary + _TALK * settings.talk
@@ -321,10 +322,10 @@ class Player:
         messages: list[Message] = []
         news = opening
         for turn in turns:
-            seen = self.prompter(agent).seen(turn.number, turn.seen, news)
+            seen = self.prompter(agent).seen(turn.number, turn.seen, news, turn.heard)
             answer = turn.answer or turn.played or "(no answer)"
             messages.append({"role": "user", "content": self.recalled(turn, seen)})
             spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)
-            messages.append({"role": "assistant", "content": spoken})
+            messages.append({"role": "assistant", "content": turn.words or spoken})
             news = turn.news
         return messages

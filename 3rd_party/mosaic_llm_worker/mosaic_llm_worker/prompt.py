@@ -99,10 +99,10 @@ class Prompter:
         )
         return tidy(text)
 
-    def seen(self, number: int, text: str, news: str = "") -> str:
-        """What was seen at an earlier turn."""
+    def seen(self, number: int, text: str, news: str = "", heard: Sequence[str] = ()) -> str:
+        """What was seen, and heard from team-mates, at an earlier turn."""
         seen = f"Step {number}.\n<observation>\n{_inside(text) or _NOTHING}\n</observation>"
-        return tidy(_joined(news, seen))
+        return tidy(_joined(news, seen, self._messages(heard)))
 
     def example(self, number: int, count: int) -> str:
         """What stands before a demonstrated episode."""

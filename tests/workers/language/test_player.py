@@ -232,6 +232,19 @@ async def test_history_shows_what_was_seen_said_and_played(server: FakeModelServ
     await table.close()
 
 
+async def test_history_holds_the_agents_own_words_and_what_it_heard(server: FakeModelServer) -> None:
+    server.script = lambda request: "<think>hm</think>The way is free.\nSAY: I go left\n<action>left</action>"
+    table = Table(server, history=1, talk=True)
+    await table.ask(0, messages=["green_1: wait for me"])
+    table.learn(0, 0)
+    await table.ask(1, messages=["green_1: now"])
+    earlier, own, now = table.prompt()[1:]
+    assert "green_1: wait for me" in earlier["content"]
+    assert own["content"] == "The way is free.\nSAY: I go left\n<action>left</action>"
+    assert "green_1: now" in now["content"] and "wait for me" not in now["content"]
+    await table.close()
+
+
 async def test_a_reward_that_is_not_told_is_not_mentioned(server: FakeModelServer) -> None:
     table = Table(server, history=2)
     for step in range(3):
@@ -324,7 +337,7 @@ async def test_numbers_are_answered_as_a_list(server: FakeModelServer) -> None:
     table = Table(server, box, history=1)
     assert (await table.ask(0)).actions[0].tolist() == [0.5, -1.0]
     await table.ask(1)
-    assert table.prompt()[2]["content"] == "<action>[0.5, -1.0]</action>"
+    assert table.prompt()[2]["content"] == "<action>[0.5, -1]</action>"
     await table.close()
 
 
