@@ -29,6 +29,7 @@ from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
 from gym_gui.envs import Environment
+from gym_gui.envs.page import step_limit
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, policy_path
@@ -77,6 +78,7 @@ class Casting:
         env_id: The environment's canonical id.
         env_package: Import name of the package it comes from.
         observation_bytes: Size of the largest observation, for sizing concurrency.
+        max_steps: Steps after which its episodes are cut off, which those who read are told.
     """
 
     config: OperatorConfig
@@ -89,6 +91,7 @@ class Casting:
     observation_bytes: int
     objects: Mapping[AgentID, object] = field(default_factory=_nobody)
     pipelines: Mapping[AgentID, Pipeline] = field(default_factory=_nothing)
+    max_steps: int | None = None
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
         """A new instance of the operator's environment.
@@ -260,8 +263,11 @@ class Casting:
         """What slots that read are told; made, with one environment for all, when one of them is hired."""
         environment = self.make_environment()
 
+        cut_off = _cut_off(self.max_steps, environment)
+
         def company(seat: AgentID, view: View) -> Company:
-            return Company(environment.briefing(seat, view), *environment.company(seat))
+            briefing = environment.briefing(seat, view)
+            return Company(f"{briefing}\n\n{cut_off}" if cut_off else briefing, *environment.company(seat))
 
         try:
             return {
@@ -275,6 +281,14 @@ class Casting:
         """Others' seats in which a slot sits in some seating."""
         seats = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         return sorted(seats - {slot})
+
+
+def _cut_off(max_steps: int | None, environment: Environment) -> str:
+    """That episodes end sooner than the environment says, in a sentence."""
+    own = step_limit(environment)
+    if max_steps is None or (own is not None and own <= max_steps):
+        return ""
+    return f"Here a game is cut off after {max_steps} step{'s' * (max_steps != 1)}."
 
 
 def settings_of(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -61,7 +62,8 @@ class LocalSession:
         listener: SessionListener,
         secrets: Secrets | None = None,
     ) -> None:
-        self._casting, self._settings, self._listener = casting, settings, listener
+        self._casting = replace(casting, max_steps=settings.max_steps)
+        self._settings, self._listener = settings, listener
         self._secrets = secrets
         events = SessionEvents(listener.on_log, self._on_call, self._on_human, listener.is_behind)
         self._supervisor = Supervisor(casting.config.operator_id, events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +282,10 @@ def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp
         slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": written})
         with pytest.raises(ExperimentError, match=r"does not exist\. .* write library:ppo_cartpole"):
             cast(operator("CartPole-v1", {"agent": slot}))
+
+
+@pytest.mark.parametrize(("max_steps", "told"), [(7, True), (500, False), (None, False)])
+def test_who_reads_is_told_where_games_are_cut_off(max_steps: int | None, told: bool) -> None:
+    reads = WorkerAssignment("mosaic_llm_worker", "llm", {"model_id": "any", "api_key": "env:NO_SUCH_KEY"})
+    casting = replace(cast(operator(workers={"agent": reads})), max_steps=max_steps)
+    assert ("cut off after 7 steps" in casting.company("agent_0").briefing) is told
