@@ -38,9 +38,8 @@ OPEN = (
     *("butterfly/cooperative_pong_v", "atari/", "mpe2/simple_v", "mpe2/collect_treasure_v"),
 )
 """All of their seats see everything: a board, a screen that all share, a world with all its places."""
-UNTRIED: frozenset[str] = frozenset({"sisl/multiwalker_v9", "open_spiel/go_fish"})
-"""Not judged here: what walkers hide cannot be changed, and OpenSpiel's own text of go fish names cards that
-others draw, where its numbers for the same player do not."""
+UNTRIED: frozenset[str] = frozenset({"sisl/multiwalker_v9"})
+"""Not judged here: what walkers hide cannot be changed."""
 _LENGTH = 5
 """Questions to the seat in a game; in the middle of them something is changed."""
 

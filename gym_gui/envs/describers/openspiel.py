@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,16 @@ class OpenSpielDescriber(SpaceDescriber):
             words = str(state.information_state_string(player)).rstrip()
         else:
             return super().text(agent, observation, mode)
-        return words or super().text(agent, observation, mode)
+        return self._kept(words, player) or super().text(agent, observation, mode)
+
+    def _kept(self, words: str, player: int) -> str:
+        """A printed state without what others alone may know."""
+        rules = self._rules
+
+        def instead(found: re.Match[str]) -> str:
+            return found.group() if int(found["player"]) == player else found.expand(rules.instead)
+
+        return re.sub(rules.betrays, instead, words) if rules.betrays else words
 
     def can_say(self, agent: AgentID) -> bool:
         # Asked before the first state is there; only the game says what its states can print.

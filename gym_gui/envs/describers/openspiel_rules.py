@@ -12,10 +12,15 @@ class Rules(NamedTuple):
     Attributes:
         game: Aim and rules.
         reading: What a printed state means.
+        betrays: A pattern of what a printed state says of others that a player may not know; its group
+            ``player`` is who it is about.
+        instead: What is said in its place, with the pattern's groups.
     """
 
     game: str
     reading: str = ""
+    betrays: str = ""
+    instead: str = ""
 
 
 RULES: Mapping[str, Rules] = {
@@ -46,5 +51,15 @@ RULES: Mapping[str, Rules] = {
         "Pieces go one cell forward, straight or aslant, and take aslant only. Who first gets a piece to "
         "the far row wins. player_0 has b, which move down, player_1 has w, which move up.",
         "Moves are written as from and to cell; a * marks one that takes.",
+    ),
+    "go_fish": Rules(
+        "In turn one asks another player for a rank of which one has a card, and gets all of them; has the "
+        "other none, one draws from the stock. Four cards of a rank are a book. Who has the most books "
+        "when no card is left wins.",
+        "Your cards are a letter for the rank and the number of them. A line says who asked whom for "
+        "which rank, counted from 0, how many cards that brought, and the rank of a book.",
+        # -3 is the stock.
+        r"(?m)^(?P<player>\d+) asked -3 for \d+ recieved \d+",
+        r"\g<player> drew a card",
     ),
 }
