@@ -107,9 +107,19 @@ def _of_worker(definition: WorkerTypeDefinition, slot: _Slot, policies: Sequence
         # What a policy that is still to be chosen sees is decided by its preprocessing.
         sees = policy.file.shown if policy.file is not None else None if policy.takes else slot.sees
         misfits = check_slot(definition, sees, slot.does, inputs=slot.offers)
-        reason = missing or next(iter(misfits), "") or _unset(definition)
+        reason = (
+            missing or _elsewhere(definition, slot.env_id) or next(iter(misfits), "") or _unset(definition)
+        )
         found.append(_candidate(definition, policy, reason))
     return found
+
+
+def _elsewhere(definition: WorkerTypeDefinition, env_id: str) -> str:
+    """Why who is made for certain environments does not play this one."""
+    known = definition.capabilities
+    if known.is_for(env_id):
+        return ""
+    return f"{definition.display_name} is made for {' or '.join(known.environments)}, not for {env_id}"
 
 
 def _unset(definition: WorkerTypeDefinition) -> str:

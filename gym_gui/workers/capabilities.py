@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,8 @@ class WorkerCapabilities:
         env_types: ``"gymnasium"``, ``"pettingzoo"``, … or ``"any"``.
         action_spaces: Of :data:`ACTION_KINDS`.
         observation_spaces: Of :data:`OBSERVATION_KINDS`.
+        environments: Patterns (``*chess*``) of the environments it can play, for who looks for
+            players; empty: all. Whether it plays another that somebody gives it, the worker says itself.
         max_agents: Agents trained at once; 1 for single-agent algorithms.
         supports_self_play: Whether it can train against itself.
         supports_population: Whether it can train a population.
@@ -68,6 +71,7 @@ class WorkerCapabilities:
     env_types: Sequence[str] = ("gymnasium",)
     action_spaces: Sequence[str] = ("discrete",)
     observation_spaces: Sequence[str] = ("box",)
+    environments: Sequence[str] = ()
     max_agents: int = 1
     supports_self_play: bool = False
     supports_population: bool = False
@@ -76,7 +80,13 @@ class WorkerCapabilities:
     cpu_cores: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("supported_paradigms", "env_types", "action_spaces", "observation_spaces"):
+        for name in (
+            "supported_paradigms",
+            "env_types",
+            "action_spaces",
+            "observation_spaces",
+            "environments",
+        ):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not self.supported_paradigms:
             object.__setattr__(self, "supported_paradigms", (self.paradigm,))
@@ -86,6 +96,10 @@ class WorkerCapabilities:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
+
+    def is_for(self, env_id: str) -> bool:
+        """Whether an environment is among those that it can play."""
+        return not self.environments or any(fnmatchcase(env_id.lower(), each) for each in self.environments)
 
     def mismatches(
         self,

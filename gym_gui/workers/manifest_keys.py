@@ -184,7 +184,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     },
     "inputs": {
         "text": Key(need, "The observation in words."),
-        "image": Key(need, "The rendered frame."),
+        "image": Key(need, "A picture of what the slot may see (PNG)."),
         "messages": Key(need, "Messages from team-mates."),
         "legal_actions": Key(need, "The list of legal actions."),
     },
@@ -200,6 +200,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "observation_spaces": Key(
             listing(one_of(*OBSERVATION_KINDS), "observation spaces"),
             f"Of {', '.join(f'`{k}`' for k in OBSERVATION_KINDS)}.",
+        ),
+        "environments": Key(
+            _TEXTS, "Patterns of the environments it can play, in small letters (`*chess*`); all by default."
         ),
         "max_agents": Key(count, "Agents trained at once; 1 by default."),
         "supports_self_play": Key(flag, "Trains against itself."),

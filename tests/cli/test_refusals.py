@@ -165,7 +165,7 @@ def test_an_out_folder_that_may_not_be_written(mosaic: Mosaic) -> None:
         (["run"], "experiment file"),
         (["run", "--bogus"], "mosaic run --help"),
         (["run", "a.py", "--episodes", "0"], "--episodes"),
-        (["run", "a.py", "--resume", "b"], "--resume"),
+        (["run", "a.py", "--resume", "b"], "no run at b"),
         (["run", "--resume", "nowhere"], "mosaic runs list"),
         (["run", "--resume", "."], "run.json"),
         (["rum"], "run"),

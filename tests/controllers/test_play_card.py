@@ -128,6 +128,7 @@ def test_a_model_that_looks_is_refused_where_a_seat_has_no_picture() -> None:
         slot = play_card.from_json(play_card.to_json(describe(task))).slots[agent]
         found = candidates(task, agent, slot.observation, slot.action, [], slot.offers)
         reasons = {each.worker_id: each.reason for each in found}
+        assert "not for" in reasons["stockfish_worker"] and "not for" in reasons["chess_worker"]
         assert why in reasons["vlm_worker"] and "choose it in Agents" in reasons["mosaic_llm_worker"]
 
 

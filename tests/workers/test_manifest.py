@@ -54,6 +54,7 @@ supported_paradigms = ["SEQUENTIAL", "SINGLE_AGENT"]
 env_types = ["pettingzoo"]
 action_spaces = ["discrete", "text"]
 observation_spaces = ["image", "any"]
+environments = ["maze-*"]
 max_agents = 4
 supports_self_play = true
 requires_gpu = true

@@ -81,9 +81,9 @@ def test_the_staircase_is_success_and_time_is_none(room: Environment) -> None:
 
 
 def test_pictures_are_tiles_and_text_is_the_terminals(room: Environment) -> None:
-    room.adapter.reset(seed=1)
+    observation = room.adapter.reset(seed=1)["agent_0"]
     picture = room.picture()
-    own = room.describer("agent_0").frame("agent_0")
+    own = room.describer("agent_0").seat_picture("agent_0", observation)
     assert picture is not None and picture.shape == (21 * 16, 79 * 16, 3) and picture.std() > 1
     assert own is not None and own.shape == (144, 144, 3)
     game: Any = room.env
