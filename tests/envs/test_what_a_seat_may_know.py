@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -51,6 +52,9 @@ def hiding() -> list[EnvSpec]:
 
 
 HIDING = hiding()
+SOLO = re.compile(r"-(?:1v0|0v1)-")
+"""Fields on which one player trains alone: nobody is there to hide anything."""
+MORE = [spec.id for spec in HIDING if spec.id not in UNTRIED and not SOLO.search(spec.id)]
 
 
 class Moment(NamedTuple):
@@ -120,6 +124,8 @@ def unnoticed(
             compared = 1
         elif at > midst:
             if not same(question.observation, moment.question.observation):
+                break
+            if not same(how.sees(environment, seat), moment.sees):
                 break
             mask, before = question.action_mask, moment.question.action_mask
             if mask is not None and before is not None and not np.array_equal(mask, before):
@@ -212,7 +218,9 @@ def test_a_seat_is_told_the_same_whatever_others_hide(task: str) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("task", [spec.id for spec in HIDING if spec.id not in UNTRIED])
+@pytest.mark.parametrize(
+    "task", [spec.id for spec in HIDING if spec.id not in UNTRIED and not SOLO.search(spec.id)]
+)
 def test_a_seat_is_told_the_same_in_more_games(task: str) -> None:
     found = compared(envs.resolve(task), range(1, 20), changes=99, enough=60)
     assert found and all(found.values()), f"nothing could be changed: {found}"

@@ -127,6 +127,13 @@ def _cards(environment: Environment, seat: AgentID) -> Iterator[Change]:
     yield lambda: game.dealer.deck.reverse()
 
 
+def _hand(environment: Environment, seat: AgentID) -> Any:
+    """What a player sees, and the open cards with their suits, which Leduc's numbers leave out."""
+    game = environment.env.env.game
+    cards = getattr(game, "public_cards", None) or [getattr(game, "public_card", None)]
+    return {"seen": _observe(environment, seat), "open": [str(card) for card in cards]}
+
+
 def _deal_another(game: Any, player: Any, place: int) -> None:
     deck = game.dealer.deck
     if isinstance(player.hand, list):
@@ -255,7 +262,7 @@ def _pistons(environment: Environment, seat: AgentID) -> Iterator[Change]:
 
 _GRIDS = Hidden(_grid, _grid_view)
 _PARTICLES = Hidden(_particles, _observe)
-_POKER = Hidden(_cards, _observe)
+_POKER = Hidden(_cards, _hand)
 _SPIEL = Hidden(_games, _spiel_view)
 _FAMILIES = {"mpe2": _PARTICLES, "multigrid": _GRIDS, "openspiel": _SPIEL}
 _PETTINGZOO = {
