@@ -16,7 +16,7 @@ from gym_gui.analysis.jsonl import read_lines
 from gym_gui.controllers.model_slots import paying_slots
 from gym_gui.controllers.operator_run import OperatorRun
 from gym_gui.core.config import Experiment
-from gym_gui.core.execution import Allowance, EpisodePlan
+from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_fields import count, text
 from gym_gui.core.spending import NOTHING, Amount, Course
 from gym_gui.services.budget_ledger import NAME, BudgetLedger, Room
@@ -168,12 +168,12 @@ class EpisodeFunds:
         allowances = {slot: self._allowance(payers[slot], share) for slot, share in shares.items()}
         return replace(plan, allowances=allowances)
 
-    def _allowance(self, payer: _Payer, share: Amount) -> Allowance:
+    def _allowance(self, payer: _Payer, share: Amount) -> Amount:
         """A share as the slot is told it: nothing where no budget limits it."""
         share = share.most(_NEXT_TO_NOTHING)
         tokens = any(self._budgets[account].tokens for account in payer.accounts)
         usd = any(self._budgets[account].usd for account in payer.accounts)
-        return Allowance(share.tokens if tokens else 0, share.usd if usd else 0.0)
+        return Amount(share.tokens if tokens else 0, share.usd if usd else 0.0)
 
     def _shares(self, run: OperatorRun, plan: EpisodePlan) -> dict[str, Amount] | None:
         """What each slot may spend in an episode; ``None``: there is not enough, or not yet."""

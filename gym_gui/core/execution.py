@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, Protocol, cast
+from typing import Final, Literal, Protocol, cast
 
 from gym_gui.core.checks import (
     ConfigError,
@@ -20,6 +20,7 @@ from gym_gui.core.checks import (
     under,
     whole,
 )
+from gym_gui.core.spending import Amount
 
 EnvironmentMode = Literal["procedural", "fixed"]
 
@@ -37,19 +38,7 @@ class _Listable(Protocol):
     def tolist(self) -> object: ...
 
 
-class Allowance(NamedTuple):
-    """What the run's budgets leave to a slot in one episode; 0 for no limit.
-
-    Attributes:
-        tokens: Tokens, in and out together.
-        usd: US dollars.
-    """
-
-    tokens: int = 0
-    usd: float = 0.0
-
-
-def _no_allowances() -> dict[str, Allowance]:
+def _no_allowances() -> dict[str, Amount]:
     return {}
 
 
@@ -62,13 +51,14 @@ class EpisodePlan:
         seed: Seed of the environment.
         seating: Which rotation of the teams over the seats, from 0; always 0 when
             seats are fixed.
-        allowances: By slot, for those that pay for their decisions, where a budget is set.
+        allowances: By slot, for those that pay for their decisions, where a budget is set: what that leaves
+            to them in this episode; 0 of tokens or of dollars for no limit.
     """
 
     index: int
     seed: int
     seating: int
-    allowances: Mapping[str, Allowance] = field(default_factory=_no_allowances, hash=False)
+    allowances: Mapping[str, Amount] = field(default_factory=_no_allowances, hash=False)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import json
 
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
-from gym_gui.core.execution import Allowance, EpisodePlan
+from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.spending import Amount
 from gym_gui.host.service import pb
 from gym_gui.services.secrets import resolve_secrets
 
@@ -34,13 +35,13 @@ def launch_message(casting: Casting, settings: SessionSettings) -> pb.Launch:
 
 def episode_message(plan: EpisodePlan) -> pb.Episode:
     """An episode to be played."""
-    allowances = [pb.Allowance(slot=slot, **a._asdict()) for slot, a in plan.allowances.items()]
+    allowances = [pb.Allowance(slot=slot, tokens=a.tokens, usd=a.usd) for slot, a in plan.allowances.items()]
     return pb.Episode(index=plan.index, seed=plan.seed, seating=plan.seating, allowances=allowances)
 
 
 def plan_of(message: pb.Episode) -> EpisodePlan:
     """The episode that a message asks for."""
-    allowances = {a.slot: Allowance(a.tokens, a.usd) for a in message.allowances}
+    allowances = {a.slot: Amount(a.tokens, a.usd) for a in message.allowances}
     return EpisodePlan(message.index, message.seed, message.seating, allowances)
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from gym_gui.core.execution import Allowance
 from gym_gui.core.legality import problem_with
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorContext
 from mosaic_worker.failures import FailureLog
@@ -65,11 +65,11 @@ def _no_config() -> dict[str, Any]:
 class PaidBackend(Protocol):
     """A backend whose decisions may cost something."""
 
-    def allow(self, episode: int, allowance: Allowance) -> None:
+    def allow(self, episode: int, allowance: Amount) -> None:
         """How much it may take in an episode that begins."""
         ...
 
-    def left(self, episode: int, allowance: Allowance) -> Allowance:
+    def left(self, episode: int, allowance: Amount) -> Amount:
         """What is left of an allowance to an episode that is begun again."""
         ...
 

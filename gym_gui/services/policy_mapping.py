@@ -11,10 +11,11 @@ from typing import Any, cast
 
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.core.execution import Allowance, EpisodePlan
+from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.protocols import PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import ActorBackend, PaidBackend, PolicyBackend, SlotInfo
@@ -309,7 +310,7 @@ class PolicyMappingService:
         self,
         episode: int,
         seats: Mapping[AgentID, tuple[int, AgentID]],
-        allowances: Mapping[AgentID, Allowance] | None = None,
+        allowances: Mapping[AgentID, Amount] | None = None,
     ) -> None:
         """An episode begins.
 
@@ -329,7 +330,7 @@ class PolicyMappingService:
         """The plan of an episode that is begun again, with what is left to it."""
         if not plan.allowances:
             return plan
-        left: dict[AgentID, Allowance] = {}
+        left: dict[AgentID, Amount] = {}
         for slot, allowance in plan.allowances.items():
             backend = self._backend(slot)
             paid = isinstance(backend, PaidBackend)

@@ -11,10 +11,9 @@ import numpy as np
 
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.execution import Allowance
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
-from gym_gui.core.spending import NOTHING, Course
+from gym_gui.core.spending import NOTHING, Amount, Course
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
@@ -25,7 +24,6 @@ from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
 """Most questions in one message."""
-_NO_LIMIT = Allowance()
 _NEXT_TO_NOTHING = 1e-12
 """US dollars; 0 would be no limit."""
 _BATCHES_AHEAD = 2
@@ -76,7 +74,7 @@ class WorkerSlot:
         self._ends: list[EpisodeSummary] = []
         self._results: list[StepOutcome] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._allowed: dict[int, Allowance] = {}
+        self._allowed: dict[int, Amount] = {}
         self._paid: dict[int, tuple[str, Course]] = {}
         self._begun: set[int] = set()
         self._tainted: dict[int, str] = {}
@@ -109,15 +107,15 @@ class WorkerSlot:
             self._paid[episode] = agent, Course()
         self._begun.add(episode)
 
-    def allow(self, episode: int, allowance: Allowance) -> None:
+    def allow(self, episode: int, allowance: Amount) -> None:
         """How much an episode that begins may take; the worker is told with its start."""
         self._allowed[episode] = allowance
 
-    def left(self, episode: int, allowance: Allowance) -> Allowance:
+    def left(self, episode: int, allowance: Amount) -> Amount:
         """What is left of an allowance to an episode that is begun again: calls under way count as paid."""
         paid = self._paid[episode][1].cut_off().paid if episode in self._paid else NOTHING
         tokens = max(1, allowance.tokens - paid.tokens) if allowance.tokens else 0
-        return Allowance(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
+        return Amount(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
 
     def on_call(self, call: Mapping[str, Any]) -> None:
         """The worker has paid for a call."""
@@ -219,8 +217,10 @@ class WorkerSlot:
         self._ends.clear()
         if self._starts:
             for episode, (seed, agent) in self._starts.items():
-                tokens, usd = self._allowed.get(episode, _NO_LIMIT)
-                work.starts.add(episode=episode, seed=seed, agent=agent, tokens=tokens, usd=usd)
+                allowed = self._allowed.get(episode, NOTHING)
+                work.starts.add(
+                    episode=episode, seed=seed, agent=agent, tokens=allowed.tokens, usd=allowed.usd
+                )
             self._starts.clear()
         if batch:
             self._pack_questions(work.questions, batch)
