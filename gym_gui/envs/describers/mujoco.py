@@ -16,34 +16,57 @@ class _Body(NamedTuple):
         wanted: What is rewarded.
         height: Heights in metres at which the game goes on.
         angle: Angles in radians at which it does.
+        usual: What stands in the code of environments that cannot be made with other numbers.
     """
 
     wanted: str
     height: tuple[float, float] | None = None
     angle: tuple[float, float] | None = None
+    usual: Mapping[str, Any] = {}
 
 
 _FORWARD = "Each step pays {_forward_reward_weight} x the speed along the x-axis{_costs}."
 _UPRIGHT = f"{_FORWARD} Every step that the game goes on pays {{_healthy_reward}}."
+_FORCE = "{_reward_control_weight} x the squares of the forces"
 _BODIES: Mapping[str, _Body] = {
     "ant": _Body(_UPRIGHT, (0.2, 1.0)),
     "half_cheetah": _Body(_FORWARD),
     "hopper": _Body(_UPRIGHT, (0.7, inf), (-0.2, 0.2)),
     "humanoid": _Body(_UPRIGHT, (1.0, 2.0)),
-    "humanoidstandup": _Body("The height of the torso is rewarded, force costs a little."),
+    "humanoidstandup": _Body(
+        "Each step pays 1 and the height of the torso in metres divided by {_timestep}{_costs}. Nothing ends "
+        "the game before its last step.",
+        usual={"_ctrl_cost_weight": 0.1, "_impact_cost_weight": 5e-7, "_impact_cost_range": (-inf, 10.0)},
+    ),
     "inverted_double_pendulum": _Body(
-        "Every step is rewarded until the upper end is no more than 1 m high; leaving the middle, sinking "
-        "and speed cost a part of it."
+        "Each step pays {_healthy_reward} and costs 0.01 x the square of how far the upper end is from the "
+        "middle along x, the square of how far its height is from 2 (both in metres), 0.001 x the square of "
+        "the speed of the lower joint and 0.005 x that of the upper one (in rad/s). The game ends as soon as "
+        "the upper end is no more than 1 m high{_last}.",
+        usual={"_healthy_reward": 10.0},
     ),
-    "inverted_pendulum": _Body("Every step is rewarded with 1 until the pole leans more than 0.2 rad."),
+    "inverted_pendulum": _Body(
+        "Each step pays 1. The game ends as soon as the pole leans more than 0.2 rad{_last}."
+    ),
     "pusher": _Body(
-        "Each step costs how far the object is from its goal, and half of how far the fingertip is from the "
-        "object; force costs a little."
+        "Each step costs {_reward_dist_weight} x how far the object is from its goal and "
+        "{_reward_near_weight} x how far the fingertip is from the object, in metres, and "
+        f"{_FORCE}. Nothing ends the game before its last step."
     ),
-    "reacher": _Body("Each step costs how far the fingertip is from the target; force costs a little."),
+    "reacher": _Body(
+        "Each step costs {_reward_dist_weight} x how far the fingertip is from the target in metres and "
+        f"{_FORCE}. Nothing ends the game before its last step."
+    ),
     "swimmer": _Body(_FORWARD),
     "walker2d": _Body(_UPRIGHT, (0.8, 2.0), (-1.0, 1.0)),
 }
+_PARTS = {
+    "cinert": "mass and inertia of the bodies",
+    "cvel": "their velocities",
+    "qfrc_actuator": "the forces of the joints",
+    "cfrc_ext": "forces from outside on the bodies",
+}
+"""What follows places and velocities in an observation, by the name that the package gives it."""
 
 
 def about(name: str, env: Any) -> str:
@@ -57,22 +80,50 @@ def about(name: str, env: Any) -> str:
             if usual is not None:
                 low, high = getattr(env, f"_healthy_{'z' if what == 'height' else what}_range", usual)
                 ends.append(f"the {what} of the torso is not {bounds_of(low, high)} {unit}")
-    wanted = body.wanted.format_map(_Numbers(env))
+    wanted = body.wanted.format_map(_Numbers(env, body.usual))
     return f"{wanted} The game ends as soon as {' or '.join(ends)}." if ends else wanted
+
+
+def further(env: Any) -> str:
+    """What the numbers of an observation are that follow places and velocities, as far as ``env`` says."""
+    sizes: Mapping[str, int] = getattr(env, "observation_structure", {})
+    parts = [f"{said} ({sizes[part]})" for part, said in _PARTS.items() if sizes.get(part)]
+    return f"The numbers without a name are, in this order: {', '.join(parts)}." if parts else ""
 
 
 class _Numbers(dict[str, str]):
     """What a task's sentences are filled with: numbers that an environment was made with."""
 
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Any, usual: Mapping[str, Any]) -> None:
         super().__init__()
-        self._env = env
+        self._env, self._usual = env, usual
 
     def __missing__(self, name: str) -> str:
-        if name != "_costs":
-            return number(getattr(self._env, name, 1.0))
-        force = getattr(self._env, "_ctrl_cost_weight", 0.0)
-        touch = getattr(self._env, "_contact_cost_weight", 0.0)
+        match name:
+            case "_costs":
+                return self._costs()
+            case "_last":  # since version 5
+                later = hasattr(self._env, "_reset_noise_scale")
+                return "; the step that ends it pays nothing" if later else ""
+            case "_timestep":
+                return number(self._env.model.opt.timestep)
+            case _:
+                return number(self._value(name, 1.0))
+
+    def _value(self, name: str, otherwise: Any = None) -> Any:
+        return getattr(self._env, name, self._usual.get(name, otherwise))
+
+    def _costs(self) -> str:
+        force = self._value("_ctrl_cost_weight", 0.0)
         parts = [f"{number(force)} x the squares of the forces"] if force else []
-        parts += [f"{number(touch)} x those of forces from outside, clipped"] if touch else []
+        for kind in ("contact", "impact"):
+            touch = self._value(f"_{kind}_cost_weight", 0.0)
+            if touch and getattr(self._env, "_use_contact_forces", True):
+                parts.append(f"{number(touch)} x those of forces from outside{self._bounds(kind)}")
         return f" and costs {' and '.join(parts)}" if parts else ""
+
+    def _bounds(self, kind: str) -> str:
+        if each := self._value(f"_{kind}_force_range"):
+            return f" (each held {bounds_of(*each)})"
+        whole = self._value(f"_{kind}_cost_range")
+        return f" ({bounds_of(*whole)} in all)" if whole else ""

@@ -90,6 +90,8 @@ def _component(columns: Sequence[str], cells: Sequence[str]) -> Component:
         unit = "rad"
     if unit == "rad" and name.lower().startswith("angular velocity"):
         unit = "rad/s"  # the table of Ant has the unit of the angle there
+    if "-orientation of the " in name:
+        name, unit = f"{name}, of a quaternion", ""  # the tables call its parts angles
     return Component(name, "" if unit in _NO_UNITS else unit)
 
 
@@ -192,19 +194,22 @@ def _rest(values: Sequence[float]) -> str:
     return f"from {low} to {high}, {mean} on average"
 
 
-def documented(environment: Environment, documentation: str, about: str = "") -> VectorDescriber:
+def documented(
+    environment: Environment, documentation: str, about: str = "", reads: str = ""
+) -> VectorDescriber:
     """A describer from the tables of a docstring, where a vector has as many numbers or more.
 
     Args:
         environment: What it speaks of.
         documentation: Its docstring.
         about: Further sentences on the game.
+        reads: Further sentences on how to read an observation.
     """
     observed, acted = table_of(documentation, "Observation"), table_of(documentation, "Action")
     space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
     size = int(np.prod(getattr(space, "shape", None) or (0,)))
     named = tuple(_of_size(observed, environment, size))
-    return VectorDescriber(environment, named, acted.named, about=about)
+    return VectorDescriber(environment, named, acted.named, about=about, reads=reads)
 
 
 def _of_size(table: Table, environment: Environment, size: int) -> Iterator[Component]:

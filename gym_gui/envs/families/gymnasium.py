@@ -211,10 +211,11 @@ class GymnasiumFamily(Family):
             return classic_control.ControlDescriber(environment, classic_control.TASKS[area])
         if area in box2d.DESCRIBERS:
             return box2d.DESCRIBERS[area](environment)
-        about = ""
+        about = reads = ""
         if area.startswith("mujoco."):
             about = mujoco.about(_VERSIONED.sub("", area).removeprefix("mujoco."), environment.env)
-        return vectors.documented(environment, self._tables(environment.spec), about)
+            reads = mujoco.further(environment.env)
+        return vectors.documented(environment, self._tables(environment.spec), about, reads)
 
     def _tables(self, spec: EnvSpec) -> str:
         """Its documentation; older versions of MuJoCo's environments leave theirs to the last one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import gymnasium
@@ -210,6 +211,7 @@ class Plain(gymnasium.Env[Any, Any]):
     def __init__(self, size: int, actions: int, **attributes: Any) -> None:
         self.observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.action_space = spaces.Box(-1, 1, (actions,), np.float32)
+        self.model = SimpleNamespace(opt=SimpleNamespace(timestep=0.003))
         vars(self).update(attributes)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
