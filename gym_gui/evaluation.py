@@ -24,7 +24,8 @@ from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.casting import cast as cast_operator
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
-from gym_gui.controllers.sessions import Session, SessionListener, SessionSettings
+from gym_gui.controllers.session_events import OnSessionEvent
+from gym_gui.controllers.sessions import Session, SessionSettings
 from gym_gui.core.checks import ConfigError, shown
 from gym_gui.core.config import (
     GOAL_SUFFIX,
@@ -387,9 +388,9 @@ def _origin(policy: PolicyFile) -> Origin:
     return Origin(str(policy.path / "policy.json"))
 
 
-def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> Session:
+def _open_here(casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
     secrets = {agent: resolve_secrets(a) for agent, a in casting.assignments.items()}
-    return LocalSession(casting, settings, listener, secrets)
+    return LocalSession(casting, settings, on_event, secrets)
 
 
 def _is_configured(policy: Policy) -> bool:

@@ -18,6 +18,7 @@ from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.controllers.episode import Episode
+from gym_gui.controllers.lineup import NOBODY
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import ActionSource, EpisodeStatus
@@ -210,9 +211,9 @@ def _again(
                     shown = {"text": decision.shown.text, "choices": list(map(list, decision.shown.choices))}
                     turns.append({"step": decision.step, **shown, "action": row["action"], "reward": reward})
             decisions = episode.advance()
-        nobody: dict[str, Any] = {seat: {} for seat in casting.slots}
-        _, own = episode.record(casting.config.operator_id, EpisodeStatus.COMPLETED, None, nobody)
-        same = orjson.loads(own)["trajectory_sha256"] == line.get("trajectory_sha256")
+        nobody = dict.fromkeys(casting.slots, NOBODY)
+        own = episode.record(casting.config.operator_id, EpisodeStatus.COMPLETED, None, nobody)
+        same = orjson.loads(own.line)["trajectory_sha256"] == line.get("trajectory_sha256")
     except (KeyError, ValueError, EpisodeError):
         same = False
     finally:

@@ -9,13 +9,16 @@ from math import isfinite, nan
 from typing import Any
 
 from gym_gui.controllers import chain, rows
+from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, SteppingParadigm
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.plain import to_plain
 from gym_gui.core.record_digest import seal
+from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
@@ -67,8 +70,8 @@ class Episode:
         self.limits: dict[AgentID, Limit] = {}
         self.limit = ""
         self.lost = ""
-        self.players: Mapping[AgentID, Mapping[str, Any]] = {}
-        self._rebound: list[dict[str, Any]] = []
+        self.players: Mapping[AgentID, Player] = {}
+        self._rebound: list[RebindingRecord] = []
         self._passed_on: set[AgentID] = set()
         self._codecs, self._encode = codecs, codecs.encode
         self._adapter = environment.adapter
@@ -140,33 +143,37 @@ class Episode:
         self._passed_on.add(decision.agent_id)
         return again
 
-    def note_rebinding(
-        self, slot: AgentID, player: Mapping[str, Any], not_asked: Collection[AgentID] = ()
-    ) -> None:
+    def note_rebinding(self, slot: AgentID, player: Player, not_asked: Collection[AgentID] = ()) -> None:
         """From its next decision on ``player`` decides for a slot; one that was asked stands.
 
         Args:
             slot: The slot.
-            player: Who decides now, as the record names them.
+            player: Who decides now.
             not_asked: Agents whose open question nobody has been handed yet.
         """
         standing = self.asked.keys() - self._passed_on - set(not_asked)
         self._passed_on.clear()
         self._rebound += [
-            {"step_index": self.steps + (agent in standing), "agent_id": agent, **player}
+            RebindingRecord(
+                self.steps + (agent in standing),
+                agent,
+                player.worker_id,
+                player.worker_type,
+                player.policy,
+            )
             for agent, seated in self.seats.items()
             if seated == slot
         ]
 
     def chosen_by_another(self, agent: AgentID) -> str:
         """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
-        changes = [change for change in self._rebound if change["agent_id"] == agent]
+        changes = [change for change in self._rebound if change.agent_id == agent]
         row = self._last.get(agent)
-        if row is None or not changes or row[rows.STEP] >= changes[-1]["step_index"]:
+        if row is None or not changes or row[rows.STEP] >= changes[-1].step_index:
             return ""
-        before = [change for change in changes if change["step_index"] <= row[rows.STEP]]
+        before = [change for change in changes if change.step_index <= row[rows.STEP]]
         player = before[-1] if before else self.players[self.seats[agent]]
-        return str(player["policy"])
+        return str(player.policy)
 
     def advance(self) -> list[Decision]:
         """Play what was accepted; every agent that was asked must have answered.
@@ -372,53 +379,57 @@ class Episode:
         }
 
     def record(
-        self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Any]
-    ) -> tuple[bytes, bytes]:
-        """The episode's rows and its own line, as the run folder holds them."""
+        self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Player]
+    ) -> EpisodeFinished:
+        """The episode as the run folder holds it."""
         lines, untimed, trajectory = self._codecs.lines(self._rows, self.index, self.plan.seed)
+        completed = status is EpisodeStatus.COMPLETED
+        scores, outcome, success = self._result() if completed else (None, None, None)
+        scores = scores or {}
+        unplayed = not self.limit and status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values()
+        record = EpisodeRecord(
+            operator_id=operator_id,
+            episode_index=self.index,
+            seed=self.plan.seed,
+            status=status,
+            length=self.steps,
+            # A manager's return repeats its controller's.
+            total_reward=sum(r for a, r in self.returns.items() if not a.endswith(GOAL_SUFFIX)),
+            returns=self.returns,
+            teams={
+                team: TeamRecord(agents, sum(self.returns.get(a, 0.0) for a in agents), scores.get(team))
+                for team, agents in self.environment.teams.items()
+            },
+            outcome=outcome,
+            success=success,
+            terminated=self._ended[0],
+            truncated=self._ended[1],
+            agents={agent: players[slot].seated(slot) for agent, slot in self.seats.items()},
+            invalid_actions={agent: self.invalid.get(agent, 0) for agent in self.seats},
+            tokens={agent: TokenCount(**counted) for agent, counted in self._tokens.items()},
+            error=error,
+            started_at=self._started_at.isoformat(timespec="milliseconds"),
+            wall_s=round(time.perf_counter() - self._clock, 6),
+            trajectory_sha256=trajectory,
+            rebound=tuple(self._rebound),
+            lost=self.lost or None,
+            limit=self.limit or None,
+            unplayed=unplayed,
+        )
+        return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
+
+    def _result(self) -> tuple[Mapping[str, float] | None, Mapping[str, Outcome] | None, bool | None]:
+        """Scores by team, outcome by team, and success, as the environment has them.
+
+        Raises:
+            EnvironmentFailure: It cannot say.
+        """
         environment = self.environment
         try:
-            scores = environment.scores(self.returns) if status is EpisodeStatus.COMPLETED else None
-            outcome = environment.outcome(self.returns) if status is EpisodeStatus.COMPLETED else None
-            success = environment.success() if status is EpisodeStatus.COMPLETED else None
+            return (
+                environment.scores(self.returns),
+                environment.outcome(self.returns),
+                environment.success(),
+            )
         except Exception as exc:  # the border to an environment's own attributes
             raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
-        teams = {
-            team: {
-                "agents": list(agents),
-                "return": sum(self.returns.get(a, 0.0) for a in agents),
-                "score": None if scores is None else scores.get(team),
-            }
-            for team, agents in environment.teams.items()
-        }
-        row: dict[str, Any] = {
-            "operator_id": operator_id,
-            "episode_index": self.index,
-            "seed": self.plan.seed,
-            "status": status,
-            "length": self.steps,
-            # A manager's return repeats its controller's.
-            "total_reward": sum(r for a, r in self.returns.items() if not a.endswith(GOAL_SUFFIX)),
-            "returns": self.returns,
-            "teams": teams,
-            "outcome": outcome,
-            "success": success,
-            "terminated": self._ended[0],
-            "truncated": self._ended[1],
-            "agents": {agent: {**players[slot], "slot": slot} for agent, slot in self.seats.items()},
-            "invalid_actions": {agent: self.invalid.get(agent, 0) for agent in self.seats},
-            "tokens": self._tokens,
-            "error": error,
-            "started_at": self._started_at.isoformat(timespec="milliseconds"),
-            "wall_s": round(time.perf_counter() - self._clock, 6),
-            "trajectory_sha256": trajectory,
-        }
-        if self._rebound:
-            row["rebound"] = self._rebound
-        if self.lost:
-            row["lost"] = self.lost
-        if self.limit:
-            row["limit"] = self.limit
-        elif status is EpisodeStatus.ABORTED and Limit.RUN in self.limits.values():
-            row["unplayed"] = True
-        return lines, seal(row, untimed)

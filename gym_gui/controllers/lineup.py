@@ -10,6 +10,7 @@ from gym_gui.core import aliases
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
+from gym_gui.core.records import AgentRecord
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.core.view import View
@@ -45,8 +46,16 @@ class Player:
         return cls(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
 
     def record(self) -> dict[str, str]:
-        """As ``episodes.jsonl`` has it."""
+        """Worker, type and policy by their names in the record."""
         return {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
+
+    def seated(self, slot: AgentID) -> AgentRecord:
+        """As ``episodes.jsonl`` has who sat in a seat."""
+        return AgentRecord(self.worker_id, self.worker_type, self.policy, slot)
+
+
+NOBODY = Player("", "", "")
+"""Where actions come from a record."""
 
 
 def _no_rules() -> dict[AgentID, OnInvalid]:

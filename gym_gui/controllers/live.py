@@ -12,7 +12,8 @@ from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
-from gym_gui.controllers.sessions import LiveSettings, SessionListener
+from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent
+from gym_gui.controllers.sessions import LiveSettings
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.plain import to_plain
@@ -37,7 +38,7 @@ class Spectator:
         settings: How often.
         mode: What environments were made to draw: ``"rgb_array"``, ``"ansi"`` or nothing.
         slots: Spaces and words of every agent.
-        listener: Is shown it.
+        on_event: Is shown it.
         eyes: What people who play are shown of a game that hides things from their seats.
     """
 
@@ -46,11 +47,11 @@ class Spectator:
         settings: LiveSettings,
         mode: str | None,
         slots: Mapping[AgentID, SlotInfo],
-        listener: SessionListener,
+        on_event: OnSessionEvent,
         eyes: Eyes,
     ) -> None:
         self._eyes = eyes
-        self._settings, self._mode, self._slots, self._listener = settings, mode, slots, listener
+        self._settings, self._mode, self._slots, self._on_event = settings, mode, slots, on_event
         self._interval = 1.0 / settings.fps
         self._every = False
         self._live: dict[int, Episode] = {}
@@ -152,7 +153,7 @@ class Spectator:
         # What was hidden is shown once the game is over.
         eyes = () if over else self._eyes.looking(episode)
         number = self._draw(episode, eyes) if drawn else 0
-        self._listener.on_view(self._view(episode, over, error, number, drawn, eyes))
+        self._on_event(self._view(episode, over, error, number, drawn, eyes))
         now = time.monotonic()
         self._next = max(began + self._interval, now + (now - began))
 
@@ -167,7 +168,7 @@ class Spectator:
         if picture is None:
             return 0
         self._number += 1
-        self._listener.on_frame(picture, self._number)
+        self._on_event(FrameDrawn(picture, self._number))
         return self._number
 
     def _view(
@@ -234,7 +235,7 @@ class Spectator:
             if deed not in self._told:
                 self._told.add(deed)
                 text = f"the environment could not {deed}: {exc}. It plays on"
-                self._listener.on_log(logging.WARNING, "mosaic.live", text)
+                self._on_event(LogLine(logging.WARNING, "mosaic.live", text))
             return None
 
 

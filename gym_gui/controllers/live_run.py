@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import gym_gui
 from gym_gui.controllers.introductions import Introductions
+from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.execution import ExecutionConfig
+from gym_gui.core.execution import EpisodePlan, ExecutionConfig
 from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
@@ -134,24 +135,22 @@ class LiveRun:
             raise UsageError(f"{operator_id} is no operator of this run, so it cannot be recorded in it")
         return self._taken.get(operator_id, 0)
 
-    def episode(self, operator_id: str, row: Mapping[str, Any], steps: bytes, line: bytes) -> None:
+    def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Write an episode.
 
         Args:
             operator_id: Who played it.
-            row: ``line``, decoded.
-            steps: Its rows, complete JSON lines.
-            line: Its own line.
+            plan: Its index and seed.
+            episode: How it ended.
         """
         if self._closed or self.problem:
             return
-        aborted = row["status"] == EpisodeStatus.ABORTED
-        if aborted and not row["length"]:
+        aborted = episode.status is EpisodeStatus.ABORTED
+        if aborted and not episode.steps:
             return  # nothing was played
-        index = int(row["episode_index"])
-        self._seeds[index] = int(row["seed"])
-        self._taken[operator_id] = max(self.next_index(operator_id), index + 1)
-        job = partial(self._write, operator_id, row["status"] == EpisodeStatus.FAILED, steps, line)
+        self._seeds[plan.index] = plan.seed
+        self._taken[operator_id] = max(self.next_index(operator_id), plan.index + 1)
+        job = partial(self._write, operator_id, episode)
         if aborted and self.folder is None and not self._jobs:
             self._held.append(job)
             return
@@ -218,11 +217,11 @@ class LiveRun:
         """What ``run.json`` says of who plays, as far as it is known."""
         return {"experiment": self._experiment().to_record(), **self._introduced.record()}
 
-    def _write(self, operator_id: str, failed: bool, steps: bytes, line: bytes) -> None:
-        self._open().episode(operator_id, steps, line)
+    def _write(self, operator_id: str, episode: EpisodeFinished) -> None:
+        self._open().episode(operator_id, episode.steps, episode.line)
         self._counts[operator_id] += 1
         self.saved += 1
-        self._failures += failed
+        self._failures += episode.status is EpisodeStatus.FAILED
 
     def _write_call(self, operator_id: str, line: bytes) -> None:
         self._open().call(operator_id, line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -20,9 +20,17 @@ from gym_gui.controllers.presented import present
 from gym_gui.controllers.questions import QuestionDesk
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session import SessionController
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    LogLine,
+    OnSessionEvent,
+    SessionEnded,
+    SessionEvent,
+    StepsTaken,
+)
 from gym_gui.controllers.sessions import (
     LiveSettings,
-    SessionListener,
     SessionReady,
     SessionSettings,
     checked_pace,
@@ -51,21 +59,23 @@ class LocalSession:
     Args:
         casting: The operator, checked.
         settings: How it plays.
-        listener: Told what happens.
+        on_event: Told what happens.
         secrets: Keys by slot and place in its settings.
+        is_behind: Whether more calls were told than have been passed on: who makes them waits.
     """
 
     def __init__(
         self,
         casting: Casting,
         settings: SessionSettings,
-        listener: SessionListener,
+        on_event: OnSessionEvent,
         secrets: Secrets | None = None,
+        is_behind: Callable[[], bool] = lambda: False,
     ) -> None:
         self._casting = replace(casting, max_steps=settings.max_steps)
-        self._settings, self._listener = settings, listener
+        self._settings, self._on_event = settings, on_event
         self._secrets = secrets
-        events = SessionEvents(listener.on_log, self._on_call, self._on_human, listener.is_behind)
+        events = SessionEvents(self._on_log, self._on_call, self._on_human, is_behind)
         self._supervisor = Supervisor(casting.config.operator_id, events)
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
@@ -90,7 +100,7 @@ class LocalSession:
             lineup.make_environment = self._make_drawn
         self._controller = SessionController(
             lineup,
-            self,
+            self._on_engine,
             concurrency=self._room(lineup),
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
@@ -99,7 +109,7 @@ class LocalSession:
             begin_again=live is None,
         )
         if live is not None:
-            self._desk = QuestionDesk(self._listener, self._controller.is_moving)
+            self._desk = QuestionDesk(self._on_event, self._controller.is_moving)
         self._task = asyncio.get_running_loop().create_task(self._run(self._controller))
         players = {slot: dict(player.record()) for slot, player in lineup.players.items()}
         for process in self._supervisor.processes():
@@ -111,7 +121,7 @@ class LocalSession:
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._casting, live)
         eyes = Eyes(self._people, live.everything)
-        spectator = Spectator(live, self._mode, self._casting.slots, self._listener, eyes)
+        spectator = Spectator(live, self._mode, self._casting.slots, self._on_event, eyes)
         if live.first is not None:
             self._preview(spectator, live.first)
         return spectator
@@ -144,7 +154,7 @@ class LocalSession:
             return self._casting.make_environment(self._mode)
         except MosaicError as exc:
             text = f"it plays without pictures, which cannot be had here: {exc}"
-            self._listener.on_log(logging.WARNING, "mosaic.live", text)
+            self._on_log(logging.WARNING, "mosaic.live", text)
             self._mode = None
             return self._casting.make_environment()
 
@@ -164,7 +174,7 @@ class LocalSession:
             raise
         finally:
             if not self._closing or reason:
-                self._listener.on_ended(reason)
+                self._on_event(SessionEnded(reason))
 
     @property
     def controller(self) -> SessionController:
@@ -172,23 +182,21 @@ class LocalSession:
         assert self._controller is not None
         return self._controller
 
-    def started(self, index: int) -> None:
-        """Part of the engine's sink."""
-        self._listener.on_started(index)
-
-    def retried(self, index: int, reason: str) -> None:
-        """Part of the engine's sink."""
-        self._listener.on_retried(index, reason)
-
-    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        """Part of the engine's sink."""
+    def _on_engine(self, event: SessionEvent) -> None:
+        """What the engine says is passed on; after an episode, how far it has come."""
+        if not isinstance(event, EpisodeFinished):
+            self._on_event(event)
+            return
         if self._desk is not None:
-            self._desk.forget_episode(index)
-        self._listener.on_finished(index, steps, episode)
-        self._listener.on_steps(self.controller.total_steps)
+            self._desk.forget_episode(event.index)
+        self._on_event(event)
+        self._on_event(StepsTaken(self.controller.total_steps))
+
+    def _on_log(self, level: int, logger: str, text: str) -> None:
+        self._on_event(LogLine(level, logger, text))
 
     def _on_call(self, json_text: str) -> None:
-        self._listener.on_call(json_text.encode())
+        self._on_event(CallMade(json_text.encode()))
 
     def _on_human(self, slot: WorkerSlot, request: pb.HumanRequest) -> None:
         decision = slot.on_human(request)

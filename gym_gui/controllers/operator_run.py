@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.lineup import IN_PROCESS
+from gym_gui.controllers.session_events import EpisodeFinished
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_digest import seal
+from gym_gui.core.records import AgentRecord, EpisodeRecord
 
 MAX_TRIES = 3
 """How often an episode is begun; it has failed when its session process died each time."""
@@ -100,48 +102,27 @@ class OperatorRun:
                 self.suspects.appendleft(plan)
         return given_up
 
-    def lost_line(self, plan: EpisodePlan, error: str, lost: str = "") -> bytes:
-        """The row of an episode that no session could finish.
+    def given_up(self, plan: EpisodePlan, error: str, lost: str = "") -> EpisodeFinished:
+        """An episode that no session could finish.
 
         Args:
             plan: The episode.
             error: Why.
             lost: The process that was missing, where neither players nor environment are why.
         """
-        seats = self.casting.seatings[plan.seating]
-        agents = {
-            agent: {
-                "worker_id": self._worker(slot),
-                "worker_type": self.casting.worker_type(slot),
-                "policy": None,
-                "slot": slot,
-            }
-            for agent, slot in seats.items()
-        }
-        row: dict[str, Any] = {
-            "operator_id": self.operator_id,
-            "episode_index": plan.index,
-            "seed": plan.seed,
-            "status": "failed",
-            "length": 0,
-            "total_reward": None,
-            "returns": {},
-            "teams": {},
-            "outcome": None,
-            "success": None,
-            "terminated": False,
-            "truncated": False,
-            "agents": agents,
-            "invalid_actions": {},
-            "tokens": {},
-            "error": error,
-            "started_at": None,
-            "wall_s": None,
-            "trajectory_sha256": None,
-        }
-        if lost:
-            row["lost"] = lost
-        return seal(row, b"")
+        record = EpisodeRecord(
+            operator_id=self.operator_id,
+            episode_index=plan.index,
+            seed=plan.seed,
+            status=EpisodeStatus.FAILED,
+            agents={
+                agent: AgentRecord(self._worker(slot), self.casting.worker_type(slot), None, slot)
+                for agent, slot in self.casting.seatings[plan.seating].items()
+            },
+            error=error,
+            lost=lost or None,
+        )
+        return EpisodeFinished(plan.index, EpisodeStatus.FAILED, b"", seal(record.to_row(), b""))
 
     def _worker(self, slot: str) -> str:
         definition = self.casting.workers.get(slot)

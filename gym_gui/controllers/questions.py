@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from gym_gui.controllers.sessions import SessionListener
+from gym_gui.controllers.session_events import OnSessionEvent, QuestionWithdrawn
 from gym_gui.core.legality import problem_with
 from gym_gui.core.live import HumanQuestion
 from gym_gui.core.plain import action_from_plain
@@ -44,13 +44,13 @@ class QuestionDesk:
     in the end: with the person's action, or with none.
 
     Args:
-        listener: Shows them.
+        on_event: Shows them.
         is_moving: Whether an episode goes on as soon as its agents have chosen; a person is
             asked only then, and only then does time run.
     """
 
-    def __init__(self, listener: SessionListener, is_moving: Callable[[int], bool]) -> None:
-        self._listener, self._is_moving = listener, is_moving
+    def __init__(self, on_event: OnSessionEvent, is_moving: Callable[[int], bool]) -> None:
+        self._on_event, self._is_moving = on_event, is_moving
         self._open: list[_Open] = []
         self._numbers = count(1)
 
@@ -117,7 +117,7 @@ class QuestionDesk:
             loop = asyncio.get_running_loop()
             one.until = loop.time() + one.left_s
             one.timer = loop.call_at(one.until, self._decline, one)
-        self._listener.on_question(
+        self._on_event(
             HumanQuestion(
                 id=one.number,
                 episode=decision.episode,
@@ -136,7 +136,7 @@ class QuestionDesk:
         if one.number:
             number = one.number
             self._hide(one)
-            self._listener.on_withdrawn(number)
+            self._on_event(QuestionWithdrawn(number))
 
     def _hide(self, one: _Open) -> None:
         """The question is not shown any more; its time stands still."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gym_gui.controllers.casting import make_environment
 from gym_gui.controllers.episode import Episode
-from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.lineup import NOBODY, read_slots
 from gym_gui.controllers.replay import ReplayBackend
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import OperatorConfig
@@ -212,9 +212,9 @@ class EpisodeReplay:
 
     def _compare(self, played: int, error: str) -> str:
         """Where playing again parted from the record, in words."""
-        nobody: dict[AgentID, Any] = {agent: {} for agent in self._episode.seats.values()}
+        nobody = dict.fromkeys(self._episode.seats.values(), NOBODY)
         try:
-            lines, _ = self._episode.record("", EpisodeStatus.ABORTED, None, nobody)
+            lines = self._episode.record("", EpisodeStatus.ABORTED, None, nobody).steps
         except EpisodeError as exc:
             return str(exc)
         for then, line in zip(self._recorded, lines.splitlines(), strict=False):

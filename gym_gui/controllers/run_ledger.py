@@ -10,8 +10,10 @@ from typing import Any
 
 from gym_gui.controllers.introductions import Introductions
 from gym_gui.controllers.operator_run import OperatorRun
+from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.sessions import SessionReady
 from gym_gui.core.config import Experiment
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.services.recorder import Recorder, RecordingError, require_room
 
 _log = logging.getLogger(__name__)
@@ -88,15 +90,15 @@ class RunLedger:
         assert self._recorder is not None
         return self._recorder.folder
 
-    def episode(self, run: OperatorRun, steps: bytes, episode: bytes) -> None:
+    def episode(self, run: OperatorRun, episode: EpisodeFinished) -> None:
         """Write a finished episode; where that is not possible it is held, and :attr:`problem` set."""
         run.done += 1
         run.failed += _has_failed(episode)
-        self._write(_Held(run, steps, episode))
+        self._write(_Held(run, episode))
 
     def call(self, run: OperatorRun, line: bytes) -> None:
         """Write a paid call; held as an episode is."""
-        self._write(_Held(run, None, line))
+        self._write(_Held(run, line))
 
     def _write(self, row: _Held) -> None:
         assert self._recorder is not None
@@ -161,24 +163,24 @@ class RunLedger:
 
 @dataclass(frozen=True)
 class _Held:
-    """What is to be written: an episode, or without ``steps`` a paid call."""
+    """What is to be written: an episode, or the line of a paid call."""
 
     run: OperatorRun
-    steps: bytes | None
-    line: bytes
+    row: EpisodeFinished | bytes
 
     def write(self, recorder: Recorder) -> None:
-        if self.steps is None:
-            recorder.call(self.run.operator_id, self.line)
+        operator, row = self.run.operator_id, self.row
+        if isinstance(row, bytes):
+            recorder.call(operator, row)
         else:
-            recorder.episode(self.run.operator_id, self.steps, self.line)
+            recorder.episode(operator, row.steps, row.line)
 
     def take_back(self) -> None:
         """It is not on record: the episode is as good as not played."""
-        if self.steps is not None:
+        if not isinstance(self.row, bytes):
             self.run.done -= 1
-            self.run.failed -= _has_failed(self.line)
+            self.run.failed -= _has_failed(self.row)
 
 
-def _has_failed(episode: bytes) -> bool:
-    return b'"status":"failed"' in episode
+def _has_failed(episode: EpisodeFinished) -> bool:
+    return episode.status is EpisodeStatus.FAILED

@@ -17,6 +17,7 @@ from gym_gui.controllers.model_slots import with_limits
 from gym_gui.controllers.operator_run import MAX_BROKEN_STARTS, OperatorProgress, OperatorRun
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.seats import Seat
+from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.sessions import OpenSession, SessionSettings, default_concurrency
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -29,8 +30,6 @@ __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "
 
 _log = logging.getLogger(__name__)
 
-_UNPLAYED = b'"unplayed":true'
-"""In the line of an episode whose players may not spend what it needs."""
 KEPT_WARM = 8
 """Sessions that stay open after the check before the start; more are started again later."""
 
@@ -118,17 +117,17 @@ class OperatorScriptExecutionManager:
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
         return self._funds.admit(run, plan)
 
-    def finished(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
+    def finished(self, run: OperatorRun, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """An episode is over: write it down."""
         if self.stopping:
             return
-        if _UNPLAYED in episode:
+        if episode.unplayed:
             self._funds.short(run, plan.index)
             run.put_back(plan)
             self.nudge()
             return
         self._funds.over(run, plan.index)
-        self._ledger.episode(run, steps, episode)
+        self._ledger.episode(run, episode)
         self._check_ledger()
         self.nudge()
         self._show()
@@ -163,7 +162,7 @@ class OperatorScriptExecutionManager:
             self._funds.lost(run, index, begun=index in seat.begun)
         for plan in run.take_back(seat.assigned.values(), seat.begun):
             tries = run.tries[plan.index]
-            self.finished(run, plan, b"", run.lost_line(plan, f"its session process {words}, {tries} times"))
+            self.finished(run, plan, run.given_up(plan, f"its session process {words}, {tries} times"))
         seat.assigned.clear()
         self._close_later(seat)
         self.nudge()
@@ -251,7 +250,7 @@ class OperatorScriptExecutionManager:
             self._experiment.max_steps(run.casting.config),
             self._experiment.execution.record.observations,
         )
-        seat.session = session = self._open_session(run.casting, settings, seat)
+        seat.session = session = self._open_session(run.casting, settings, seat.on_event)
         task = asyncio.current_task()
         assert task is not None
         self._starting.add(task)
@@ -356,7 +355,7 @@ class OperatorScriptExecutionManager:
         run.pending.clear()
         error = f"no session could be started: {reason}"
         for plan in waiting:
-            self.finished(run, plan, b"", run.lost_line(plan, error, SESSION))
+            self.finished(run, plan, run.given_up(plan, error, SESSION))
 
     # -- ending ----------------------------------------------------------------------
 

@@ -7,7 +7,17 @@ import time
 from typing import Protocol
 
 from gym_gui.controllers.operator_run import OperatorRun
-from gym_gui.controllers.sessions import QuietListener, Session, SessionReady
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodeRetried,
+    EpisodeStarted,
+    LogLine,
+    SessionEnded,
+    SessionEvent,
+    StepsTaken,
+)
+from gym_gui.controllers.sessions import Session, SessionReady
 from gym_gui.core.execution import EpisodePlan
 
 _log = logging.getLogger(__name__)
@@ -32,7 +42,7 @@ class SeatOwner(Protocol):
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
         ...
 
-    def finished(self, run: OperatorRun, plan: EpisodePlan, steps: bytes, episode: bytes) -> None:
+    def finished(self, run: OperatorRun, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """An episode is over."""
         ...
 
@@ -53,7 +63,7 @@ class SeatOwner(Protocol):
         ...
 
 
-class Seat(QuietListener):
+class Seat:
     """One session and its share of an operator's episodes; listens to the session."""
 
     def __init__(self, owner: SeatOwner, run: OperatorRun) -> None:
@@ -69,33 +79,34 @@ class Seat(QuietListener):
         self._finished = 0
         self.since = time.monotonic()
 
-    def on_started(self, index: int) -> None:
-        self.begun.add(index)
+    def on_event(self, event: SessionEvent) -> None:
+        """What the session says."""
+        match event:
+            case EpisodeStarted(index):
+                self.begun.add(index)
+            case EpisodeFinished(index):
+                self._on_finished(self.assigned.pop(index, None), event)
+            case EpisodeRetried(index, reason):
+                self._owner.retried(self.run, index, reason)
+            case StepsTaken(total):
+                self.run.steps += total - self.steps
+                self.steps = total
+            case CallMade(line):
+                self._owner.called(self.run, line)
+            case LogLine(level, logger, text):
+                _log.log(level, "%s: %s: %s", self.run.operator_id, logger, text)
+            case SessionEnded(reason):
+                self.dead = True
+                self._owner.lost(self, reason)
+            case _:  # nobody watches it
+                pass
 
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        plan = self.assigned.pop(index, None)
+    def _on_finished(self, plan: EpisodePlan | None, episode: EpisodeFinished) -> None:
         self._finished += 1
-        self.begun.discard(index)
+        self.begun.discard(episode.index)
         if plan is not None:
-            self._owner.finished(self.run, plan, steps, episode)
+            self._owner.finished(self.run, plan, episode)
             self.feed()
-
-    def on_retried(self, index: int, reason: str) -> None:
-        self._owner.retried(self.run, index, reason)
-
-    def on_steps(self, total: int) -> None:
-        self.run.steps += total - self.steps
-        self.steps = total
-
-    def on_call(self, line: bytes) -> None:
-        self._owner.called(self.run, line)
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        _log.log(level, "%s: %s: %s", self.run.operator_id, logger, text)
-
-    def on_ended(self, reason: str) -> None:
-        self.dead = True
-        self._owner.lost(self, reason)
 
     def feed(self) -> None:
         """Keep the session supplied: enough to stay full, little enough to share the rest."""

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Iterable
 from itertools import count
-from typing import Protocol
 
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.episode_queue import EpisodeQueue
@@ -19,6 +18,7 @@ from gym_gui.controllers.lineup import Lineup, Player, noop_of
 from gym_gui.controllers.live import Spectator
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.rows import SeatCodecs
+from gym_gui.controllers.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss
 from gym_gui.core.errors import EpisodeError, SpaceError
@@ -40,28 +40,12 @@ _YIELD_S = 0.02
 _STOPPED = "stopped before its end"
 
 
-class EpisodeSink(Protocol):
-    """Who is told what happens. Called from the event loop."""
-
-    def started(self, index: int) -> None:
-        """An episode begins."""
-        ...
-
-    def retried(self, index: int, reason: str) -> None:
-        """An episode is begun again, because a worker was lost."""
-        ...
-
-    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        """An episode is over: its rows and its own line, complete JSON lines."""
-        ...
-
-
 class SessionController:
     """Plays episodes of one operator.
 
     Args:
         lineup: Who plays where.
-        sink: Told of episodes.
+        on_event: Told of episodes that begin, begin again and end.
         concurrency: Episodes in flight at once; 1 where a policy can hold no more.
         max_steps: Environment steps after which an episode is truncated.
         keep_observations: Write observations into the rows.
@@ -72,7 +56,7 @@ class SessionController:
     def __init__(
         self,
         lineup: Lineup,
-        sink: EpisodeSink,
+        on_event: OnSessionEvent,
         *,
         concurrency: int = 1,
         max_steps: int | None = None,
@@ -80,7 +64,7 @@ class SessionController:
         spectator: Spectator | None = None,
         begin_again: bool = True,
     ) -> None:
-        self._lineup, self._sink, self._mapping = lineup, sink, lineup.mapping
+        self._lineup, self._on_event, self._mapping = lineup, on_event, lineup.mapping
         self._room, self._spectator = concurrency, spectator
         self._max_steps, self._keep = max_steps, keep_observations
         self._queue, self._begin_again = EpisodeQueue(), begin_again
@@ -92,7 +76,7 @@ class SessionController:
         self._gate = Gate(self._nudge)
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
         lineup.mapping.on_bound = self._on_bound
-        self._records = {slot: player.record() for slot, player in lineup.players.items()}
+        self._players = dict(lineup.players)
         self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
         self._stopping = False
         self._record_aborted = False
@@ -223,11 +207,11 @@ class SessionController:
         player = Player.of(binding)
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
-        self._records = {**self._records, slot: player.record()}
+        self._players = {**self._players, slot: player}
         waiting = {(d.episode, d.agent_id) for d in self._ready}
         for index, episode in self._live.items():
             not_asked = {agent for agent in episode.asked if (index, agent) in waiting}
-            episode.note_rebinding(slot, player.record(), not_asked)
+            episode.note_rebinding(slot, player, not_asked)
             self._listen_for_results(episode)
 
     def _listen_for_results(self, episode: Episode) -> None:
@@ -315,10 +299,10 @@ class SessionController:
             views=self._lineup.views,
             own_seeds=self._mapping.own_seeds,
         )
-        episode.players = self._records
+        episode.players = self._players
         self._live[plan.index] = episode
         if not self._queue.losses(plan.index):
-            self._sink.started(plan.index)
+            self._on_event(EpisodeStarted(plan.index))
         self._mapping.begin_episode(
             plan.index,
             {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()},
@@ -454,7 +438,7 @@ class SessionController:
         """The worker of a slot was lost: begin the episode again, unless it is what kills."""
         if self._queue.lose(self._mapping.left(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
-            self._sink.retried(episode.index, reason)
+            self._on_event(EpisodeRetried(episode.index, reason))
         else:
             times = self._queue.losses(episode.index)
             self._finish(episode, EpisodeStatus.FAILED, f"{reason}, {times} times")
@@ -462,15 +446,15 @@ class SessionController:
     def _finish(self, episode: Episode, status: EpisodeStatus, error: str | None) -> None:
         players = episode.players
         try:
-            lines = episode.record(self._lineup.operator_id, status, error, players)
+            finished = episode.record(self._lineup.operator_id, status, error, players)
         except EpisodeError as exc:
             self._log_cause(episode, exc)
             status, error = EpisodeStatus.FAILED, str(exc)
-            lines = episode.record(self._lineup.operator_id, status, error, players)
+            finished = episode.record(self._lineup.operator_id, status, error, players)
         if self._spectator is not None:
             self._spectator.over(episode, status, error or "")
         self._release(episode, status)
-        self._sink.finished(episode.index, *lines)
+        self._on_event(finished)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
         """Let policies and environment go; questions that are still open are forgotten."""

@@ -7,114 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.live import HumanQuestion, LiveView
 from gym_gui.core.types import AgentID
-
-Picture: TypeAlias = NDArray[np.uint8]
-"""``(height, width, 3)``, RGB."""
-
-
-class SessionListener(Protocol):
-    """Told what a session does. Called from the event loop."""
-
-    def on_started(self, index: int) -> None:
-        """An episode began."""
-        ...
-
-    def on_retried(self, index: int, reason: str) -> None:
-        """An episode is begun again, because a worker was lost."""
-        ...
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        """An episode is over; both are complete JSON lines."""
-        ...
-
-    def on_steps(self, total: int) -> None:
-        """Environment steps the session has taken so far."""
-        ...
-
-    def on_call(self, line: bytes) -> None:
-        """A paid call was made."""
-        ...
-
-    def is_behind(self) -> bool:
-        """Whether it has been told more calls than it has passed on: who makes them should wait."""
-        ...
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        """A line for the log."""
-        ...
-
-    def on_ended(self, reason: str) -> None:
-        """The session is over: ``""`` when it was asked to end, else why."""
-        ...
-
-    def on_frame(self, frame: Picture, number: int) -> None:
-        """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
-
-        Where the listener is slow, pictures are left out: the newest counts.
-        """
-        ...
-
-    def on_view(self, view: LiveView) -> None:
-        """A look at the lowest episode in flight; only with :attr:`SessionSettings.live`."""
-        ...
-
-    def on_question(self, question: HumanQuestion) -> None:
-        """A person has to choose; to be answered with :meth:`Session.answer`."""
-        ...
-
-    def on_withdrawn(self, question_id: int) -> None:
-        """Nobody waits for this answer any more."""
-        ...
-
-
-class QuietListener:
-    """A :class:`SessionListener` to whom nothing matters; subclasses say what does."""
-
-    def on_started(self, index: int) -> None:
-        """An episode began."""
-
-    def on_retried(self, index: int, reason: str) -> None:
-        """An episode is begun again."""
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        """An episode is over."""
-
-    def on_steps(self, total: int) -> None:
-        """Environment steps so far."""
-
-    def on_call(self, line: bytes) -> None:
-        """A paid call was made."""
-
-    def is_behind(self) -> bool:
-        """Never."""
-        return False
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        """A line for the log."""
-
-    def on_ended(self, reason: str) -> None:
-        """The session is over."""
-
-    def on_frame(self, frame: Picture, number: int) -> None:
-        """A picture."""
-
-    def on_view(self, view: LiveView) -> None:
-        """A look."""
-
-    def on_question(self, question: HumanQuestion) -> None:
-        """A person has to choose."""
-
-    def on_withdrawn(self, question_id: int) -> None:
-        """A question has lapsed."""
 
 
 def _nothing() -> dict[str, Any]:
@@ -299,8 +197,8 @@ def checked_pace(steps_per_s: float | None) -> float | None:
     return steps_per_s
 
 
-OpenSession = Callable[[Casting, SessionSettings, SessionListener], Session]
-"""Makes a session that is not started yet."""
+OpenSession = Callable[[Casting, SessionSettings, OnSessionEvent], Session]
+"""Makes a session that is not started yet; what it says is told to the callback."""
 
 
 def default_concurrency(casting: Casting, episodes: int) -> int:

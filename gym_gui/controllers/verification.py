@@ -21,6 +21,7 @@ from gym_gui.controllers.casting import Casting, cast, make_environment, vouch
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
 from gym_gui.controllers.session import SessionController
+from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
@@ -190,7 +191,7 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, str]) -> dict[str, tuple
 
 
 class _Replay:
-    """One operator, played again one episode at a time; the engine's sink."""
+    """One operator, played again one episode at a time."""
 
     def __init__(
         self,
@@ -219,7 +220,9 @@ class _Replay:
         lineup, backend = replay_lineup(self._casting, self._rows.steps, limited)
         self._gaps = backend.gaps
         # One at a time, so that an environment with global state deviates only where it must.
-        controller = SessionController(lineup, self, max_steps=self._limit, keep_observations=self._keep)
+        controller = SessionController(
+            lineup, self._on_event, max_steps=self._limit, keep_observations=self._keep
+        )
         controller.add(plans)
         controller.close()
         await controller.run()
@@ -253,16 +256,14 @@ class _Replay:
         self._failed += 1
         self._result.deviations.append(deviation)
 
-    def started(self, index: int) -> None:
-        """Part of the engine's sink."""
+    def _on_event(self, event: SessionEvent) -> None:
+        """The engine has played an episode; nothing that is verified can be lost."""
+        if isinstance(event, EpisodeFinished):
+            self._finished(event)
 
-    def retried(self, index: int, reason: str) -> None:
-        """Part of the engine's sink; nothing that is verified can be lost."""
-
-    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        """Part of the engine's sink."""
-        played = [orjson.loads(line) for line in steps.splitlines()]
-        deviation = self._compare(index, played, orjson.loads(episode))
+    def _finished(self, episode: EpisodeFinished) -> None:
+        played = [orjson.loads(line) for line in episode.steps.splitlines()]
+        deviation = self._compare(episode.index, played, orjson.loads(episode.line))
         if deviation is not None:
             self._deviates(deviation)
         self._result.episodes += 1

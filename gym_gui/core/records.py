@@ -1,7 +1,8 @@
 """The rows of a run folder as typed objects, and the parsers that make them.
 
-``docs/run_directory.md`` describes the files. Rows are *written* by the recorder,
-which is optimised by hand; these models are for reading and as documentation.
+``docs/run_directory.md`` describes the files. An episode's line is written from its record
+(:meth:`EpisodeRecord.to_row`); the rows of ``steps.jsonl`` are *written* by the engine, which is
+optimised by hand (:mod:`gym_gui.controllers.rows`): their model is for reading and as documentation.
 Parsers demand what statistics and verification rest on, give the rest a default,
 and keep keys they do not know in ``extra``, so that a run written by a newer
 version stays readable.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
@@ -66,6 +67,11 @@ class AgentRecord:
     slot: str
     extra: Mapping[str, Any] = field(default_factory=_nothing)
 
+    def to_row(self) -> dict[str, Any]:
+        """As the file has it."""
+        named = {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
+        return {**named, **self.extra, "slot": self.slot}
+
 
 @dataclass(frozen=True, slots=True)
 class RebindingRecord:
@@ -99,6 +105,10 @@ class TeamRecord:
     agents: tuple[str, ...]
     return_: float | None
     score: float | None
+
+    def to_row(self) -> dict[str, Any]:
+        """As the file has it."""
+        return {"agents": list(self.agents), "return": self.return_, "score": self.score}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,8 @@ class EpisodeRecord:
         wall_s: Seconds from reset to end.
         trajectory_sha256: Digest of what was played, or ``None``.
         record_sha256: Digest of all that is recorded of it but times, or ``None`` (earlier versions).
+        limit: Who had taken as much as an episode may take, and what, where that ended it; or ``None``.
+        unplayed: It was broken off because the run's budgets do not carry it.
         extra: Keys this version does not know.
     """
 
@@ -144,25 +156,56 @@ class EpisodeRecord:
     episode_index: int
     seed: int | None
     status: EpisodeStatus
-    length: int
-    total_reward: float | None
-    returns: Mapping[str, float | None]
-    teams: Mapping[str, TeamRecord]
-    outcome: Mapping[str, Outcome] | None
-    success: bool | None
-    terminated: bool
-    truncated: bool
-    agents: Mapping[str, AgentRecord]
-    invalid_actions: Mapping[str, int]
-    tokens: Mapping[str, TokenCount]
-    error: str | None
-    started_at: str | None
-    wall_s: float | None
-    trajectory_sha256: str | None
+    length: int = 0
+    total_reward: float | None = None
+    returns: Mapping[str, float | None] = field(default_factory=_nothing)
+    teams: Mapping[str, TeamRecord] = field(default_factory=_nothing)
+    outcome: Mapping[str, Outcome] | None = None
+    success: bool | None = None
+    terminated: bool = False
+    truncated: bool = False
+    agents: Mapping[str, AgentRecord] = field(default_factory=_nothing)
+    invalid_actions: Mapping[str, int] = field(default_factory=_nothing)
+    tokens: Mapping[str, TokenCount] = field(default_factory=_nothing)
+    error: str | None = None
+    started_at: str | None = None
+    wall_s: float | None = None
+    trajectory_sha256: str | None = None
     record_sha256: str | None = None
     lost: str | None = None
     rebound: tuple[RebindingRecord, ...] = ()
+    limit: str | None = None
+    unplayed: bool = False
     extra: Mapping[str, Any] = field(default_factory=_nothing)
+
+    def to_row(self) -> dict[str, Any]:
+        """As the file has it; what a reader takes for absent is left out."""
+        row: dict[str, Any] = {
+            "operator_id": self.operator_id,
+            "episode_index": self.episode_index,
+            "seed": self.seed,
+            "status": self.status,
+            "length": self.length,
+            "total_reward": self.total_reward,
+            "returns": self.returns,
+            "teams": {team: result.to_row() for team, result in self.teams.items()},
+            "outcome": self.outcome,
+            "success": self.success,
+            "terminated": self.terminated,
+            "truncated": self.truncated,
+            "agents": {seat: agent.to_row() for seat, agent in self.agents.items()},
+            "invalid_actions": self.invalid_actions,
+            "tokens": {seat: asdict(tokens) for seat, tokens in self.tokens.items()},
+            "error": self.error,
+            "started_at": self.started_at,
+            "wall_s": self.wall_s,
+            "trajectory_sha256": self.trajectory_sha256,
+        }
+        if self.rebound:
+            row["rebound"] = [asdict(change) for change in self.rebound]
+        optional = {"lost": self.lost, "limit": self.limit, "unplayed": self.unplayed}
+        row.update((key, value) for key, value in optional.items() if value)
+        return {**row, **self.extra}
 
     @property
     def is_open(self) -> bool:
@@ -356,6 +399,8 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         record_sha256=f.optional("record_sha256", text, "text"),
         lost=f.optional("lost", text, "text"),
         rebound=_rebound(f, where),
+        limit=f.optional("limit", text, "text"),
+        unplayed=f.optional("unplayed", flag, "true or false") or False,
         extra=f.rest(),
     )
 

@@ -10,13 +10,25 @@ from itertools import count
 from typing import Any
 
 from gym_gui.controllers.casting import Casting, vouch
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodeRetried,
+    EpisodeStarted,
+    FrameDrawn,
+    LogLine,
+    OnSessionEvent,
+    QuestionWithdrawn,
+    SessionEnded,
+    StepsTaken,
+)
 from gym_gui.controllers.sessions import (
-    SessionListener,
     SessionReady,
     SessionSettings,
     checked_pace,
 )
 from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import AgentID
@@ -42,7 +54,7 @@ class HostSession:
     Args:
         casting: The operator, checked.
         settings: How it plays.
-        listener: Told what happens.
+        on_event: Told what happens.
         store: Where its socket lives.
         patience_s: Longest silence.
         share_memory: Whether pictures come through memory; else they are part of the messages, as
@@ -53,13 +65,13 @@ class HostSession:
         self,
         casting: Casting,
         settings: SessionSettings,
-        listener: SessionListener,
+        on_event: OnSessionEvent,
         *,
         store: Store | None = None,
         patience_s: float = PATIENCE_S,
         share_memory: bool = True,
     ) -> None:
-        self._casting, self._settings, self._listener = casting, settings, listener
+        self._casting, self._settings, self._tell = casting, settings, on_event
         operator = casting.config.operator_id
         self._name = f"session process of {operator}"
         farewell_s = _PLAYING_FAREWELL_S if settings.live is None else FAREWELL_S
@@ -113,7 +125,7 @@ class HostSession:
 
     def on_output(self, line: str) -> None:
         """Somebody in it printed a line."""
-        self._listener.on_log(logging.INFO, "session output", line)
+        self._tell(LogLine(logging.INFO, "session output", line))
 
     def on_begun(self, index: int) -> None:
         """An episode is about to begin."""
@@ -122,7 +134,7 @@ class HostSession:
             self._over_unbegun.discard(index)
         else:
             self._live.add(index)
-            self._listener.on_started(index)
+            self._tell(EpisodeStarted(index))
 
     def on_exit(self, words: str) -> None:
         """The host has ended."""
@@ -131,34 +143,35 @@ class HostSession:
         self._refuse_asked(f"the session {words}")
         error = KilledWhileStartingError if self._host.was_killed else WorkerLaunchError
         if not self._not_ready(error(f"the {self._name} {words}")) and not self._closing:
-            self._listener.on_ended(words)
+            self._tell(SessionEnded(words))
 
     def on_event(self, event: pb.Event) -> None:
         """It sent a message."""
-        body, listener = event.WhichOneof("body"), self._listener
+        body, tell = event.WhichOneof("body"), self._tell
         if body == "news":
             for done in event.news.finished:
                 (self._live.discard if done.index in self._live else self._over_unbegun.add)(done.index)
-                listener.on_finished(done.index, done.steps, done.episode)
-            listener.on_steps(event.news.steps)
+                status = EpisodeStatus(done.status)
+                tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
+            tell(StepsTaken(event.news.steps))
         elif body == "retried":
-            listener.on_retried(event.retried.index, event.retried.reason)
+            tell(EpisodeRetried(event.retried.index, event.retried.reason))
         elif body == "ready":
             self._on_ready(event.ready)
         elif body == "view":
             self._on_view(event.view)
         elif body == "question":
-            listener.on_question(question_from_json(event.question.json))
+            tell(question_from_json(event.question.json))
         elif body == "withdrawn":
-            listener.on_withdrawn(event.withdrawn.question)
+            tell(QuestionWithdrawn(event.withdrawn.question))
         elif body == "rebound":
             self._on_answered(event.rebound.id, event.rebound.player, event.rebound.error)
         elif body == "presented":
             self._on_answered(event.presented.id, event.presented.json, event.presented.error)
         elif body == "log":
-            listener.on_log(event.log.level, event.log.logger, event.log.text)
+            tell(LogLine(event.log.level, event.log.logger, event.log.text))
         elif body == "call":
-            listener.on_call(event.call.json.encode())
+            tell(CallMade(event.call.json.encode()))
         elif body == "broken":
             self._broken = event.broken.reason
             error = UsageError if event.broken.usage else MosaicError
@@ -172,12 +185,12 @@ class HostSession:
     def _on_view(self, view: pb.View) -> None:
         frame = view.frame
         if frame.pixels:
-            self._listener.on_frame(unpacked(frame), frame.number)
+            self._tell(FrameDrawn(unpacked(frame), frame.number))
         elif frame.number and self._frames is not None:
             newest = self._frames.newest(Places(frame.base, frame.stride))
             if newest is not None:
-                self._listener.on_frame(*newest)
-        self._listener.on_view(view_from_json(view.json))
+                self._tell(FrameDrawn(*newest))
+        self._tell(view_from_json(view.json))
         self._untold += 1
         if self._untold >= SEEN_EVERY:
             self._send(pb.Command(seen=pb.Seen(looks=self._untold)))

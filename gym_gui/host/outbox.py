@@ -9,7 +9,19 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.sessions import Picture
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodeRetried,
+    EpisodeStarted,
+    FrameDrawn,
+    LogLine,
+    Picture,
+    QuestionWithdrawn,
+    SessionEnded,
+    SessionEvent,
+    StepsTaken,
+)
 from gym_gui.core.live import HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
 from gym_gui.host.service import pb
@@ -25,7 +37,7 @@ _UNSEEN = 4
 
 
 class Outbox:
-    """Events on their way to the client; a listener of the session.
+    """Events on their way to the client.
 
     Episodes that finish close together share a message. Only a few looks are on their way at a
     time; while the client has not said that it has seen them, the newest replaces the one that
@@ -105,53 +117,62 @@ class Outbox:
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_NEWS_S, self.flush)
 
-    # -- the session's listener --------------------------------------------------------------
+    # -- what the session says ---------------------------------------------------------------
 
-    def on_started(self, index: int) -> None:
-        # Written before the episode's first step: what is in the pipe survives this process.
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._begun, b"%d\n" % index)
+    def on_event(self, event: SessionEvent) -> None:
+        """Have it on its way to the client."""
+        match event:
+            case EpisodeStarted(index):
+                # Written before the episode's first step: what is in the pipe survives this process.
+                with contextlib.suppress(BrokenPipeError):
+                    os.write(self._begun, b"%d\n" % index)
+            case EpisodeFinished():
+                self._add(event)
+            case StepsTaken():
+                pass  # told with the news
+            case EpisodeRetried(index, reason):
+                self.put(pb.Event(retried=pb.Retried(index=index, reason=reason)))
+            case CallMade(line):
+                call = pb.PaidCall(json=line.decode())
+                self._calls_bytes += len(call.json)
+                self.put(pb.Event(call=call))
+            case LogLine(level, logger, text):
+                self.put(pb.Event(log=pb.LogLine(level=level, logger=logger, text=text)))
+            case FrameDrawn(frame, number):
+                self._frame = self._shared(frame, number)
+                if self._frame is None and frame.nbytes <= LARGEST:
+                    self._frame = packed(frame, number)
+            case LiveView():
+                self._look_at(event)
+            case HumanQuestion():
+                self.put(pb.Event(question=pb.Question(json=question_to_json(event))))
+            case QuestionWithdrawn(question_id):
+                self.put(pb.Event(withdrawn=pb.Withdrawn(question=question_id)))
+            case SessionEnded(reason):
+                self.put(pb.Event(broken=pb.Broken(reason=reason)) if reason else pb.Event(ended=pb.Ended()))
+                self.close()
 
-    def on_retried(self, index: int, reason: str) -> None:
-        self.put(pb.Event(retried=pb.Retried(index=index, reason=reason)))
+    def is_behind(self) -> bool:
+        """Whether so many calls wait for the client that who makes them should wait."""
+        return self._calls_bytes > _CALLS_BYTES
 
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        self._news.finished.add(index=index, steps=steps, episode=episode)
-        self._size += len(steps) + len(episode)
+    def _add(self, episode: EpisodeFinished) -> None:
+        steps, line = episode.steps, episode.line
+        self._news.finished.add(
+            index=episode.index, steps=steps, episode=line, status=episode.status, unplayed=episode.unplayed
+        )
+        self._size += len(steps) + len(line)
         session = self._session
         if session is not None and not session.controller.live and not session.controller.waiting:
             self.flush()  # it has run dry: the client may have more
         else:
             self._soon()
 
-    def on_steps(self, total: int) -> None:
-        """Told with the news."""
-
-    def on_call(self, line: bytes) -> None:
-        call = pb.PaidCall(json=line.decode())
-        self._calls_bytes += len(call.json)
-        self.put(pb.Event(call=call))
-
-    def is_behind(self) -> bool:
-        return self._calls_bytes > _CALLS_BYTES
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        self.put(pb.Event(log=pb.LogLine(level=level, logger=logger, text=text)))
-
-    def on_ended(self, reason: str) -> None:
-        self.put(pb.Event(broken=pb.Broken(reason=reason)) if reason else pb.Event(ended=pb.Ended()))
-        self.close()
-
-    def on_frame(self, frame: Picture, number: int) -> None:
-        self._frame = self._shared(frame, number)
-        if self._frame is None and frame.nbytes <= LARGEST:
-            self._frame = packed(frame, number)
-
     def _shared(self, frame: Picture, number: int) -> pb.Frame | None:
         places = self._frames.write(frame, number) if self._frames is not None else None
         return None if places is None else pb.Frame(number=number, base=places.base, stride=places.stride)
 
-    def on_view(self, view: LiveView) -> None:
+    def _look_at(self, view: LiveView) -> None:
         frame, self._frame = self._frame, None
         if frame is None and view.frame:
             view = replace(view, frame=0)  # too large to be sent
@@ -175,9 +196,3 @@ class Outbox:
         self._unseen = max(self._unseen - looks, 0)
         if self._held is not None and self._unseen < _UNSEEN:
             self._queue_look(self._held)
-
-    def on_question(self, question: HumanQuestion) -> None:
-        self.put(pb.Event(question=pb.Question(json=question_to_json(question))))
-
-    def on_withdrawn(self, question_id: int) -> None:
-        self.put(pb.Event(withdrawn=pb.Withdrawn(question=question_id)))

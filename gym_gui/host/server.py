@@ -23,6 +23,7 @@ import grpc.aio
 
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.session_events import LogLine
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings, default_concurrency
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -176,7 +177,7 @@ async def _launch(launch: pb.Launch, outbox: Outbox) -> LocalSession | None:
         for key, secret in launch.secrets.items():
             agent, _, place = key.partition(" ")
             secrets.setdefault(agent, {})[place] = secret
-        session = LocalSession(casting, settings, outbox, secrets)
+        session = LocalSession(casting, settings, outbox.on_event, secrets, outbox.is_behind)
         ready = await session.start()
     except MosaicError as exc:
         outbox.put(pb.Event(broken=pb.Broken(reason=str(exc), usage=isinstance(exc, UsageError))))
@@ -220,7 +221,7 @@ class _Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         line = record.levelno, record.name, self.format(record)
         with suppress(RuntimeError):  # the session is over
-            self._loop.call_soon_threadsafe(self._outbox.on_log, *line)
+            self._loop.call_soon_threadsafe(self._outbox.on_event, LogLine(*line))
 
 
 async def serve(socket_path: str, token: str, begun: int, frames: int | None = None) -> None:

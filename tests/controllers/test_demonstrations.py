@@ -22,9 +22,10 @@ from gym_gui.core.trust import NotAllowedError, Origin
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import Listener, operator
+from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.fake_model_server import FakeModelServer
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 LAKE = "FrozenLake-v1"
@@ -75,7 +76,7 @@ def test_each_turn_has_what_was_seen_what_was_done_and_what_that_earned(run: Pat
 
 
 async def test_the_model_is_shown_the_episode_before_its_own(run: Path) -> None:
-    listener = Listener()
+    listener = SessionLog()
     with FakeModelServer(lambda request: "<action>down</action>") as server:
         player = slot({"run": str(run)}, server.url, prompt_caching=True)
         session = LocalSession(

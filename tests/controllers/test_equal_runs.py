@@ -19,8 +19,9 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, plans
+from tests.support.watching import plans
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKPOINT = REPOSITORY / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
@@ -118,7 +119,7 @@ async def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Pat
     assert all(isinstance(value, float) for value in values)
     settings = {"checkpoint": str(CHECKPOINT)}
     mode = WorkerAssignment("cleanrl_worker", "rl", settings, deterministic=True)
-    watcher = Watcher()
+    watcher = SessionLog()
     config = OperatorConfig("ppo", "", "", "CartPole-v1", {"agent": mode})
     session = LocalSession(cast(config), SessionSettings(3, 60), watcher)
     try:

@@ -10,17 +10,18 @@ from gym_gui import envs
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.live import LiveView
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 PERSON, OTHER = {"type": "human"}, {"type": "random"}
 
 
 async def first_look(
     task: str, workers: dict[str, Any], everything: bool = False, answers: int = 0
-) -> Watcher:
+) -> SessionLog:
     """A session up to a person's first question, after so many answers."""
-    watcher = Watcher()
+    watcher = SessionLog()
     settings = SessionSettings(1, live=LiveSettings(everything=everything))
     session = LocalSession(casting(workers, task=task), settings, watcher)
     await session.start()
@@ -37,7 +38,7 @@ async def first_look(
     return watcher
 
 
-def looked(watcher: Watcher) -> tuple[LiveView, Any]:
+def looked(watcher: SessionLog) -> tuple[LiveView, Any]:
     """The last look before it was over, with its picture."""
     view = [view for view in watcher.views if not view.over][-1]
     return view, dict(watcher.frames).get(view.frame)

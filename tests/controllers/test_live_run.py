@@ -14,11 +14,17 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.sessions import LiveSettings, QuietListener, SessionReady, SessionSettings
+from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
+from gym_gui.controllers.sessions import LiveSettings, SessionReady, SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.record_digest import seal
+from gym_gui.core.records import EpisodeRecord
 from gym_gui.services.experiment_file import load_experiment
+
+COMPLETED, FAILED, ABORTED = EpisodeStatus.COMPLETED, EpisodeStatus.FAILED, EpisodeStatus.ABORTED
 
 
 def operator(name: str = "a", **options: Any) -> OperatorConfig:
@@ -26,25 +32,24 @@ def operator(name: str = "a", **options: Any) -> OperatorConfig:
     return OperatorConfig(name, "", "", "CartPole-v1", {"agent_0": player}, **options)
 
 
-def row(index: int, status: str = "completed", length: int = 3, name: str = "a") -> dict[str, Any]:
-    return {
-        "operator_id": name,
-        "episode_index": index,
-        "seed": 40 + index,
-        "status": status,
-        "length": length,
-    }
-
-
-def write(run: LiveRun, episode: dict[str, Any], steps: bytes = b"") -> None:
-    line = orjson.dumps(episode, option=orjson.OPT_APPEND_NEWLINE)
-    run.episode(episode["operator_id"], episode, steps, line)
+def write(
+    run: LiveRun,
+    index: int,
+    status: EpisodeStatus = EpisodeStatus.COMPLETED,
+    length: int = 3,
+    name: str = "a",
+) -> None:
+    """An episode of so many steps, with the seed of its index."""
+    record = EpisodeRecord(name, index, 40 + index, status, length)
+    steps = b"".join(b'{"episode_index":%d}\n' % index for _ in range(length))
+    finished = EpisodeFinished(index, status, steps, seal(record.to_row(), steps))
+    run.episode(name, EpisodePlan(index, 40 + index, 0), finished)
 
 
 async def test_nothing_finished_leaves_no_folder(tmp_path: Path):
     run = LiveRun(tmp_path, [operator()], 40)
-    write(run, row(0, "aborted"))
-    write(run, row(1, "aborted", length=0))
+    write(run, 0, ABORTED)
+    write(run, 1, ABORTED, length=0)
     await run.close()
     assert run.folder is None and run.run_id == "" and list(tmp_path.iterdir()) == []
 
@@ -52,8 +57,8 @@ async def test_nothing_finished_leaves_no_folder(tmp_path: Path):
 async def test_what_was_cut_off_stands_in_a_run_that_there_is(tmp_path: Path):
     told: list[bool] = []
     run = LiveRun(tmp_path, [operator()], 40, changed=partial(told.append, True))
-    write(run, row(0, "aborted"))
-    write(run, row(1))
+    write(run, 0, ABORTED)
+    write(run, 1)
     await run.close()
     assert run.folder is not None
     lines = (run.folder / "operators" / "a" / "episodes.jsonl").read_bytes().splitlines()
@@ -65,9 +70,9 @@ async def test_indices_count_on_and_operators_join_before_the_first_episode(tmp_
     run = LiveRun(tmp_path, [operator()], 40)
     run.admit(operator("b"))
     assert run.next_index("a") == 0
-    write(run, row(0))
-    write(run, row(1))
-    write(run, row(0, name="b"))
+    write(run, 0)
+    write(run, 1)
+    write(run, 0, name="b")
     assert (run.next_index("a"), run.next_index("b")) == (2, 1)
     await run.close()
     assert run.folder is not None
@@ -80,7 +85,7 @@ async def test_indices_count_on_and_operators_join_before_the_first_episode(tmp_
 
 async def test_a_failed_episode_makes_a_failed_run(tmp_path: Path):
     run = LiveRun(tmp_path, [operator()], 40)
-    write(run, row(0, "failed"))
+    write(run, 0, FAILED)
     await run.close()
     assert run.folder is not None and open_run(run.folder).record.status == "failed"
 
@@ -101,23 +106,11 @@ async def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path):
     place = tmp_path / "taken"
     place.write_text("a file")
     run = LiveRun(place, [operator()], 40)
-    write(run, row(0))
+    write(run, 0)
     await run.close()
     assert run.folder is None and "cannot be written" in run.problem
-    write(run, row(1))  # nothing more is tried
+    write(run, 1)  # nothing more is tried
     await run.close()
-
-
-class Player(QuietListener):
-    """Plays episodes of a session one after the other and hands them to a run."""
-
-    def __init__(self, run: LiveRun, name: str) -> None:
-        self._run, self._name = run, name
-        self.done = asyncio.Event()
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        self._run.episode(self._name, orjson.loads(episode), steps, episode)
-        self.done.set()
 
 
 @pytest.mark.parametrize("seats", ["fixed", "swap"])
@@ -126,14 +119,20 @@ async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
     players = {"player_1": player, "player_2": player}
     config = OperatorConfig("a", "", "", "classic/tictactoe_v3", players, seats=seats)
     run = LiveRun(tmp_path, [config], 7)
-    listener = Player(run, "a")
-    session = LocalSession(cast(config), SessionSettings(1, live=LiveSettings(render="none")), listener)
+    done = asyncio.Event()
+
+    def on_event(event: SessionEvent) -> None:
+        if isinstance(event, EpisodeFinished):
+            run.episode("a", EpisodePlan(event.index, 7 + event.index, 0), event)
+            done.set()
+
+    session = LocalSession(cast(config), SessionSettings(1, live=LiveSettings(render="none")), on_event)
     ready: SessionReady = await session.start()
     run.introduce("a", ready)
     for index in range(2):
-        listener.done.clear()
+        done.clear()
         session.play([EpisodePlan(index, 7 + index, 0)])
-        await listener.done.wait()
+        await done.wait()
     await session.close()
     await run.close()
     assert run.folder is not None

@@ -18,8 +18,9 @@ from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.errors import UsageError
 from gym_gui.core.types import StepSnapshot
 from tests.support.engine import arena, player
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 CORRIDOR = arena("Corridor")
 LIVE = LiveSettings()
@@ -90,8 +91,8 @@ def _clean() -> None:
 @asynccontextmanager
 async def session(
     played: Casting, live: LiveSettings | None = LIVE, concurrency: int = 1
-) -> AsyncIterator[tuple[LocalSession, Watcher]]:
-    watcher = Watcher()
+) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
+    watcher = SessionLog()
     session = LocalSession(played, SessionSettings(concurrency, live=live), watcher)
     await session.start()
     watcher.answer = session.answer
@@ -126,7 +127,7 @@ async def test_an_episode_that_is_watched_is_the_same(task: str) -> None:
     played = casting(objects=dict.fromkeys(_agents(task), drawer()), task=task)
     hashes: list[dict[int, str]] = []
     for live in (None, LiveSettings(), LiveSettings(1000), LiveSettings(render="none")):
-        watcher = Watcher()
+        watcher = SessionLog()
         session = LocalSession(played, SessionSettings(2, max_steps=60, live=live), watcher)
         await session.start()
         session.play(plans(1, 2, 3))
@@ -375,7 +376,7 @@ async def test_what_is_aborted_is_told_and_recorded() -> None:
 
 
 async def test_how_it_begins_is_shown_while_players_get_ready() -> None:
-    watcher = Watcher()
+    watcher = SessionLog()
     (plan,) = plans(7, first=4)
     session = LocalSession(painted(), SessionSettings(1, live=LiveSettings(first=plan)), watcher)
     starting = asyncio.create_task(session.start())

@@ -15,14 +15,15 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.errors import UsageError
-from tests.support.engine import Sheet, arena, lineup_of, plans, player
+from tests.support.engine import arena, lineup_of, plans, player
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting
+from tests.support.watching import casting
 
 
 @asynccontextmanager
 async def session(
-    seeds: Any = (1,), concurrency: int = 1, pace: float | None = None
+    seeds: Any = (1,), concurrency: int = 1, pace: float | None = None, log: SessionLog | None = None
 ) -> AsyncIterator[tuple[SessionController, list[float]]]:
     """Endless episodes; the list gets the time of every step."""
     times: list[float] = []
@@ -32,7 +33,7 @@ async def session(
         return 0
 
     lineup = await lineup_of(arena("Corridor"), {"agent_0": player(choose)}, env_kwargs={"length": 10**6})
-    controller = SessionController(lineup, Sheet(), concurrency=concurrency)
+    controller = SessionController(lineup, log or SessionLog(), concurrency=concurrency)
     controller.pace(pace)
     controller.add(plans(seeds))
     task = asyncio.create_task(controller.run())
@@ -110,8 +111,8 @@ async def test_more_episodes_begin_while_others_wait_for_their_time() -> None:
 
 
 async def test_abort_ends_what_waits_and_the_session_plays_on() -> None:
-    async with session((1, 2, 3), 2, pace=0.01) as (controller, _):
-        sheet: Any = controller._sink  # pyright: ignore[reportPrivateUsage]
+    sheet = SessionLog()
+    async with session((1, 2, 3), 2, pace=0.01, log=sheet) as (controller, _):
         await in_time(lambda: controller.live == 2, "they began")
         controller.abort()
         assert {sheet.episodes[i]["status"] for i in (0, 1)} == {"aborted"} and controller.waiting == 0
@@ -124,7 +125,7 @@ async def test_abort_ends_what_waits_and_the_session_plays_on() -> None:
 
 @pytest.mark.parametrize("pace", [0, -1, float("nan"), float("inf")])
 async def test_a_pace_that_cannot_be_kept_is_refused(pace: float) -> None:
-    session = LocalSession(casting(objects={"agent_0": player()}), SessionSettings(1), Watcher())
+    session = LocalSession(casting(objects={"agent_0": player()}), SessionSettings(1), SessionLog())
     await session.start()
     try:
         with pytest.raises(UsageError, match="Choose a number above 0, or no limit"):

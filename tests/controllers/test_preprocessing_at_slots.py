@@ -29,8 +29,9 @@ from gym_gui.workers.streams import EpisodeStreams
 from mosaic_worker.preprocessing import Pipeline, wrap
 from tests.support.engine import record_run
 from tests.support.little_workers import little_worker
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, plans
+from tests.support.watching import plans
 
 PPO = Path(__file__).resolve().parents[2] / "docs/examples/checkpoints/ppo_cartpole"
 POLES = "tests.support.duel:Poles"
@@ -96,8 +97,8 @@ def operator(task: str, workers: Mapping[str, WorkerAssignment], **more: Any) ->
     return OperatorConfig("op", "", "", task, workers, **more)
 
 
-async def played(config: OperatorConfig, *seeds: int, **settings: Any) -> Watcher:
-    watcher = Watcher()
+async def played(config: OperatorConfig, *seeds: int, **settings: Any) -> SessionLog:
+    watcher = SessionLog()
     session = LocalSession(cast(config), SessionSettings(4, **settings), watcher)
     try:
         await session.start()
@@ -214,7 +215,7 @@ async def test_the_person_beside_is_shown_the_environment(tmp_path: Path) -> Non
 
 async def test_a_slot_that_is_given_to_somebody_else_is_shown_what_that_one_needs() -> None:
     """Seats that change in mid-episode: the new one's frames begin when it comes."""
-    watcher = Watcher()
+    watcher = SessionLog()
     config = operator("CartPole-v1", {"agent": WorkerAssignment(worker_type="random")})
     session = LocalSession(cast(config), SessionSettings(1, live=None), watcher)
     try:
@@ -247,7 +248,7 @@ async def test_teams_that_change_sides_keep_their_steps() -> None:
     )
     casting = cast(config)
     assert len(casting.seatings) == 2
-    watcher = Watcher()
+    watcher = SessionLog()
     session = LocalSession(casting, SessionSettings(2), watcher)
     try:
         await session.start()

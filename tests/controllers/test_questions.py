@@ -15,8 +15,9 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.live import HumanQuestion
 from tests.support.engine import arena
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 CORRIDOR = arena("Corridor")
 LONG = {"length": 10**6}
@@ -34,8 +35,8 @@ def game(workers: Any = None, task: str = CORRIDOR, **kwargs: Any) -> Casting:
 @asynccontextmanager
 async def session(
     played: Casting, concurrency: int = 1, live: bool = True
-) -> AsyncIterator[tuple[LocalSession, Watcher]]:
-    watcher = Watcher()
+) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
+    watcher = SessionLog()
     settings = SessionSettings(concurrency, live=LiveSettings() if live else None)
     session = LocalSession(played, settings, watcher)
     ready = await session.start()
@@ -47,7 +48,7 @@ async def session(
         await session.close()
 
 
-async def asked(watcher: Watcher, count: int = 1) -> HumanQuestion:
+async def asked(watcher: SessionLog, count: int = 1) -> HumanQuestion:
     """The newest question, once so many have been asked."""
     await in_time(lambda: len(watcher.questions) >= count, f"question {count} is asked")
     return watcher.questions[-1]

@@ -20,10 +20,11 @@ from gym_gui.core.errors import UsageError
 from tests.support.engine import arena
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
+from tests.support.session_log import SessionLog
 from tests.support.staff import hired, request
 from tests.support.trained import PLAYABLE, needs_a_trained_policy
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 CORRIDOR = arena("Corridor")
 LONG = {"length": 10**6}
@@ -42,8 +43,8 @@ def scripted(*actions: int) -> WorkerAssignment:
 @asynccontextmanager
 async def session(
     played: Casting | None = None, concurrency: int = 1, live: bool = True
-) -> AsyncIterator[tuple[LocalSession, Watcher]]:
-    watcher = Watcher()
+) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
+    watcher = SessionLog()
     settings = SessionSettings(concurrency, live=LiveSettings() if live else None)
     played = played or casting(task=CORRIDOR, env_kwargs=LONG)
     session = LocalSession(played, settings, watcher)

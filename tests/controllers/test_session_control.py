@@ -12,7 +12,8 @@ from gym_gui.controllers.session import SessionController
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.policy_mapping import AgentPolicyBinding
-from tests.support.engine import Sheet, arena, lineup_of, plans, player
+from tests.support.engine import arena, lineup_of, plans, player
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 CORRIDOR = arena("Corridor")
@@ -22,11 +23,11 @@ LONG = {"length": 10_000}
 @asynccontextmanager
 async def session(
     policies: Any, seeds: Any = (1,), task: str = CORRIDOR, **options: Any
-) -> AsyncIterator[tuple[SessionController, Sheet, asyncio.Task[None]]]:
+) -> AsyncIterator[tuple[SessionController, SessionLog, asyncio.Task[None]]]:
     """A session at play; stopped at the end, whatever happened."""
     env_kwargs = options.pop("env_kwargs", LONG)
     lineup = options.pop("lineup", None) or await lineup_of(task, policies, env_kwargs=env_kwargs)
-    sheet = Sheet()
+    sheet = SessionLog()
     controller = SessionController(lineup, sheet, **options)
     controller.add(plans(seeds))
     task = asyncio.create_task(controller.run())
@@ -75,7 +76,7 @@ async def test_steps_asked_for_at_once_are_all_taken() -> None:
 async def test_paused_before_it_began_it_steps_from_the_start() -> None:
     made = player()
     lineup = await lineup_of(CORRIDOR, {"agent_0": made})
-    sheet = Sheet()
+    sheet = SessionLog()
     controller = SessionController(lineup, sheet)
     controller.pause()
     controller.add(plans((1,)))
@@ -94,7 +95,7 @@ async def test_while_paused_nobody_is_asked_for_a_step_that_was_not_asked_for() 
     asked: list[int] = []
     made = player(lambda snapshot: asked.append(snapshot.step_index) or 0)
     lineup = await lineup_of(CORRIDOR, {"agent_0": made})
-    controller = SessionController(lineup, Sheet())
+    controller = SessionController(lineup, SessionLog())
     controller.pause()
     controller.add(plans((1,)))
     task = asyncio.create_task(controller.run())

@@ -8,9 +8,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gym_gui.controllers.session_events import EpisodeFinished, EpisodeStarted, SessionEvent
 from gym_gui.core.execution import ExecutionConfig
 from gym_gui.core.seeding import policy_seed
-from tests.support.engine import Sheet, arena, lineup_of, plans, play, play_task, player
+from tests.support.engine import arena, lineup_of, plans, play, play_task, player
+from tests.support.session_log import SessionLog
 
 CORRIDOR = arena("Corridor")
 
@@ -60,22 +62,18 @@ async def test_no_more_episodes_are_in_flight_than_asked_for() -> None:
     live = 0
     most = 0
 
-    class Counting(Sheet):
-        def started(self, index: int) -> None:
-            nonlocal live, most
-            live += 1
-            most = max(most, live)
+    sheet = SessionLog()
 
-        def finished(self, index: int, steps: bytes, episode: bytes) -> None:
-            nonlocal live
-            live -= 1
-            super().finished(index, steps, episode)
+    def counted(event: SessionEvent) -> None:
+        nonlocal live, most
+        live += isinstance(event, EpisodeStarted) - isinstance(event, EpisodeFinished)
+        most = max(most, live)
+        sheet(event)
 
     from gym_gui.controllers.session import SessionController
 
-    sheet = Counting()
     controller = SessionController(
-        await lineup_of("CartPole-v1", {"agent_0": lean}), sheet, concurrency=5, max_steps=20
+        await lineup_of("CartPole-v1", {"agent_0": lean}), counted, concurrency=5, max_steps=20
     )
     controller.add(plans(range(23)))
     controller.close()
@@ -185,7 +183,7 @@ async def test_episodes_can_be_added_while_it_plays() -> None:
 
     from gym_gui.controllers.session import SessionController
 
-    sheet = Sheet()
+    sheet = SessionLog()
     controller = SessionController(await lineup_of(CORRIDOR, {"agent_0": player()}), sheet)
     task = asyncio.create_task(controller.run())
     every = plans(range(6))

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from gym_gui.services.builtin_actors import RandomActor
-from tests.support.engine import Sheet, arena, play_task, player
+from tests.support.engine import arena, play_task, player
+from tests.support.session_log import SessionLog
 
 CORRIDOR = arena("Corridor")
 
 
-async def with_rule(rule: Any, choose: Any, seeds: Any = (1,), **config: Any) -> tuple[Sheet, Any]:
+async def with_rule(rule: Any, choose: Any, seeds: Any = (1,), **config: Any) -> tuple[SessionLog, Any]:
     made = player(choose)
     sheet = await play_task(CORRIDOR, {"agent_0": made}, seeds, rules={"agent_0": rule}, **config)
     return sheet, made

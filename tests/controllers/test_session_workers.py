@@ -7,47 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
-from tests.support.engine import Sheet, arena, plans, player
+from tests.support.engine import arena, plans, player
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-
-
-class Listener(Sheet):
-    """Hears what a session says."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.logs: list[str] = []
-        self.ended: list[str] = []
-
-    def on_started(self, index: int) -> None:
-        self.started(index)
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        self.finished(index, steps, episode)
-
-    def on_retried(self, index: int, reason: str) -> None:
-        self.retried(index, reason)
-
-    def on_steps(self, total: int) -> None: ...
-
-    def on_call(self, line: bytes) -> None:
-        self.logs.append(orjson.loads(line))
-
-    def is_behind(self) -> bool:
-        return False
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        self.logs.append(text)
-
-    def on_ended(self, reason: str) -> None:
-        self.ended.append(reason)
 
 
 def faulty(**settings: Any) -> dict[str, Any]:
@@ -61,9 +28,9 @@ def operator(workers: Mapping[str, Any], task: str = arena("Corridor"), **more: 
 
 async def played(
     config: OperatorConfig, seeds: Any, concurrency: int, objects: Mapping[str, object] | None = None
-) -> Listener:
+) -> SessionLog:
     """All episodes, over one session."""
-    listener = Listener()
+    listener = SessionLog()
     session = LocalSession(cast(config, objects), SessionSettings(concurrency), listener)
     try:
         await session.start()
@@ -113,8 +80,8 @@ async def test_a_worker_that_dies_plays_what_it_held_again(tmp_path: Path) -> No
     mortal = faulty(fault="signal", signal="SIGKILL", at=7, once=str(tmp_path / "died"))
     listener = await played(operator({"agent": mortal}), range(12), 2)
     assert {e["status"] for e in listener.episodes.values()} == {"completed"}
-    assert 1 <= len(listener.again) <= 2
-    assert all("test_worker was killed (signal 9, SIGKILL)" in reason for _, reason in listener.again)
+    assert 1 <= len(listener.retried) <= 2
+    assert all("test_worker was killed (signal 9, SIGKILL)" in reason for _, reason in listener.retried)
 
 
 async def test_a_worker_and_a_policy_in_this_process_share_a_match() -> None:
@@ -132,11 +99,11 @@ async def test_a_worker_and_a_policy_in_this_process_share_a_match() -> None:
 
 
 async def test_closing_in_mid_game_leaves_no_row_and_no_process(tmp_path: Path) -> None:
-    listener = Listener()
+    listener = SessionLog()
     config = operator({"agent": faulty(fault="no_reply", times=0)})
     session = LocalSession(cast(config), SessionSettings(4), listener)
     await session.start()
     session.play(plans(range(8)))
-    await in_time(lambda: len(listener.began) == 4, "four are in flight")
+    await in_time(lambda: len(listener.started) == 4, "four are in flight")
     await asyncio.wait_for(session.close(), 30)
-    assert not listener.episodes and listener.ended == []
+    assert not listener.episodes and listener.ends == []

@@ -17,9 +17,10 @@ from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import Listener, operator
+from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.little_workers import little_worker
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 READER = """
@@ -71,9 +72,9 @@ def slot(worker: str = "reader", **settings: Any) -> dict[str, Any]:
 
 async def played(
     players: dict[str, Any], task: str, seeds: Any, concurrency: int, steps: int = 2, seats: str = "fixed"
-) -> Listener:
+) -> SessionLog:
     """All episodes, cut off after a few steps."""
-    listener = Listener()
+    listener = SessionLog()
     settings = SessionSettings(concurrency, max_steps=steps)
     casting = cast(operator(players, task, seats=seats))
     episodes = plans(seeds, len(casting.seatings))

@@ -63,6 +63,34 @@ STEP: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"status": "failed", "error": "w: worker v failed", "lost": "worker"},
+        {"limit": "blue_0: 300 tokens"},
+        {"status": "aborted", "unplayed": True},
+        {
+            "rebound": [
+                {
+                    "step_index": 4,
+                    "agent_id": "blue_0",
+                    "worker_id": "u",
+                    "worker_type": "human",
+                    "policy": None,
+                }
+            ]
+        },
+    ],
+)
+def test_an_episode_is_written_as_it_is_read(more: dict[str, Any]):
+    record = parse_episode({**EPISODE, **more}, "here")
+    row = record.to_row()
+    assert parse_episode(json.loads(json.dumps(row)), "there") == record
+    assert row == {**EPISODE, **more, "agents": row["agents"]}, "unknown keys and all"
+    assert row["agents"]["green_0"] == EPISODE["agents"]["green_0"]
+
+
 def test_an_episode_row_is_read_completely() -> None:
     episode = parse_episode(EPISODE, "f:1")
     assert episode.status is EpisodeStatus.COMPLETED

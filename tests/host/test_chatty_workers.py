@@ -9,11 +9,12 @@ import psutil
 import pytest
 
 from gym_gui.controllers.casting import cast
-from gym_gui.controllers.sessions import QuietListener, SessionSettings
+from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.host.client import HostSession
 from tests.controllers.test_session_workers import faulty
 from tests.controllers.test_session_workers import operator as configured
 from tests.support.engine import plans
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 FLOODS: dict[str, dict[str, Any]] = {
@@ -26,26 +27,9 @@ MOST_MB = 200.0
 """What a host may grow by; the floods above are larger, or were held several times over."""
 
 
-class Ear(QuietListener):
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.calls = 0
-        self.done = 0
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        self.lines.append(text)
-
-    def on_call(self, line: bytes) -> None:
-        self.calls += 1
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        assert b'"status":"completed"' in episode, episode
-        self.done += 1
-
-
 @pytest.mark.parametrize("flood", FLOODS)
 async def test_a_flood_is_bounded_and_its_episodes_are_played(flood: str) -> None:
-    ear = Ear()
+    ear = SessionLog()
     session = HostSession(cast(configured({"agent": faulty(**FLOODS[flood])})), SessionSettings(4), ear)
     try:
         await session.start()
@@ -56,26 +40,26 @@ async def test_a_flood_is_bounded_and_its_episodes_are_played(flood: str) -> Non
         def over() -> bool:
             nonlocal most
             most = max(most, host.memory_info().rss)
-            return ear.done == 6
+            return len(ear.episodes) == 6
 
         await in_time(over, "all episodes are over")
     finally:
         await session.close()
     assert (most - before) / 2**20 < MOST_MB
     if flood == "calls":
-        assert ear.calls == 20_000, "a paid call is never left out"
+        assert len(ear.calls) == 20_000, "a paid call is never left out"
         return
-    assert len(ear.lines) < 2000 and max(map(len, ear.lines)) < 20_000
+    assert len(ear.logs) < 2000 and max(map(len, ear.logs)) < 20_000
     if flood != "long":
-        assert any("further lines of the worker test_worker were left out" in line for line in ear.lines)
+        assert any("further lines of the worker test_worker were left out" in line for line in ear.logs)
 
 
 async def test_one_that_babbles_for_ever_is_ended_in_haste() -> None:
-    ear = Ear()
+    ear = SessionLog()
     endless = faulty(fault="log_flood", count=1_000_000_000)
     session = HostSession(cast(configured({"agent": endless})), SessionSettings(4), ear)
     await session.start()
     session.play(plans(range(6)))
-    await in_time(lambda: len(ear.lines) > 100, "it babbles")
+    await in_time(lambda: len(ear.logs) > 100, "it babbles")
     await asyncio.wait_for(session.close(in_haste=True), 20)
-    assert ear.done == 0
+    assert len(ear.episodes) == 0

@@ -16,7 +16,7 @@ import pytest
 
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.replay_reel import Reel
-from gym_gui.controllers.sessions import LiveSettings, QuietListener, SessionSettings
+from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.host.client import HostSession
@@ -24,8 +24,9 @@ from gym_gui.host.replay import ReplaySession
 from tests.host.test_replay_host import order_of
 from tests.support.engine import arena
 from tests.support.processes import Offspring
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 LIVE = SessionSettings(1, live=LiveSettings())
 _GRPC = "_poll_wrapper"
@@ -57,13 +58,13 @@ async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplayS
         await in_time(lambda: not grpc_threads(), "gRPC's thread ends", 5.0)
 
 
-def opened(played: Casting | None = None, listener: QuietListener | None = None) -> HostSession:
-    return HostSession(played or casting(task=arena("Corridor")), LIVE, listener or QuietListener())
+def opened(played: Casting | None = None, log: SessionLog | None = None) -> HostSession:
+    return HostSession(played or casting(task=arena("Corridor")), LIVE, log or SessionLog())
 
 
 async def test_after_it_has_played_and_refused_a_player():
-    watcher = Watcher()
-    session = opened(listener=watcher)
+    watcher = SessionLog()
+    session = opened(log=watcher)
     await session.start()
     assert grpc_threads(), "or this test could not fail"
     session.play(plans(*range(3)))
@@ -81,7 +82,7 @@ async def test_after_it_has_played_and_refused_a_player():
 
 
 async def test_while_it_plays():
-    watcher = Watcher()
+    watcher = SessionLog()
     session = opened(casting(task=arena("Corridor"), env_kwargs={"length": 10**6}), watcher)
     await session.start()
     session.pace(100)
@@ -94,8 +95,8 @@ async def test_while_it_plays():
 
 
 async def test_after_its_host_was_killed():
-    watcher = Watcher()
-    session = opened(listener=watcher)
+    watcher = SessionLog()
+    session = opened(log=watcher)
     await session.start()
     os.kill(session.pid, signal.SIGKILL)
     await in_time(lambda: watcher.ends, "its end")

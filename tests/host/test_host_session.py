@@ -8,7 +8,6 @@ import signal
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import psutil
 import pytest
 
 from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
@@ -29,45 +29,8 @@ from gym_gui.services.store import Store
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
 from tests.support.runs import GATED, Gate, operator, slot
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-
-
-@dataclass
-class Notes:
-    """Writes down what a session tells (:class:`~gym_gui.controllers.sessions.SessionListener`)."""
-
-    started: list[int] = field(default_factory=list)
-    episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
-    logs: list[str] = field(default_factory=list)
-    ends: list[str] = field(default_factory=list)
-    retried: list[int] = field(default_factory=list)
-    steps: int = 0
-
-    def on_started(self, index: int) -> None:
-        self.started.append(index)
-
-    def on_retried(self, index: int, reason: str) -> None:
-        self.retried.append(index)
-
-    def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        assert index not in self.episodes
-        self.episodes[index] = orjson.loads(episode)
-        assert len(steps.splitlines()) == self.episodes[index]["length"]
-
-    def on_steps(self, total: int) -> None:
-        self.steps = total
-
-    def on_call(self, line: bytes) -> None:
-        raise AssertionError(line)
-
-    def is_behind(self) -> bool:
-        return False
-
-    def on_log(self, level: int, logger: str, text: str) -> None:
-        self.logs.append(text)
-
-    def on_ended(self, reason: str) -> None:
-        self.ends.append(reason)
 
 
 def casting(**more: Any) -> Casting:
@@ -77,8 +40,8 @@ def casting(**more: Any) -> Casting:
 @asynccontextmanager
 async def session(
     played: Casting | None = None, concurrency: int = 1, **options: Any
-) -> AsyncIterator[tuple[HostSession, Notes]]:
-    notes = Notes()
+) -> AsyncIterator[tuple[HostSession, SessionLog]]:
+    notes = SessionLog()
     host = HostSession(played or casting(), SessionSettings(concurrency), notes, **options)
     try:
         await host.start()
@@ -92,7 +55,7 @@ def plans(*indices: int) -> list[EpisodePlan]:
 
 
 async def test_it_plays_what_it_is_given_and_then_more(offspring: Offspring):
-    notes = Notes()
+    notes = SessionLog()
     folder = Path("/tmp") / f"m{os.getpid()}"
     host = HostSession(casting(), SessionSettings(3), notes, store=Store(runtime=folder))
     ready = await host.start()
@@ -274,12 +237,14 @@ async def test_closed_while_its_environment_blocks(tmp_path: Path, offspring: Of
 async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     offspring: Offspring, caplog: pytest.LogCaptureFixture
 ):
-    class Full(Notes):
-        def on_finished(self, index: int, steps: bytes, episode: bytes) -> None:
-            raise OSError("no space left")
+    notes = SessionLog()
 
-    notes = Full()
-    host = HostSession(casting(), SessionSettings(1), notes)
+    def full(event: SessionEvent) -> None:
+        if isinstance(event, EpisodeFinished):
+            raise OSError("no space left")
+        notes(event)
+
+    host = HostSession(casting(), SessionSettings(1), full)
     await host.start()
     host.play(plans(0))
     await in_time(lambda: notes.ends, "its end", 20.0)
@@ -289,7 +254,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
 
 
 async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), Notes())
+    host = HostSession(casting(), SessionSettings(1), SessionLog())
     await host.start()
     os.kill(host.pid, signal.SIGSTOP)  # it does not end when it is asked to
     task, again = asyncio.ensure_future(host.close()), asyncio.ensure_future(host.close())
@@ -304,7 +269,7 @@ async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
 
 async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspring):
     for moment in (0, 1, 90):
-        host = HostSession(casting(), SessionSettings(1), Notes())
+        host = HostSession(casting(), SessionSettings(1), SessionLog())
         task = asyncio.ensure_future(host.start())
         for _ in range(moment):
             await asyncio.sleep(0.005)
@@ -316,7 +281,7 @@ async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspr
 
 
 async def test_closed_twice_and_before_the_start():
-    never = HostSession(casting(), SessionSettings(1), Notes())
+    never = HostSession(casting(), SessionSettings(1), SessionLog())
     await asyncio.gather(never.close(), never.close())
 
 
@@ -337,7 +302,7 @@ async def test_a_slot_that_a_worker_refuses_is_for_the_person_to_mend(tmp_path: 
 
 
 async def test_a_start_that_hangs_can_be_cancelled_at_once(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), Notes())
+    host = HostSession(casting(), SessionSettings(1), SessionLog())
     task = asyncio.ensure_future(host.start())
     await in_time(lambda: host.pid, "a process")
     os.kill(host.pid, signal.SIGSTOP)
@@ -348,7 +313,7 @@ async def test_a_start_that_hangs_can_be_cancelled_at_once(offspring: Offspring)
 
 
 async def test_it_dies_while_it_starts(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), Notes())
+    host = HostSession(casting(), SessionSettings(1), SessionLog())
     task = asyncio.ensure_future(host.start())
     await in_time(lambda: host.pid, "a process")
     os.kill(host.pid, signal.SIGKILL)
@@ -371,7 +336,7 @@ async def test_keys_reach_the_worker_and_no_environment(
 
     with WorkerTypeRegistry.isolated():
         played = casting(workers=slot("baseline", worker_id="paid_worker", api_key="env:HARMLESS_NAME"))
-        notes = Notes()
+        notes = SessionLog()
         host = HostSession(played, SessionSettings(1), notes)
         try:
             ready = await host.start()

@@ -19,16 +19,19 @@ import pytest
 
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.session_events import SessionEvent
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.live import LiveView
 from gym_gui.host.client import HostSession
 from gym_gui.workers.tree import TAG
 from tests.support.engine import arena
 from tests.support.processes import Offspring, alive
 from tests.support.runs import GATED, Gate
+from tests.support.session_log import SessionLog
 from tests.support.waiting import eventually, in_time
-from tests.support.watching import Watcher, casting, plans
+from tests.support.watching import casting, plans
 
 LIVE = LiveSettings()
 CORRIDOR = arena("Corridor")
@@ -39,8 +42,8 @@ NOOP = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
 @asynccontextmanager
 async def session(
     played: Casting | None = None, live: LiveSettings = LIVE, **options: Any
-) -> AsyncIterator[tuple[HostSession, Watcher]]:
-    watcher = Watcher()
+) -> AsyncIterator[tuple[HostSession, SessionLog]]:
+    watcher = SessionLog()
     host = HostSession(played or casting(), SessionSettings(1, live=live), watcher, **options)
     watcher.answer = host.answer
     try:
@@ -84,7 +87,7 @@ async def test_pictures_and_facts_arrive_and_are_the_same_however_they_travel():
     assert pictures[0] == pictures[1]
 
 
-def check_what_was_shown(watcher: Watcher) -> None:
+def check_what_was_shown(watcher: SessionLog) -> None:
     """Facts and pictures of one episode of CartPole with seed 3."""
     assert watcher.views[0].step == 0 and watcher.views[0].seed == 3
     assert watcher.last.over == "completed" and watcher.last.step == watcher.episodes[0]["length"]
@@ -101,15 +104,16 @@ def check_what_was_shown(watcher: Watcher) -> None:
 async def test_whoever_is_slow_sees_less_and_what_they_see_is_new(share_memory: bool):
     ages: list[float] = []
 
-    class Slow(Watcher):
-        def on_view(self, view: Any) -> None:
-            super().on_view(view)
-            ages.append((time.monotonic_ns() - view.sent_ns) / 1e9)
+    watcher = SessionLog()
+
+    def slow(event: SessionEvent) -> None:
+        watcher(event)
+        if isinstance(event, LiveView):
+            ages.append((time.monotonic_ns() - event.sent_ns) / 1e9)
             time.sleep(0.1)  # the window is busy: it paints, or has no core
 
-    watcher = Slow()
     host = HostSession(
-        corridor(), SessionSettings(1, live=LiveSettings(60.0)), watcher, share_memory=share_memory
+        corridor(), SessionSettings(1, live=LiveSettings(60.0)), slow, share_memory=share_memory
     )
     try:
         await host.start()
@@ -124,7 +128,7 @@ async def test_whoever_is_slow_sees_less_and_what_they_see_is_new(share_memory: 
 
 
 async def test_the_beginning_is_shown_before_the_host_is_ready():
-    watcher = Watcher()
+    watcher = SessionLog()
     live = LiveSettings(first=plans(8, first=3)[0])
     host = HostSession(casting(), SessionSettings(1, live=live), watcher)
     try:
@@ -156,7 +160,7 @@ async def test_a_watched_session_is_recorded_like_one_that_is_not():
     hashes: list[str] = []
     played = casting(task="MiniGrid-DoorKey-5x5-v0")
     for open_session, live in ((HostSession, LIVE), (LocalSession, None)):
-        watcher = Watcher()
+        watcher = SessionLog()
         host = open_session(played, SessionSettings(1, 50, live=live), watcher)
         await host.start()
         host.play(plans(11))
@@ -237,7 +241,7 @@ async def test_a_slot_changes_hands_and_a_refusal_changes_nothing():
 
 
 async def test_nobody_can_be_rebound_where_nothing_runs():
-    never = HostSession(corridor(), SessionSettings(1, live=LIVE), Watcher())
+    never = HostSession(corridor(), SessionSettings(1, live=LIVE), SessionLog())
     with pytest.raises(UsageError, match="not running"):
         await never.rebind("agent_0", NOOP)
 
@@ -306,7 +310,7 @@ async def test_an_environment_that_hangs_does_not_keep_a_session_open(tmp_path: 
 
 @pytest.mark.parametrize("moment", ["socket", "worker"])
 async def test_a_host_that_is_killed_while_it_starts_is_a_reason(moment: str, offspring: Offspring):
-    host = HostSession(corridor(), SessionSettings(1, live=LIVE), Watcher())
+    host = HostSession(corridor(), SessionSettings(1, live=LIVE), SessionLog())
     task = asyncio.create_task(host.start())
     (pid,) = await in_time(lambda: offspring.hosts("op"), "it is started")
     if moment == "worker":
@@ -323,10 +327,11 @@ import asyncio, sys
 from pathlib import Path
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.host.client import HostSession
-from tests.support.watching import Watcher, casting, plans
+from tests.support.session_log import SessionLog
+from tests.support.watching import casting, plans
 
 async def main():
-    watcher = Watcher()
+    watcher = SessionLog()
     host = HostSession(casting(task="CartPole-v1"), SessionSettings(1, live=LiveSettings()), watcher)
     print("starting", flush=True)
     await host.start()

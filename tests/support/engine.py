@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.lineup import Lineup
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session import SessionController
-from gym_gui.controllers.sessions import SessionListener, SessionSettings
+from gym_gui.controllers.session_events import OnSessionEvent
+from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
 from gym_gui.services.actor import ActorContext
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
+from tests.support.session_log import SessionLog
 
 ARENAS = "tests.support.arenas"
 """Module of the environments below, for ``task``."""
@@ -30,42 +29,6 @@ ARENAS = "tests.support.arenas"
 def arena(name: str) -> str:
     """``task`` of a class of :mod:`tests.support.arenas`."""
     return f"{ARENAS}:{name}"
-
-
-@dataclass
-class Sheet:
-    """The engine's sink: everything it was told."""
-
-    order: list[int] = field(default_factory=list)
-    began: list[int] = field(default_factory=list)
-    again: list[tuple[int, str]] = field(default_factory=list)
-    rows: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
-    episodes: dict[int, dict[str, Any]] = field(default_factory=dict)
-
-    def started(self, index: int) -> None:
-        self.began.append(index)
-
-    def retried(self, index: int, reason: str) -> None:
-        self.again.append((index, reason))
-
-    def finished(self, index: int, steps: bytes, episode: bytes) -> None:
-        assert index not in self.episodes, "an episode ended twice"
-        assert episode.endswith(b"\n") and episode.count(b"\n") == 1
-        self.order.append(index)
-        self.rows[index] = [orjson.loads(line) for line in steps.splitlines()]
-        self.episodes[index] = orjson.loads(episode)
-
-    def essence(self) -> dict[int, Any]:
-        """All that must be the same at any speed."""
-        skip = ("latency_ms", "started_at", "wall_s")
-        return {
-            index: [{k: v for k, v in row.items() if k not in skip} for row in (*self.rows[index], episode)]
-            for index, episode in self.episodes.items()
-        }
-
-    def column(self, index: int, key: str, agent: str | None = None) -> list[Any]:
-        """One field of an episode's rows, in order."""
-        return [row[key] for row in self.rows[index] if agent in (None, row["agent_id"])]
 
 
 class Player:
@@ -144,9 +107,9 @@ def plans(seeds: Iterable[int], seatings: int = 1) -> list[EpisodePlan]:
     return [EpisodePlan(i, seed, seating) for i, (seed, seating) in enumerate(pairs)]
 
 
-async def play(lineup: Lineup, seeds: Iterable[int], **options: Any) -> Sheet:
+async def play(lineup: Lineup, seeds: Iterable[int], **options: Any) -> SessionLog:
     """Play one episode per seed (and seating) to the end."""
-    sheet = Sheet()
+    sheet = SessionLog()
     controller = SessionController(lineup, sheet, **options)
     controller.add(plans(seeds, len(lineup.seatings)))
     controller.close()
@@ -163,13 +126,13 @@ async def play_task(
     *,
     options: Mapping[str, Any] | None = None,
     **config: Any,
-) -> Sheet:
+) -> SessionLog:
     """:func:`lineup_of` and :func:`play` in one; ``options`` are the controller's."""
     return await play(await lineup_of(task, policies, **config), seeds, **(options or {}))
 
 
-def _open_here(casting: Casting, settings: SessionSettings, listener: SessionListener) -> LocalSession:
-    return LocalSession(casting, settings, listener)
+def _open_here(casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> LocalSession:
+    return LocalSession(casting, settings, on_event)
 
 
 async def record_run(

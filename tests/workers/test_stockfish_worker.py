@@ -9,8 +9,9 @@ import psutil
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import SessionSettings
-from tests.controllers.test_session_workers import Listener, operator
+from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
+from tests.support.session_log import SessionLog
 from tests.support.waiting import eventually, in_time
 
 CHESS = "classic/chess_v6"
@@ -20,9 +21,9 @@ def stockfish(**settings: Any) -> dict[str, Any]:
     return {"worker_id": "stockfish_worker", "type": "baseline", "settings": settings}
 
 
-async def games(players: dict[str, Any], seeds: range) -> Listener:
+async def games(players: dict[str, Any], seeds: range) -> SessionLog:
     """Played to their ends, all at once."""
-    listener = Listener()
+    listener = SessionLog()
     session = LocalSession(cast(operator(players, CHESS)), SessionSettings(len(seeds)), listener)
     try:
         await session.start()

@@ -222,14 +222,18 @@ class News(_message.Message):
     def __init__(self, finished: _Optional[_Iterable[_Union[Finished, _Mapping]]] = ..., live: _Optional[int] = ..., steps: _Optional[int] = ...) -> None: ...
 
 class Finished(_message.Message):
-    __slots__ = ("index", "steps", "episode")
+    __slots__ = ("index", "steps", "episode", "status", "unplayed")
     INDEX_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     EPISODE_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    UNPLAYED_FIELD_NUMBER: _ClassVar[int]
     index: int
     steps: bytes
     episode: bytes
-    def __init__(self, index: _Optional[int] = ..., steps: _Optional[bytes] = ..., episode: _Optional[bytes] = ...) -> None: ...
+    status: str
+    unplayed: bool
+    def __init__(self, index: _Optional[int] = ..., steps: _Optional[bytes] = ..., episode: _Optional[bytes] = ..., status: _Optional[str] = ..., unplayed: bool = ...) -> None: ...
 
 class Retried(_message.Message):
     __slots__ = ("index", "reason")

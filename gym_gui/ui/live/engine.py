@@ -13,10 +13,11 @@ from gym_gui.core.enums import WorkerKind
 
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
-    from gym_gui.controllers.sessions import Session, SessionListener, SessionSettings
+    from gym_gui.controllers.session_events import OnSessionEvent
+    from gym_gui.controllers.sessions import Session, SessionSettings
     from gym_gui.services.store import Store
 
-    OpenLiveSession = Callable[[OperatorConfig, SessionSettings, SessionListener, Store], Session]
+    OpenLiveSession = Callable[[OperatorConfig, SessionSettings, OnSessionEvent, Store], Session]
     """Makes a session for an operator that nobody has checked yet; it is not started."""
 
 
@@ -70,9 +71,9 @@ def unchecked_casting(config: OperatorConfig) -> Casting:
 
 
 def open_host_session(
-    config: OperatorConfig, settings: SessionSettings, listener: SessionListener, store: Store
+    config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent, store: Store
 ) -> Session:
     """A session in a host process of its own."""
     from gym_gui.host.client import HostSession
 
-    return HostSession(unchecked_casting(config), settings, listener, store=store)
+    return HostSession(unchecked_casting(config), settings, on_event, store=store)

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodeStarted,
+    FrameDrawn,
+    QuestionWithdrawn,
+    SessionEnded,
+    SessionEvent,
+)
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
@@ -26,7 +35,6 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.language.call_log import CallLog
     from gym_gui.ui.live.engine import OpenLiveSession
-    from gym_gui.ui.live.listener import LiveListener
 
 KEPT_EPISODES: Final = 1000
 
@@ -70,7 +78,7 @@ class EpisodePlayer:
     ) -> None:
         self._context, self._told = context, told
         self.config, self.run = config, run
-        self.link = SessionLink(context, self, open_session)
+        self.link = SessionLink(context, self.on_event, open_session)
         self.feed = EpisodeFeed(seeds)
         self.trouble = ""
         self.last_view: LiveView | None = None
@@ -350,36 +358,52 @@ class EpisodePlayer:
             self._onwards = False
             self.touch()
 
-    # -- what the session says (see LiveListener) --------------------------------------
+    # -- what the session says ---------------------------------------------------------
 
-    def hears(self, listener: LiveListener) -> bool:
-        """Whether that session is still the one that plays."""
-        return self.link.hears(listener)
+    def on_event(self, event: SessionEvent) -> None:
+        """What the session says that plays now."""
+        match event:
+            case EpisodeStarted(index):
+                self.feed.begun(index)
+            case EpisodeFinished():
+                self._on_finished(event)
+            case CallMade(line):
+                self._on_call(line)
+            case LiveView():
+                self._on_view(event)
+            case FrameDrawn(frame):
+                if not self._blind:
+                    self.last_frame = frame
+                    self._told.on_framed(frame)
+            case HumanQuestion():
+                self.questions[event.id] = event
+                self._told.on_asked(event)
+            case QuestionWithdrawn(question_id):
+                if self.questions.pop(question_id, None) is not None:
+                    self._told.on_lapsed(question_id)
+                    self._told.on_changed()
+            case SessionEnded(reason):
+                self._on_ended(reason)
+            case _:  # views count steps; the link logs; what is watched is not begun again
+                pass
 
-    def log_name(self) -> str:
-        """What the log calls it."""
-        return self.config.display_name
-
-    def on_started(self, index: int) -> None:
-        self.feed.begun(index)
-
-    def on_finished(self, index: int, steps: bytes, line: bytes) -> None:
-        flight = self.feed.over(index)
+    def _on_finished(self, episode: EpisodeFinished) -> None:
+        flight = self.feed.over(episode.index)
         if flight is None:
             return
         self.touch()
-        row: dict[str, Any] = orjson.loads(line)
         if flight.run is not None:
-            flight.run.episode(self.config.operator_id, row, steps, line)
+            flight.run.episode(self.config.operator_id, flight.plan, episode)
+        row: dict[str, Any] = orjson.loads(episode.line)
         if self.calls is not None:
-            self.calls.played(steps, _slots(row))
-        if not self.feed.is_of_this_round(flight) or row["status"] == EpisodeStatus.ABORTED:
+            self.calls.played(episode.steps, _slots(row))
+        if not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
             return  # somebody has asked for something else meanwhile
-        self.tally.end(row, decisions=steps.count(b"\n"))
+        self.tally.end(row, decisions=episode.steps.count(b"\n"))
         self.episodes_done.append(row)
         del self.episodes_done[:-KEPT_EPISODES]
         self._told.on_episode_over(row)
-        if row["status"] == EpisodeStatus.FAILED:
+        if episode.status is EpisodeStatus.FAILED:
             # Another one would most likely fail as fast as this one: have a person look first.
             reason = str(row.get("error") or "the episode failed")
             self._context.spawn(self._give_up(reason), "ending a session")
@@ -387,7 +411,7 @@ class EpisodePlayer:
             self._play_next()
         self._told.on_changed()
 
-    def on_view(self, view: LiveView) -> None:
+    def _on_view(self, view: LiveView) -> None:
         if self._blind:
             return
         last, self.last_view = self.last_view, view
@@ -408,21 +432,7 @@ class EpisodePlayer:
             self.step(by_agent=by_agent)
         self._told.on_changed()
 
-    def on_frame(self, frame: Any) -> None:
-        if not self._blind:
-            self.last_frame = frame
-            self._told.on_framed(frame)
-
-    def on_question(self, question: HumanQuestion) -> None:
-        self.questions[question.id] = question
-        self._told.on_asked(question)
-
-    def on_withdrawn(self, question_id: int) -> None:
-        if self.questions.pop(question_id, None) is not None:
-            self._told.on_lapsed(question_id)
-            self._told.on_changed()
-
-    def on_call(self, line: bytes) -> None:
+    def _on_call(self, line: bytes) -> None:
         flight = self.feed.flight
         run = flight.run if flight is not None else self.run  # the run of the episode that asked
         if run is not None:
@@ -436,7 +446,7 @@ class EpisodePlayer:
             self.touch()
             self._told.on_called(turn)
 
-    def on_ended(self, listener: LiveListener, reason: str) -> None:
+    def _on_ended(self, reason: str) -> None:
         session = self.link.session
         self._forget()
         if session is not None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.ui.live.engine import load_engine, open_host_session
-from gym_gui.ui.live.listener import Audience, LiveListener
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
     from gym_gui.controllers.sessions import Session, SessionReady
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.live.engine import OpenLiveSession
+
+_log = logging.getLogger(__name__)
 
 Look = tuple[str, float]
 """What is drawn (``rgb_array``, ``ansi``, ``none``), and how often a second at most."""
@@ -25,7 +28,8 @@ class SessionLink:
 
     Args:
         context: The window's services.
-        audience: Who is told what the session says.
+        on_event: Told what the session says, for as long as it is kept: one that was let go may still
+            have messages on their way, which concern nobody.
         open_session: Makes a session; a host process by default.
 
     Attributes:
@@ -34,13 +38,12 @@ class SessionLink:
     """
 
     def __init__(
-        self, context: AppContext, audience: Audience, open_session: OpenLiveSession | None = None
+        self, context: AppContext, on_event: OnSessionEvent, open_session: OpenLiveSession | None = None
     ) -> None:
-        self._context, self._audience = context, audience
+        self._context, self._on_event = context, on_event
         self._open_session = open_session or open_host_session
         self.session: Session | None = None
         self.ready: SessionReady | None = None
-        self._listener: LiveListener | None = None
         self._opened: tuple[OperatorConfig, Look, bool] | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -53,10 +56,6 @@ class SessionLink:
     def pid(self) -> int:
         """Process id of the session host; 0 where there is none."""
         return int(getattr(self.session, "pid", 0)) if self.session is not None else 0
-
-    def hears(self, listener: LiveListener) -> bool:
-        """Whether that listener's session is the one that is kept."""
-        return self._listener is listener
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
         """Whether the session that is open plays this."""
@@ -81,15 +80,23 @@ class SessionLink:
                 players are still loading.
         """
         await load_engine()
+        from gym_gui.controllers.session_events import LogLine
         from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 
         everything = self._everything
         live = LiveSettings(look[1], look[0], first, everything)  # type: ignore[arg-type]
         settings = SessionSettings(1, config.max_steps, live=live)
-        listener = LiveListener(self._audience)
-        self.session = self._open_session(config, settings, listener, self._context.store)
-        self._listener, self._opened = listener, (config, look, everything)
-        return self.session
+        session: Session | None = None
+
+        def on_event(event: SessionEvent) -> None:
+            if isinstance(event, LogLine):
+                _log.log(event.level, "%s: %s: %s", config.display_name, event.logger, event.text)
+            elif session is None or session is self.session:
+                self._on_event(event)
+
+        self.session = session = self._open_session(config, settings, on_event, self._context.store)
+        self._opened = (config, look, everything)
+        return session
 
     async def start(self, session: Session) -> bool:
         """Start what was made; ``False`` where it has been let go meanwhile.
@@ -106,7 +113,7 @@ class SessionLink:
     def let_go(self) -> Session | None:
         """Listen to the session no more; it is to be ended by :meth:`dispose`."""
         session = self.session
-        self.session = self.ready = self._listener = None
+        self.session = self.ready = None
         return session
 
     def dispose(self, session: Session) -> asyncio.Task[None]:

@@ -85,7 +85,7 @@ def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck
         AgentView("player_1", "player_1", "4", 4, "policy", 0.0, 0.0, 0.25),
         AgentView("player_2", "player_2"),
     )
-    operator.player.on_view(LiveView(2, 7, 1, agents, ("player_2",)))
+    operator.player.on_event(LiveView(2, 7, 1, agents, ("player_2",)))
     texts = " | ".join(card.stage.overlay.chip_texts())
     assert "player_1" in texts and "0.25" in texts and "player_2" in texts
     assert card.facts.facts["Episode"] == "3"

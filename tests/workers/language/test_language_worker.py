@@ -13,16 +13,18 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.controllers.sessions import SessionListener, SessionSettings
+from gym_gui.controllers.session_events import OnSessionEvent
+from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.workers.check import check_worker
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import Listener, operator
+from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.language import LLM, match, soccer_policy
 from tests.support.model_server import ModelServer
+from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
@@ -35,9 +37,9 @@ def slot(server: FakeModelServer, on_invalid: Any = "error", **settings: Any) ->
     return {"worker_id": "mosaic_llm_worker", "type": "llm", "settings": given, "on_invalid": on_invalid}
 
 
-async def played(players: dict[str, Any], task: str, seeds: list[int], steps: int) -> Listener:
+async def played(players: dict[str, Any], task: str, seeds: list[int], steps: int) -> SessionLog:
     """All episodes at once, cut off after so many steps."""
-    listener = Listener()
+    listener = SessionLog()
     settings = SessionSettings(len(seeds), max_steps=steps)
     session = LocalSession(cast(operator(players, task)), settings, listener)
     try:
@@ -69,7 +71,7 @@ async def test_team_mates_play_and_talk_and_every_call_is_recorded() -> None:
         STEPS - 1
     )
     assert all("You look" in words and "Your role is forward." in words for words in heard)
-    calls = [entry for entry in sheet.logs if isinstance(entry, dict)]
+    calls = sheet.calls
     refs = Counter(call["ref"] for call in calls)
     assert len(refs) == 3 * 2 * STEPS and set(refs.values()) == {1}
     row = sheet.rows[0][0]
@@ -97,7 +99,7 @@ async def test_an_answer_that_nobody_waits_for_is_given_up() -> None:
         player = {**slot(server, {"retry": 1, "then": "error"}), "deadline_s": 6.0}
         sheet = await played({"agent": player}, "CartPole-v1", [4], 2)
     assert sheet.episodes[0]["status"] == "completed", sheet.episodes[0]["error"]
-    late = [call for call in sheet.logs if isinstance(call, dict) and call["error"]]
+    late = [call for call in sheet.calls if call["error"]]
     assert [call["ref"] for call in late] == ["agent_0/0/0/0/0"]
     assert late[0]["error"].startswith("no answer in time: the server at")
 
@@ -141,8 +143,8 @@ def test_the_worker_keeps_the_contract_and_stays_small() -> None:
     assert report.memory_mb is not None and report.memory_mb <= 130
 
 
-def _open_here(casting: Any, settings: SessionSettings, listener: SessionListener) -> LocalSession:
-    return LocalSession(casting, settings, listener)
+def _open_here(casting: Any, settings: SessionSettings, on_event: OnSessionEvent) -> LocalSession:
+    return LocalSession(casting, settings, on_event)
 
 
 async def test_a_real_model_plays_with_rl_against_rl_and_random(

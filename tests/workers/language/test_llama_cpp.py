@@ -155,5 +155,5 @@ async def test_every_action_of_an_episode_is_the_models_own(url: str) -> None:
     for index in (0, 1):
         assert sheet.episodes[index]["status"] == "completed", sheet.episodes[index]["error"]
         assert set(sheet.column(index, "action_source")) == {"policy"}
-    calls = [entry for entry in sheet.logs if isinstance(entry, dict)]
+    calls = sheet.calls
     assert calls and not [call["error"] for call in calls if call["error"]]

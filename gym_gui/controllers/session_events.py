@@ -1,0 +1,123 @@
+"""What a session says: one kind of object for each thing that happens, told to one callback.
+
+The same events go from the engine to whoever opened the session, from a host process to its
+client, and on to the window. Who needs only some of them matches these and passes over the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.live import HumanQuestion, LiveView
+
+if TYPE_CHECKING:  # the window starts without it
+    import numpy as np
+    from numpy.typing import NDArray
+
+Picture: TypeAlias = "NDArray[np.uint8]"
+"""``(height, width, 3)``, RGB."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStarted:
+    """An episode begins."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRetried:
+    """An episode is begun again, because a worker was lost."""
+
+    index: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeFinished:
+    """An episode is over.
+
+    Attributes:
+        index: Its index.
+        status: How it ended, as its line says.
+        steps: Its rows, complete JSON lines.
+        line: Its own line, complete.
+        unplayed: It was broken off because the run's budgets do not carry it: as good as not begun.
+    """
+
+    index: int
+    status: EpisodeStatus
+    steps: bytes
+    line: bytes
+    unplayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepsTaken:
+    """Environment steps that the session has taken so far."""
+
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """A call was paid for; its line in ``calls.jsonl``."""
+
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line for the log; levels are those of :mod:`logging`."""
+
+    level: int
+    logger: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDrawn:
+    """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
+
+    Where the listener is slow, pictures are left out: the newest counts.
+    """
+
+    frame: Picture
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWithdrawn:
+    """Nobody waits for the answer to this question any more."""
+
+    question_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """The session is over: ``""`` when it was asked to end, else why."""
+
+    reason: str
+
+
+SessionEvent: TypeAlias = (
+    EpisodeStarted
+    | EpisodeRetried
+    | EpisodeFinished
+    | StepsTaken
+    | CallMade
+    | LogLine
+    | FrameDrawn
+    | LiveView
+    | HumanQuestion
+    | QuestionWithdrawn
+    | SessionEnded
+)
+"""A :class:`LiveView` is a look at the lowest episode in flight, a :class:`HumanQuestion` asks a person
+to choose (to be answered with ``Session.answer``); both only where the session is watched."""
+
+OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
+"""Called from the event loop."""
