@@ -235,6 +235,9 @@ class LocalSession:
     def abort(self) -> None:
         self.controller.abort()
 
+    async def settled(self) -> None:
+        """All is done, and told, when it is asked for."""
+
     def answer(self, question_id: int, action: Any) -> None:
         if self._desk is not None:
             self._desk.answer(question_id, action)

@@ -88,6 +88,13 @@ class Session(Protocol):
         """
         ...
 
+    async def settled(self) -> None:
+        """Wait until all that was asked of it so far is done, and what came of it is told.
+
+        Returns at once where the session has ended.
+        """
+        ...
+
     def answer(self, question_id: int, action: Any) -> None:
         """Answer a question to a person.
 

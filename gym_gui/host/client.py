@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import Iterable, Mapping
@@ -232,6 +233,11 @@ class HostSession:
 
     def abort(self) -> None:
         self._send(pb.Command(abort=pb.Abort()))
+
+    async def settled(self) -> None:
+        # Commands are carried out in their order: who answers the last one is done with all before.
+        with contextlib.suppress(UsageError):
+            await self.present("")
 
     def answer(self, question_id: int, action: Any) -> None:
         self._send(pb.Command(answer=pb.Answer(question=question_id, action=json.dumps(action))))

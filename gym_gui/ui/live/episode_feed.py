@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gym_gui.core.execution import EpisodePlan
 
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.controllers.sessions import Session
 
-_UNBEGUN_S, _DRAIN_S = 0.5, 3.0
-"""Time a session has to end an episode that was aborted; one that hangs is started again."""
+PATIENCE_S: Final = 10.0
+"""Time a session has to report an episode that was aborted; one that hangs is started again."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,6 @@ class EpisodeFeed:
         self.limit: int | None = 0
         self.flight: Flight | None = None
         self._seed, self._next, self._base, self._round = 0, 0, 0, 0
-        self._landed = asyncio.Event()
-        self._begun = False
         self._counted: LiveRun | None = None
 
     def begin(self, seed: int, episodes: int | None) -> None:
@@ -82,7 +79,7 @@ class EpisodeFeed:
         if self.flight is not None or self.left == 0:
             return False
         plan = self.upcoming(operator_id, run)
-        self.flight, self._begun = Flight(plan, self._next, self._round, run), False
+        self.flight = Flight(plan, self._next, self._round, run)
         self._next += 1
         session.play([plan])
         return True
@@ -91,18 +88,12 @@ class EpisodeFeed:
         """Whether nobody has asked for something else since it took off."""
         return flight.round == self._round
 
-    def begun(self, index: int) -> None:
-        """The session has begun an episode."""
-        if self.flight is not None and self.flight.plan.index == index:
-            self._begun = True
-
     def over(self, index: int) -> Flight | None:
         """An episode is over; ``None`` where it is not the one in flight."""
         flight = self.flight
         if flight is None or flight.plan.index != index:
             return None
         self.flight = None
-        self._landed.set()
         return flight
 
     def lost(self) -> None:
@@ -110,19 +101,19 @@ class EpisodeFeed:
         if self.flight is not None and self.is_of_this_round(self.flight):
             self._next = self.flight.place
         self.flight = None
-        self._landed.set()
 
     async def abort(self, session: Session) -> bool:
-        """End the episode in flight; ``False`` when the session does not do it in time."""
+        """End the episode in flight, and wait until it is reported: what was played of it is on record.
+
+        Returns:
+            Whether the session has reported; one that does not in time keeps what it has played.
+        """
         if self.flight is None:
             return True
-        self._landed.clear()
         session.abort()
-        for patience in (_UNBEGUN_S, _DRAIN_S):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._landed.wait(), patience)
-                break
-            if not self._begun:  # it had not begun: then it is forgotten without a word
-                self.flight = None
-                break
-        return self.flight is None
+        try:
+            await asyncio.wait_for(session.settled(), PATIENCE_S)
+        except TimeoutError:
+            return self.flight is None
+        self.flight = None  # reported by now, unless it had not begun: then it is forgotten without a word
+        return True

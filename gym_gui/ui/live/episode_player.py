@@ -13,7 +13,6 @@ import orjson
 from gym_gui.controllers.session_events import (
     CallMade,
     EpisodeFinished,
-    EpisodeStarted,
     FrameDrawn,
     QuestionWithdrawn,
     SessionEnded,
@@ -24,7 +23,7 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.live import HumanQuestion, LiveView
 from gym_gui.ui.live.engine import with_player
-from gym_gui.ui.live.episode_feed import EpisodeFeed
+from gym_gui.ui.live.episode_feed import PATIENCE_S, EpisodeFeed
 from gym_gui.ui.live.session_link import Look, SessionLink
 from gym_gui.ui.live.state import trouble_sentence
 from gym_gui.ui.live.tally import Tally
@@ -43,7 +42,7 @@ class EpisodePlayer:
     """What was asked for last counts: opening, beginning anew and ending follow one another.
 
     Args:
-        context: The window's services; ``store`` and ``spawn`` are used.
+        context: The window's services; ``store``, ``spawn`` and ``notify`` are used.
         config: Who plays.
         told: Hears what happens.
         seeds: As for :class:`EpisodeFeed`.
@@ -62,6 +61,7 @@ class EpisodePlayer:
         questions: What people have not answered yet, by id.
         paused: Whether it waits to be resumed or stepped.
         stepping: Whether a step that was asked for has not been taken yet.
+        stopping: Whether an episode that was cut off has not been reported yet.
         rate: Most steps a second, or ``None``.
         closed: Whether it has ended for good.
     """
@@ -87,7 +87,7 @@ class EpisodePlayer:
         self.tally = Tally()
         self.calls: CallLog | None = None
         self.questions: dict[int, HumanQuestion] = {}
-        self.paused = self.stepping = self.closed = False
+        self.paused = self.stepping = self.stopping = self.closed = False
         self.rate: float | None = None
         self._onwards = False
         self._early: bool | None = None  # a step that was asked for before there was anything to step
@@ -308,12 +308,24 @@ class EpisodePlayer:
         await self._open()
 
     async def _abort(self) -> bool:
-        """End the episode in flight; ``False`` when the session does not do it in time."""
+        """End the episode in flight and have it recorded; ``False`` when the session does not answer."""
         session = self.link.session
         assert session is not None
         self._questions_gone()
         self.stepping = self._onwards = False
-        return await self.feed.abort(session) and self.link.session is session
+        self.stopping = self.feed.flight is not None
+        self._told.on_changed()
+        try:
+            reported = await self.feed.abort(session)
+        finally:
+            self.stopping = False
+        if not reported:
+            self._context.notify(
+                f"{self.config.display_name} did not answer for {PATIENCE_S:.0f} s: "
+                "the episode that it was playing is not on record",
+                "warning",
+            )
+        return reported and self.link.session is session
 
     async def _shut(self) -> None:
         async with self._lock:
@@ -363,8 +375,6 @@ class EpisodePlayer:
     def on_event(self, event: SessionEvent) -> None:
         """What the session says that plays now."""
         match event:
-            case EpisodeStarted(index):
-                self.feed.begun(index)
             case EpisodeFinished():
                 self._on_finished(event)
             case CallMade(line):
@@ -384,7 +394,7 @@ class EpisodePlayer:
                     self._told.on_changed()
             case SessionEnded(reason):
                 self._on_ended(reason)
-            case _:  # views count steps; the link logs; what is watched is not begun again
+            case _:  # views count steps; the link logs; what it was given is in flight, and not begun again
                 pass
 
     def _on_finished(self, episode: EpisodeFinished) -> None:

@@ -205,6 +205,8 @@ class LiveOperator(QObject):
             return OperatorState.STARTING if player.busy else OperatorState.IDLE
         if player.link.ready is None:
             return OperatorState.STARTING
+        if player.stopping:
+            return OperatorState.STOPPING
         if player.questions:
             return OperatorState.YOUR_MOVE
         if player.feed.flight is None:

@@ -15,6 +15,7 @@ class OperatorState(StrEnum):
     PAUSED = "paused"
     YOUR_MOVE = "your_move"
     THINKING = "thinking"
+    STOPPING = "stopping"
     BROKEN = "broken"
     CLOSED = "closed"
 
@@ -26,6 +27,7 @@ ALIVE = frozenset(
         OperatorState.PAUSED,
         OperatorState.YOUR_MOVE,
         OperatorState.THINKING,
+        OperatorState.STOPPING,
     }
 )
 """States in which there is a session that answers."""
@@ -37,6 +39,7 @@ _WORDS = {
     OperatorState.RUNNING: "Running",
     OperatorState.PAUSED: "Paused",
     OperatorState.YOUR_MOVE: "Your move",
+    OperatorState.STOPPING: "Stopping…",
     OperatorState.BROKEN: "Stopped",
     OperatorState.CLOSED: "Closed",
 }

@@ -176,7 +176,7 @@ class PlayPage(Page):
         restart, pause, record = course.restart, course.hold_or_go_on, course.toggle_record
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
-            Command("play.pause", "Pause or go on", pause, "Ctrl+P", "Run", "pause", there),
+            Command("play.pause", "Start, pause or go on", pause, "Ctrl+P", "Run", "pause", there),
             Command("play.record", "Record, or stop recording", record, "Ctrl+Shift+R", "Run", "record"),
             Command("play.keys", "Edit keys", keys, "", "Run", "keyboard", there),
             Command(

@@ -9,6 +9,12 @@ from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, restyle
 
+_MEANING = {
+    "Start": "Begin to play (Ctrl+P)",
+    "Go on": "Let it go on (Ctrl+P)",
+    "Pause": "Hold before the next step (Ctrl+P)",
+}
+
 
 class PlayActions(QObject):
     """Three buttons, shown while there is a game; a click never takes the keyboard from it.
@@ -38,7 +44,7 @@ class PlayActions(QObject):
             "Pause",
             icon_name="pause",
             name="pause",
-            tooltip="Hold before the next step (Ctrl+P)",
+            tooltip=_MEANING["Pause"],
             on_click=self.held.emit,
         )
         self.record = PrimaryButton(
@@ -55,8 +61,10 @@ class PlayActions(QObject):
         for button in self.buttons:
             button.setVisible(there)
         self.pause.setEnabled(not game.is_over and game.state is not OperatorState.BROKEN)
-        stands = game.paused and not game.is_over
-        self.pause.set_text("Go on" if stands else "Pause", "run" if stands else "pause")
+        begins, stands = game.waits, (game.waits or game.paused) and not game.is_over
+        words = "Start" if begins else "Go on" if stands else "Pause"
+        self.pause.set_text(words, "run" if stands else "pause")
+        self.pause.setToolTip(_MEANING[words])
         self._show_recording(game.recording)
 
     def _show_recording(self, on: bool) -> None:

@@ -126,6 +126,7 @@ class Caption(QObject):
             state=game.state,
             over=game.is_over,
             waits_for_key=game.waits_for_key,
+            waits_for_go=game.waits_for_go,
             paused=game.paused,
             paused_by_focus=self._course.paused_by_focus,
             realtime=game.clock.realtime,

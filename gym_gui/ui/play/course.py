@@ -89,10 +89,11 @@ class Course(QObject):
         self.play(self._game.seed + 1)
 
     def hold_or_go_on(self) -> None:
-        """Begin, where it waits for a key; hold it; let it go on."""
+        """Begin, where it waits for that; hold it; let it go on."""
         game = self._game
-        if game.waits_for_key:
+        if game.waits:
             game.begin()
+            self._card.take_keys()
         elif game.paused:
             self.paused_by_focus = False
             game.resume()
@@ -115,12 +116,14 @@ class Course(QObject):
     def _on_enter(self) -> None:
         if self._game.is_over:
             self.play_again()
+        elif self._game.waits_for_go:
+            self._game.begin()
         elif self._game.state is OperatorState.BROKEN:
             self.restart()
 
     def _on_listening_changed(self, listens: bool) -> None:
         game = self._game
-        if not game.clock.realtime or game.waits_for_key or game.is_over:
+        if not game.clock.realtime or game.waits or game.is_over:
             return
         if not listens and not game.paused and KEYBOARD in self._people.devices.values():
             self.paused_by_focus = True

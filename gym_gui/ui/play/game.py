@@ -12,7 +12,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.controllers.play_setup import Clock, is_person, people, with_clock
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui.live.engine import with_player
+from gym_gui.ui.live.engine import asks_models, with_player
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.play.human_input import HumanInput
 
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _FALLBACKS = frozenset({"noop", "random_legal"})
+_NOTHING_SEEN = (-1, -1)
+"""Episode and step, before the first look."""
 
 
 class PlayGame(QObject):
     """Plays one operator's episodes one at a time, with people in some of its slots.
 
     In real time an episode waits for the first key; afterwards time runs. In turn-based
-    play it begins at once and waits at every move of a person.
+    play it begins at once and waits at every move of a person. Where a language model would
+    be asked first, the first episode waits until somebody says go: its answers may cost money.
 
     Args:
         context: The window's services.
@@ -57,10 +60,12 @@ class PlayGame(QObject):
         self.clock = Clock(False, 5.0)
         self.recording = True
         self.seed = 0
-        self.waits_for_key = False
+        self.waits = False
+        self._agreed = False  # somebody has said go, or moved, since the game was opened
+        self._seating: asyncio.Task[Any] | None = None
         self.is_over = False
         self._fallbacks: dict[str, int] = {}
-        self._seen_step = (-1, -1)
+        self._seen_step = _NOTHING_SEEN
         self._leaving: set[asyncio.Task[Any]] = set()
         self._render = "rgb_array"
         people_input.chosen.connect(self._on_chosen)
@@ -90,8 +95,18 @@ class PlayGame(QObject):
 
     @property
     def paused(self) -> bool:
-        """Whether somebody paused it; waiting for the first key is no pause."""
-        return self._operator is not None and self._operator.paused and not self.waits_for_key
+        """Whether somebody paused it; waiting to begin is no pause."""
+        return self._operator is not None and self._operator.paused and not self.waits
+
+    @property
+    def waits_for_key(self) -> bool:
+        """Whether time begins with the first key."""
+        return self.waits and self.clock.realtime and bool(self.people)
+
+    @property
+    def waits_for_go(self) -> bool:
+        """Whether a language model would be asked now, had somebody said go."""
+        return self.waits and not self.waits_for_key and self._seen_step != _NOTHING_SEEN
 
     @property
     def run(self) -> LiveRun | None:
@@ -115,6 +130,7 @@ class PlayGame(QObject):
         operator.episode_over.connect(self._on_episode_over)
         operator.broke.connect(self._on_broke)
         self._operator = operator
+        self._agreed = False
         self._set_pace()
         self.play(seed)
 
@@ -124,11 +140,12 @@ class PlayGame(QObject):
         if operator is None:
             return
         self.seed, self.is_over = seed, False
-        self._fallbacks, self._seen_step = {}, (-1, -1)
+        self._fallbacks, self._seen_step = {}, _NOTHING_SEEN
         self._input.forget()
-        self.waits_for_key = self.clock.realtime and bool(self.people)
+        held = not self._agreed and asks_models(operator.config)
+        self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
-        operator.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits_for_key)
+        operator.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits)
         self.changed.emit()
 
     def restart(self) -> None:
@@ -136,11 +153,27 @@ class PlayGame(QObject):
         self.play(self.seed)
 
     def begin(self) -> None:
-        """Time runs from now on, where it has waited for the first key."""
-        if self.waits_for_key and self._operator is not None:
-            self.waits_for_key = False
-            self._later(self._go(self._operator), "beginning to play")
-            self.changed.emit()
+        """Somebody says go, where it has waited for that."""
+        if self.waits and self._operator is not None:
+            self._agreed = True
+            self._go_on("beginning to play")
+
+    def _go_on(self, what: str) -> None:
+        assert self._operator is not None
+        self.waits = False
+        self._later(self._go(self._operator), what)
+        self.changed.emit()
+
+    def _go_on_without_models(self) -> None:
+        """People who are to move first are asked at once: until they have moved, nobody else is."""
+        operator = self._operator
+        if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
+            return
+        view, people = operator.last_view, self.people
+        seen = view is not None and self._seen_step == (view.episode, view.step)
+        slots = {agent.agent: agent.slot for agent in view.agents} if view is not None else {}
+        if seen and view is not None and view.turn and all(slots[agent] in people for agent in view.turn):
+            self._go_on("asking who moves first")
 
     @staticmethod
     async def _go(operator: LiveOperator) -> None:
@@ -150,16 +183,15 @@ class PlayGame(QObject):
 
     def pause(self) -> None:
         """Hold before the next step."""
-        if self._operator is not None and not self.waits_for_key and not self.is_over:
+        if self._operator is not None and not self.waits and not self.is_over:
             self._operator.pause()
             self.changed.emit()
 
     def resume(self) -> None:
         """Go on."""
         if self._operator is not None and not self.is_over:
-            self.waits_for_key = False
-            self._later(self._go(self._operator), "going on")
-            self.changed.emit()
+            self._agreed = True
+            self._go_on("going on")
 
     def seat(self, slot: str, player: WorkerAssignment, name: str = "") -> asyncio.Task[Any] | None:
         """Somebody else plays a slot from its next move on; the task fails where that cannot be.
@@ -180,7 +212,17 @@ class PlayGame(QObject):
             return None
         if not is_person(player):
             self._operator.set_rate(self.clock.rate)  # before it plays at once as fast as it can
-        return self._operator.rebind(slot, player, name)
+        if not self._agreed and asks_models(with_player(self._operator.config, slot, player)):
+            self._operator.pause()
+            self.waits = True
+        self._seating = self._operator.rebind(slot, player, name)
+        self._seating.add_done_callback(self._on_seated)
+        return self._seating
+
+    def _on_seated(self, task: asyncio.Task[Any]) -> None:
+        if task is self._seating:
+            self._seating = None
+            self._go_on_without_models()
 
     def set_clock(self, clock: Clock) -> None:
         """Change how time passes. A new rate holds from the next move on; waiting instead of
@@ -202,7 +244,8 @@ class PlayGame(QObject):
     def seated(self) -> None:
         """Who plays has changed: the pace depends on it."""
         self._set_pace()
-        if self.waits_for_key and not self.people:
+        config = self.config
+        if self.waits and config is not None and not self.people and not asks_models(config):
             self.begin()
         self.changed.emit()
 
@@ -258,7 +301,7 @@ class PlayGame(QObject):
         operator, self._operator = self._operator, None
         run, self._run = self._run, None
         self._input.forget()
-        self.waits_for_key, self.is_over = False, False
+        self.waits, self.is_over, self._seating = False, False, None
         if operator is not None:
             operator.blockSignals(True)
             self._later(self._end(operator, run), "ending a game")
@@ -296,6 +339,7 @@ class PlayGame(QObject):
 
     def _on_chosen(self, question: HumanQuestion, action: object) -> None:
         if self._operator is not None:
+            self._agreed = True
             self._operator.answer(question, action)
 
     def _on_key_pressed(self, _key: str) -> None:
@@ -312,10 +356,11 @@ class PlayGame(QObject):
             for agent in view.agents:
                 if agent.slot in mine and agent.source in _FALLBACKS and not agent.by:
                     self._fallbacks[agent.agent] = self._fallbacks.get(agent.agent, 0) + 1
+        self._go_on_without_models()
         self.viewed.emit(view)
 
     def _on_episode_over(self, line: Mapping[str, Any]) -> None:
-        self.is_over, self.waits_for_key = True, False
+        self.is_over, self.waits = True, False
         self._input.forget()
         self.over.emit(dict(line), sum(self._fallbacks.values()))
         self.changed.emit()

@@ -15,6 +15,7 @@ class Prompt:
         state: Of the session.
         over: The episode is over.
         waits_for_key: Time begins with the first key.
+        waits_for_go: A language model would be asked now, had somebody said go.
         paused: Somebody paused it.
         paused_by_focus: It was paused because the keyboard went elsewhere.
         realtime: Time runs.
@@ -31,6 +32,7 @@ class Prompt:
     state: OperatorState
     over: bool = False
     waits_for_key: bool = False
+    waits_for_go: bool = False
     paused: bool = False
     paused_by_focus: bool = False
     realtime: bool = False
@@ -53,6 +55,8 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.waits_for_key:
         # Before somebody sits at the keys, one that is pressed would be lost.
         return _to_begin(p) if p.people else ("muted", "Starting…")
+    if p.waits_for_go:
+        return "accent", "Press Start: a language model is asked first."
     if p.paused_by_focus:
         return "warning", "Paused, because the keys go elsewhere. Click the picture to go on."
     if p.paused:

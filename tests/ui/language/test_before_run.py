@@ -1,4 +1,4 @@
-"""No model is asked, and nothing is paid for, before a person says Step or Run."""
+"""No model is asked, and nothing is paid for, before a person says Step, Run or Start."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.core.assignment import OnInvalid
-from gym_gui.core.config import OperatorConfig
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.operators import OperatorsTab
+from gym_gui.ui.pages.play import PlayPage
 from tests.support.fake_model_server import FakeModelServer
 
 from .conftest import WAIT, player
@@ -87,4 +89,58 @@ def test_a_model_that_is_put_beside_running_operators_waits_for_run(window: Main
         assert not page.deck.running and not server.requests
         qtbot.mouseClick(page.controls.run, LEFT)
         qtbot.waitUntil(lambda: operator.last_view.step > 0, timeout=WAIT)
+        assert server.requests
+
+
+def noughts(server: FakeModelServer, **players: WorkerAssignment) -> OperatorConfig:
+    """Noughts and crosses: a language model in every seat that nobody else is given."""
+    model = replace(player(server, model_id="reader"), on_invalid=OnInvalid(0, "random_legal"))
+    seats = {"player_1": model, "player_2": model, **players}
+    return OperatorConfig("play", "", "", "classic/tictactoe_v3", seats)
+
+
+@pytest.fixture
+def play(window: MainWindow, qtbot: Any) -> PlayPage:
+    window.context.go("play")
+    page = window.findChild(PlayPage)
+    assert page is not None
+    return page
+
+
+def is_shown(page: PlayPage) -> bool:
+    return page.card is not None and page.view is not None and page.view.step == 0 and page.input.listening
+
+
+@pytest.mark.parametrize("seats", [{"player_2": WorkerAssignment("human_worker", "human")}, {}])
+def test_a_game_whose_first_move_is_a_models_waits_for_start(
+    seats: dict[str, WorkerAssignment], window: MainWindow, play: PlayPage, qtbot: Any
+):
+    with FakeModelServer(lambda request: "<action>top left</action>") as server:
+        window.context.go("play", operator=noughts(server, **seats), seed=3)
+        qtbot.waitUntil(lambda: is_shown(play) and play.game.state is OperatorState.READY, timeout=WAIT)
+        assert "Press Start" in play.stage_card.prompt.text and not server.requests
+        play.course.restart()
+        qtbot.waitUntil(lambda: play.game.operator.busy is False and is_shown(play), timeout=WAIT)
+        assert not server.requests
+        assert play.game_actions.pause.text() == "Start"
+        qtbot.mouseClick(play.game_actions.pause, LEFT)
+        qtbot.waitUntil(lambda: play.view.step > 0, timeout=WAIT)
+        assert server.requests and play.game_actions.pause.text() == "Pause"
+
+
+def test_who_moves_first_says_go_with_that_move(window: MainWindow, play: PlayPage, qtbot: Any):
+    you = WorkerAssignment("human_worker", "human")
+    with FakeModelServer(lambda request: "<action>top left</action>") as server:
+        config = noughts(server, player_1=you)
+        window.context.go("play", operator=config, seed=3)
+        qtbot.waitUntil(lambda: is_shown(play) and bool(play.input.questions), timeout=WAIT)
+        assert "Your move" in play.stage_card.prompt.text and not server.requests
+        # Somebody who asks a model sits down in the place that is to move: that is not yet a go.
+        play.game.seat("player_1", config.workers["player_2"])
+        qtbot.waitUntil(lambda: play.game.waits_for_go and not play.game.people, timeout=WAIT)
+        play.game.seat("player_1", you)
+        qtbot.waitUntil(lambda: bool(play.input.questions), timeout=WAIT)
+        assert not server.requests
+        play.input.choose("player_1", 4)
+        qtbot.waitUntil(lambda: play.view.step > 1, timeout=WAIT)
         assert server.requests

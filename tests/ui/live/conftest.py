@@ -34,8 +34,8 @@ def live(context: AppContext, finish: Finish) -> Iterator[Callable[..., LiveOper
     made: list[LiveOperator] = []
 
     def make(config: OperatorConfig | None = None, *, host: bool = False, **options: Any) -> LiveOperator:
-        opener = None if host else local_session
-        operator = LiveOperator(context, config or baseline(), open_session=opener, **options)
+        options.setdefault("open_session", None if host else local_session)
+        operator = LiveOperator(context, config or baseline(), **options)
         made.append(operator)
         return operator
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -11,7 +12,11 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
+from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.live_run import LiveRun
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
+from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
@@ -21,6 +26,7 @@ from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from .conftest import baseline, person
 
 WAIT = 30_000
+_LATE_S = 1.0
 Live = Callable[..., LiveOperator]
 
 
@@ -248,3 +254,49 @@ def test_closing_while_it_starts_leaves_nothing(live: Live, qtbot: Any, finish: 
     assert not Path(f"/proc/{pid}").exists()
     operator.start(0)  # closed for good
     assert operator.state is OperatorState.CLOSED and not operator.is_running()
+
+
+class Late(LocalSession):
+    """A session whose host is busy: what it says is heard a second later."""
+
+    def __init__(self, casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> None:
+        def later(event: SessionEvent) -> None:
+            asyncio.get_running_loop().call_later(_LATE_S, on_event, event)
+
+        super().__init__(casting, settings, later)
+
+    async def settled(self) -> None:
+        await asyncio.sleep(_LATE_S)
+        await super().settled()
+
+
+def test_what_a_busy_session_played_before_a_reset_is_on_record(
+    live: Live, qtbot: Any, context: AppContext, finish: Any
+):
+    sessions: list[Late] = []
+
+    def busy(config: OperatorConfig, settings: Any, on_event: OnSessionEvent, _store: object) -> Late:
+        sessions.append(Late(cast(config), settings, on_event))
+        return sessions[-1]
+
+    config = baseline(behavior="cycle", max_steps=500)
+    run = LiveRun(context.store.runs_dir(), [config], 7)
+    operator = live(config, run=run, open_session=busy)
+    operator.set_rate(10)
+    operator.start(7)
+    qtbot.waitUntil(lambda: bool(sessions) and operator.alive, timeout=WAIT)
+    qtbot.waitUntil(lambda: sessions[0].controller.total_steps > 2, timeout=WAIT)
+    operator.set_rate(None)
+    operator.start(50, episodes=1)  # before anything of seed 7 was heard
+    states: list[OperatorState] = []
+    operator.state_changed.connect(states.append)
+    qtbot.waitUntil(lambda: operator.done and bool(operator.episodes_done), timeout=WAIT)
+    assert len(sessions) == 1 and OperatorState.STOPPING in states
+    finish(operator.close())
+    finish(run.close())
+    assert run.folder is not None
+    episodes = list(open_run(run.folder).operators["random"].episodes())
+    assert [(e.seed, e.status, e.length > 0) for e in episodes] == [
+        (7, "aborted", True),
+        (50, "completed", True),
+    ]

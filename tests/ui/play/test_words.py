@@ -31,6 +31,7 @@ LINE: dict[str, Any] = {
         (Prompt(State.READY, waits_for_key=True, hands="arrow keys"), "Press the arrow keys to begin"),
         (Prompt(State.READY, waits_for_key=True, listening=False), "Click the picture, then"),
         (Prompt(State.READY, waits_for_key=True, people=0), "Starting"),
+        (Prompt(State.READY, waits_for_go=True), "Press Start"),
         (Prompt(State.YOUR_MOVE, asked=("agent_0",)), "Your move."),
         (Prompt(State.YOUR_MOVE, asked=("b_0",), agents=2, people=2), "Your move: b_0."),
         (Prompt(State.YOUR_MOVE, asked=("a",), listening=False), "Click the picture to use your keys"),
