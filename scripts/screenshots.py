@@ -382,6 +382,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         task = window.context.spawn(photograph(window, run, models.url, options), "Taking pictures")
         app.exec()
         end(window)
+        end_trainings()
         if task.done() and not task.cancelled() and task.exception() is None:
             return 0
         print(

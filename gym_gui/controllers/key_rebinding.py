@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gym_gui.controllers.human_input import split_chord
 
 if TYPE_CHECKING:
-    from gym_gui.envs.keymaps import Axis, KeyScheme
+    from gym_gui.envs.keymaps import KeyScheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,6 @@ def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebo
     return Rebound(replace(scheme, axes=axes), lost)
 
 
-def without_keys(scheme: KeyScheme) -> tuple[Axis, ...]:
-    """Pushes of a continuous action that no key does."""
-    return tuple(axis for axis in scheme.axes if not axis.key)
-
-
 def shared_keys(players: Mapping[str, tuple[KeyScheme, str]]) -> dict[str, tuple[str, ...]]:
     """Keys that mean something to several slots at one keyboard.
 
@@ -85,11 +80,6 @@ def keys_of(scheme: KeyScheme) -> tuple[str, ...]:
     names = [part for chord in scheme.bindings for part in split_chord(chord)]
     names += [axis.key for axis in scheme.axes if axis.key]
     return tuple(dict.fromkeys(names))
-
-
-def keys_by_action(scheme: KeyScheme, actions: Sequence[int]) -> list[tuple[int, tuple[str, ...]]]:
-    """Each action with its keys, in the order of ``actions``."""
-    return [(action, tuple(k for k, a in scheme.bindings.items() if a == action)) for action in actions]
 
 
 def _ordered(bindings: Mapping[str, int], like: KeyScheme) -> dict[str, int]:

@@ -312,11 +312,6 @@ class Experiment:
         """Limit of an episode: the operator's, else the experiment's, else ``None``."""
         return operator.max_steps if operator.max_steps is not None else self.execution.max_steps
 
-    def with_operators(self, operator_ids: Iterable[str]) -> Experiment:
-        """The same experiment with some of its operators."""
-        wanted = set(operator_ids)
-        return replace(self, operators=tuple(o for o in self.operators if o.operator_id in wanted))
-
     def to_record(self) -> dict[str, Plain]:
         """What ``run.json`` stores; reads back to an equal experiment.
 

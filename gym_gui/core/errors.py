@@ -123,7 +123,3 @@ class ObservationError(EnvironmentFailure):
 
 class PolicyFailure(EpisodeError):
     """A policy raised, gave an unusable action, or did not answer in time."""
-
-
-class WorkerLostError(PolicyFailure):
-    """The worker process ended or stopped responding while it owed a decision."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.checks import ConfigError, Plain, folder_name
@@ -25,7 +25,6 @@ FORMAT: Final = 1
 _MAX_BYTES: Final = 2**20
 _KEY: Final = "mosaic_preset"
 
-ExportFormat = Literal["yaml", "py"]
 Trash = Callable[[Path], object]
 """Throws a file away so that it can be had back."""
 

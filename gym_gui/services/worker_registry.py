@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,6 @@ from gym_gui.core.config import WorkerAssignment
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
-from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import WorkerStatus, check_installed, status_of
 
 __all__ = [
@@ -97,24 +95,3 @@ class WorkerCatalog:
                 fix=f"Write type: {definition.kind.value}, or name another worker",
             )
         return ResolvedWorker(definition, {**defaults, **assignment.settings})
-
-    def require_fit(
-        self,
-        definition: WorkerTypeDefinition,
-        agent_id: str,
-        observation_space: Any,
-        action_space: Any,
-        *,
-        inputs: Collection[str] = ("legal_actions",),
-    ) -> None:
-        """Refuse a worker that cannot fill a slot.
-
-        Raises:
-            UsageError: Its sentences say why.
-        """
-        reasons = check_slot(definition, observation_space, action_space, inputs=inputs)
-        if reasons:
-            raise UsageError(
-                f"worker {definition.type_id} cannot play {agent_id}: {'; '.join(reasons)}",
-                fix="Name another worker for this slot",
-            )

@@ -126,7 +126,6 @@ INSPECTOR_WIDTH: Final = 300
 ICON: Final = 18
 
 TEXT_PX: Final = 13
-TITLE_PX: Final = 15
 SECTION_PX: Final = 12
 SMALL_PX: Final = 11
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import gymnasium as gym
 import pytest
 
 from gym_gui.core.config import WorkerAssignment
@@ -66,14 +65,6 @@ def test_worker_that_lacks_something_comes_with_the_line(catalog: WorkerCatalog,
     with pytest.raises(UsageError, match="lost_worker cannot start"):
         catalog.require_installed("lost_worker")
     assert catalog.require_installed("operators").type_id == "operators_worker"
-
-
-def test_worker_that_does_not_fit_a_slot_is_refused_in_one_line(catalog: WorkerCatalog):
-    cleanrl = catalog.registry.require("cleanrl")
-    box, two = gym.spaces.Box(-1, 1, (4,)), gym.spaces.Discrete(2)
-    catalog.require_fit(cleanrl, "blue_0", box, two)
-    with pytest.raises(UsageError, match="cleanrl_worker cannot play blue_0: CleanRL acts in"):
-        catalog.require_fit(cleanrl, "blue_0", box, gym.spaces.Text(5))
 
 
 def test_services_are_wired_and_sessions_do_not_share_bindings(

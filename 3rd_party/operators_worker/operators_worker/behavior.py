@@ -106,11 +106,6 @@ class EpisodicBehavior(Behavior, Generic[State]):
             self._last.pop(episode, None)
             self._seats.pop(episode, None)
 
-    @property
-    def open_episodes(self) -> int:
-        """How many episodes are remembered at present."""
-        return len(self._states)
-
 
 def make_behavior(name: object, slot: Slot) -> Behavior:
     """Build the behaviour ``name`` for ``slot``.

@@ -69,7 +69,6 @@ _GAMES: Mapping[str, _Game] = {
         },
     ),
 }
-POKER = frozenset(_GAMES)
 
 
 class _Back:

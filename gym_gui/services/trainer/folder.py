@@ -43,13 +43,11 @@ class Follower:
     Attributes:
         path: The file.
         position: Bytes that were read; always the end of a line.
-        damaged: Lines that were skipped.
     """
 
     def __init__(self, path: Path, position: int = 0) -> None:
         self.path = path
         self.position = position
-        self.damaged = 0
         self._inode: int | None = None
 
     def read(self, limit: int = _CHUNK) -> list[dict[str, Any]]:
@@ -100,7 +98,6 @@ class Follower:
             row = None
         if isinstance(row, dict):
             return cast("dict[str, Any]", row)
-        self.damaged += 1
         return None
 
 

@@ -168,11 +168,6 @@ class SettingsForm(QWidget):
             self._desk.unfolded = self._unfolded
         self._fold({name: note.text() for name, note in self._notes.items() if note.text()})
 
-    @property
-    def shows_all(self) -> bool:
-        """Whether what is advanced is shown too."""
-        return self._unfolded
-
     def _fold(self, found: Mapping[str, str]) -> None:
         """What is wrong, or was set, is shown also where it is folded away."""
         told = self.values()

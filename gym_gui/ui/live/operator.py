@@ -19,7 +19,6 @@ from gym_gui.ui.live.tally import Tally
 if TYPE_CHECKING:
     from gym_gui.analysis.transcript import Turn
     from gym_gui.controllers.live_run import LiveRun
-    from gym_gui.controllers.sessions import SessionReady
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.language.call_log import CallLog
     from gym_gui.ui.live.engine import OpenLiveSession
@@ -180,11 +179,6 @@ class LiveOperator(QObject):
     def recording(self) -> LiveRun | None:
         """Where finished episodes are written."""
         return self.player.run
-
-    @property
-    def ready_info(self) -> SessionReady | None:
-        """What the session said of itself once it was ready, or ``None``."""
-        return self.player.link.ready
 
     @property
     def host_pid(self) -> int:

@@ -66,7 +66,6 @@ class OperatorRenderContainer(Card):
         super().__init__(clickable=True, parent=parent)
         self.operator = operator
         self.setObjectName(f"card-{operator.config.operator_id}")
-        self._best = ""
         self.calls: CallStrip | None = None
         self.name = ElidedLabel("", "strong", parent=self)
         self.badge = KindBadge("baseline", self)

@@ -271,10 +271,6 @@ class PlayGame(QObject):
                 self._later(self._close_after_flight(operator, before), "ending the record")
         self.changed.emit()
 
-    def restart_session(self) -> None:
-        """After trouble: a new session that begins the episode again."""
-        self.play(self.seed)
-
     async def close(self) -> None:
         """End for good."""
         self._leave()

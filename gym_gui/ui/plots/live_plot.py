@@ -117,21 +117,6 @@ class LivePlot(QWidget):
         """Whether the plot is there, not the hint."""
         return self._plot is not None and self._plot.isVisibleTo(self)
 
-    @property
-    def redraw_pending(self) -> bool:
-        """Whether values wait to be drawn."""
-        return self._timer.isActive()
-
-    @property
-    def end_labels(self) -> EndLabels:
-        """Names at the right of the plot."""
-        return self._names
-
-    def redraw(self) -> None:
-        """Draw now, waiting for the library: for a picture file."""
-        library().wait()
-        self._draw()
-
     def showEvent(self, a0: QShowEvent | None) -> None:
         """Catch up with what came while hidden."""
         super().showEvent(a0)

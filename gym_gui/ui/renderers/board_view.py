@@ -70,7 +70,6 @@ class BoardView(Surface):
         self._interactive = False
         self._engaged = False
         self._sprites = Sprites()
-        self._turned: bool | None = None
         self._cursor: Square | None = None
         self._by_keys = False
         self._hover: Square | None = None
@@ -140,13 +139,7 @@ class BoardView(Surface):
     def flipped(self) -> bool:
         """Whether the board is seen from the other side."""
         board = self.board
-        return self._turned if self._turned is not None else bool(board and board.flipped)
-
-    def set_flipped(self, flipped: bool | None) -> None:
-        """Turn the board; ``None`` as the position says."""
-        self._turned = flipped
-        self._lay_out()
-        self.update()
+        return bool(board and board.flipped)
 
     @property
     def note(self) -> str:
@@ -162,11 +155,6 @@ class BoardView(Surface):
     def selected(self) -> Square | None:
         """Square of the piece that was taken up."""
         return self._choice.selected if self._choice is not None else None
-
-    @property
-    def chooser(self) -> MoveChooser:
-        """Asks which of several moves is meant."""
-        return self._chooser
 
     def square_rect(self, square: Square) -> QRect:
         """Where a square lies, in this widget's coordinates; empty without a board."""

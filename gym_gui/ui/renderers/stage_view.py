@@ -135,11 +135,6 @@ class StageView(QWidget):
         self.overlay.setVisible(shown)
 
     @property
-    def overlay_shown(self) -> bool:
-        """Whether the chips are wanted."""
-        return self._overlay_wanted
-
-    @property
     def ways(self) -> tuple[str, ...]:
         """What the episode can be shown as: of ``board``, ``frame``, ``text``."""
         return tuple(way for way in WORDS if way in self._has)

@@ -36,11 +36,6 @@ class Surface(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         theme.changed.connect(self._on_theme_changed)
 
-    def set_backdrop(self, token: str) -> None:
-        """Say which token's colour lies behind the corners."""
-        self._backdrop = token
-        self.update()
-
     def set_hint(self, title: str, text: str = "") -> None:
         """What stands here while there is nothing to show: the thing, and the way out."""
         self._hint = (title, text)

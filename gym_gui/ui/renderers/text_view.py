@@ -74,11 +74,6 @@ class TextView(Surface):
         self.set_hint("No text yet", "It appears with the first step.")
         self._dress()
 
-    @property
-    def screen_widget(self) -> QPlainTextEdit:
-        """The text's own widget."""
-        return self._screen
-
     def text(self) -> str:
         """What is shown, without colours."""
         return self._screen.toPlainText()

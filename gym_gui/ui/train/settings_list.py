@@ -128,11 +128,6 @@ class SettingsList(QWidget):
             self.look()
         self._show_rows()
 
-    @property
-    def shows_all(self) -> bool:
-        """Whether all settings are shown."""
-        return self._all
-
     def look(self) -> None:
         """Check what stands there, and say beside each field what is wrong with it."""
         found: dict[str, str] = {}

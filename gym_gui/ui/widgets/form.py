@@ -63,10 +63,6 @@ class FormRows(QWidget):
         self._grid.addWidget(widget, self._grid.rowCount(), 0, 1, 2)
         return widget
 
-    def label_of(self, control: QWidget) -> QLabel | None:
-        """The label of a control."""
-        return self._labels.get(control)
-
     def set_row_visible(self, control: QWidget, visible: bool) -> None:
         """Show or hide a row."""
         control.setVisible(visible)

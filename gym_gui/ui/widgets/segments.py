@@ -65,11 +65,6 @@ class SegmentedControl(QWidget):
         if button is not None:
             button.setChecked(True)
 
-    def set_enabled(self, value: str, enabled: bool, reason: str = "") -> None:
-        """Offer an option or not; the reason is its tooltip."""
-        self._buttons[value].setEnabled(enabled)
-        self._buttons[value].setToolTip(reason)
-
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
         """Left and right choose the neighbour."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}

@@ -80,7 +80,7 @@ def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck
     qtbot.addWidget(card)
     card.resize(430, 340)
     card.show()
-    assert card.stage.overlay_shown and card.badge.kind == "human"
+    assert not card.stage.overlay.isHidden() and card.badge.kind == "human"
     agents = (
         AgentView("player_1", "player_1", "4", 4, "policy", 0.0, 0.0, 0.25),
         AgentView("player_2", "player_2"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
@@ -13,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.envs import Environment, make
 from gym_gui.ui.renderers import BoardView
+from gym_gui.ui.renderers.move_chooser import MoveChooser
 from gym_gui.ui.theme import Theme
 
 Show = Callable[..., None]
@@ -24,6 +26,12 @@ def chess(name: str) -> tuple[int, int]:
     return 8 - int(name[1]), "abcdefgh".index(name[0])
 
 
+def chooser_of(view: BoardView) -> MoveChooser:
+    found = view.findChild(MoveChooser)
+    assert found is not None
+    return found
+
+
 class Game:
     """A real environment under a board; each chosen move is played."""
 
@@ -32,12 +40,19 @@ class Game:
         self.environment: Environment = make(task, env_kwargs=settings or None)
         self.environment.adapter.reset(seed=0)
         self.chosen: list[int] = []
+        self.flipped = False
         view.move_chosen.connect(self._on_move_chosen)
         self.show()
 
     def show(self) -> None:
-        self.view.show_board(self.environment.board())
+        board = self.environment.board()
+        assert board is not None
+        self.view.show_board(replace(board, flipped=self.flipped))
         self.view.set_interactive(True)
+
+    def flip(self, flipped: bool) -> None:
+        self.flipped = flipped
+        self.show()
 
     def _on_move_chosen(self, action: int) -> None:
         board = self.environment.board()
@@ -132,21 +147,21 @@ def test_promotion_is_asked_on_the_board(view: BoardView, game: Callable[..., Ga
     play.click(chess("h7"))
     play.click(chess("g8"))
     assert len(play.chosen) == before
-    assert view.chooser.isVisible()
-    words = [button.accessibleName() for button in view.chooser.buttons]
+    assert chooser_of(view).isVisible()
+    words = [button.accessibleName() for button in chooser_of(view).buttons]
     assert sorted(words) == ["Bishop", "Knight", "Queen", "Rook"]
-    assert view.rect().contains(view.chooser.geometry())
-    focused = view.chooser.buttons[0]
+    assert view.rect().contains(chooser_of(view).geometry())
+    focused = chooser_of(view).buttons[0]
     QTest.keyClick(focused, Qt.Key.Key_Escape)
-    assert not view.chooser.isVisible()
+    assert not chooser_of(view).isVisible()
     assert view.selected == chess("h7")
     play.click(chess("g8"))
-    knight = next(b for b in view.chooser.buttons if b.accessibleName() == "Knight")
-    for _ in range(view.chooser.buttons.index(knight)):
-        QTest.keyClick(view.chooser.buttons[0], Qt.Key.Key_Right)
+    knight = next(b for b in chooser_of(view).buttons if b.accessibleName() == "Knight")
+    for _ in range(chooser_of(view).buttons.index(knight)):
+        QTest.keyClick(chooser_of(view).buttons[0], Qt.Key.Key_Right)
     QTest.keyClick(knight, Qt.Key.Key_Return)
     assert play.piece(chess("g8")) == "N"
-    assert not view.chooser.isVisible()
+    assert not chooser_of(view).isVisible()
 
 
 def test_chess_by_keyboard_alone(view: BoardView, game: Callable[..., Game]) -> None:
@@ -261,8 +276,7 @@ def test_checkers_moves_a_man(view: BoardView, game: Callable[..., Game]) -> Non
 def test_every_square_is_where_it_is_drawn(
     view: BoardView, game: Callable[..., Game], task: str, flipped: bool
 ) -> None:
-    game(task)
-    view.set_flipped(flipped)
+    game(task).flip(flipped)
     board = view.board
     assert board is not None
     seen: set[tuple[int, int]] = set()
@@ -278,7 +292,7 @@ def test_every_square_is_where_it_is_drawn(
 
 def test_black_plays_from_below_when_flipped(view: BoardView, game: Callable[..., Game]) -> None:
     play = game("chess_v6")
-    view.set_flipped(True)
+    play.flip(True)
     play.click(chess("d2"))
     play.click(chess("d4"))
     assert play.piece(chess("d4")) == "P"

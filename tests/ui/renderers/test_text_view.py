@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontMetricsF, QTextCursor
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from gym_gui.envs import make
@@ -16,6 +16,12 @@ from gym_gui.ui.renderers import TextView
 from gym_gui.ui.theme import Theme
 
 Show = Callable[..., None]
+
+
+def screen_of(view: TextView) -> QPlainTextEdit:
+    found = view.findChild(QPlainTextEdit)
+    assert found is not None
+    return found
 
 
 def frozen_lake() -> str:
@@ -31,7 +37,7 @@ def test_frozen_lake_marks_where_one_stands(theme: Theme, shown: Show) -> None:
     shown(view)
     view.show_text(frozen_lake())
     assert view.text().split() == ["SFFF", "FHFH", "FFFH", "HFFG"]
-    cursor = QTextCursor(view.screen_widget.document())
+    cursor = QTextCursor(screen_of(view).document())
     cursor.setPosition(view.text().index("S") + 1)
     look = cursor.charFormat()
     assert look.background().style() == Qt.BrushStyle.SolidPattern
@@ -44,7 +50,7 @@ def test_letters_grow_with_the_room_and_all_are_seen(theme: Theme, shown: Show, 
     view = TextView(theme)
     shown(view, 200, 160)
     view.show_text("\n".join(["+---------+"] * 7))
-    screen = view.screen_widget
+    screen = screen_of(view)
 
     def pixels() -> int:
         QApplication.processEvents()
@@ -64,7 +70,7 @@ def test_long_text_wraps_and_scrolls_and_stays_readable(theme: Theme, shown: Sho
     shown(view, 240, 200)
     view.show_text("You are in a kitchen. " * 200)
     QApplication.processEvents()
-    screen = view.screen_widget
+    screen = screen_of(view)
     assert screen.font().pixelSize() >= 11
     assert screen.verticalScrollBar().maximum() > 0  # type: ignore[union-attr]
     # A blank at the end of a line may stand outside, a letter may not.
@@ -78,12 +84,12 @@ def test_text_can_be_copied_by_keyboard_and_the_same_text_keeps_the_selection(
     view = TextView(theme)
     shown(view)
     view.show_text("\x1b[31mone\x1b[0m two")
-    QTest.keyClick(view.screen_widget, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(screen_of(view), Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     view.show_text("\x1b[31mone\x1b[0m two")
-    QTest.keyClick(view.screen_widget, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(screen_of(view), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     clipboard = QApplication.clipboard()
     assert clipboard is not None and clipboard.text() == "one two"
-    assert view.screen_widget.isReadOnly()
+    assert screen_of(view).isReadOnly()
 
 
 def test_a_new_theme_keeps_the_text(theme: Theme, shown: Show) -> None:
@@ -93,4 +99,4 @@ def test_a_new_theme_keeps_the_text(theme: Theme, shown: Show) -> None:
     theme.set_mode("dark")
     assert view.text() == "stays"
     view.clear()
-    assert not view.screen_widget.isVisible()
+    assert not screen_of(view).isVisible()

@@ -128,7 +128,7 @@ class TestSegments:
     def segments(self, context: AppContext, qtbot: QtBot) -> SegmentedControl:
         result = SegmentedControl([("manual", "Manual"), ("script", "Script"), ("off", "Off")], name="mode")
         qtbot.addWidget(result)
-        result.set_enabled("off", False, "Not here")
+        result.findChild(QPushButton, "mode-off").setEnabled(False)
         result.show()
         return result
 

@@ -189,10 +189,6 @@ class Vocabulary:
         """All words by which actions go, in :func:`plain` form."""
         return (*self._plain, *self._other)
 
-    def is_term(self, phrase: str) -> bool:
-        """Whether a phrase names anything."""
-        return bool(self.find(phrase))
-
     def number(self, number: int) -> Actions:
         """The action of a bare number."""
         if self.numbered and self.first <= number < self.first + self.count:

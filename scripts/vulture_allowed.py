@@ -1,0 +1,57 @@
+"""Names that vulture finds unused and that are not; each line says who uses them.
+
+The check is in ``scripts/test.sh``, its settings in ``pyproject.toml``. The source is read without its
+tests: what they alone use is dead as well.
+"""
+# ruff: noqa: B018, F821
+# pyright: basic, reportUndefinedVariable=false, reportUnusedExpression=false
+
+# -- called by their names
+ChessWorker, CleanRLWorker, FaultInjector, HumanWorker  # worker.toml
+OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
+ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
+SoccerChaser, TicTacToeOnePly  # BEHAVIORS
+AgentsPage, HomePage, OperatorsPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
+_._collect_treasure  # particles.py: `_` and the environment's name, like `_simple_…` in pyproject.toml
+_.control_stream, _.get_health, _.register_worker, _.remove_run  # METHODS
+_.stream_episodes, _.stream_metrics  # METHODS
+_.continued  # asked of vectorized environments, `call("continued")`
+BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
+
+# -- called or read by libraries
+__getattr__, __dir__, _._repr_html_  # Python itself, notebooks
+_.pytest_pycollect_makemodule, _.pytest_collection_modifyitems, _.pytest_runtest_setup  # pytest
+_.decorationSize, _.dropEvent, _.dragEnterEvent, _.leaveEvent, _.mergeWith, _.mouseMoveEvent  # Qt
+_.textFromValue  # Qt
+_._QEventLoop__is_running  # qasync
+_.find_class, _.get_data, _.get_filename, _.get_index  # pickle, importlib, rlcard
+_.no_wrap, _.on_broken_pipe  # rich
+_._on_rollout_start, _.global_step, _.grad, _.scalar_value, _.update_running_mean  # SB3, TensorBoard, torch
+_.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyAV, Shimmy
+_.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
+_.model_config  # pydantic
+
+# -- fields that are handed on all together: settings, rows of files, tokens of colours
+_.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _.n_critic_updates
+_.n_epochs, _.normalize_advantage, _.policy_delay, _.target_noise_clip, _.target_policy_noise
+_.target_update_interval, _.top_quantiles_to_drop_per_net, _.train_freq
+_.call_ref, _.record_sha256, _.state_sha
+_.free_memory_mb, _.max_memory_mb, _.saved_at
+_.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
+
+# -- for people who write workers, environments and notebooks; the design documents' names
+_.to_pandas  # docs/python_api.md
+_.get_active_operators, _.new_policy_mapping, _.multi_operators, _.orchestrator, _.registrations
+_.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step, _.submit_run
+_.get_all_bindings, _.get_binding, _.get_policy, _.is_multi_agent, _.list_agents, _.set_agents
+_.set_default_policy, _.set_paradigm_hint, _.set_policy
+_.gpu_memory_mb, _.supports_population, _.supports_self_play
+_.connect_tcp  # trainings that somebody else has started, docs/training_protocol.md
+_.isolated  # worker authors' tests
+
+# -- what a widget that paints by itself says of its picture; there is nothing else to ask
+action_box, _.bar_rect, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing
+
+# -- numbers of a table; what is not asked for holds a place
+LAVA, SEEN, VIEW
+_Listable  # named in quotes by a cast
