@@ -240,11 +240,13 @@ class Environment:
         return Shown(text, image, tuple(messages), choices)
 
     def _drawn(self, agent: AgentID, observation: Any, view: View) -> bytes:
-        why, _ = view.refused(agent, self.pictures(agent))
+        pictures, own = self.pictures(agent), view.frame == "egocentric"
+        why, _ = view.refused(agent, pictures)
         if why:
             raise ValueError(why)
-        own = view.frame == "egocentric"
-        picture = self.seat_picture(agent, observation) if own else as_picture(self.adapter.render())
+        # Who may be shown no picture at all is shown the whole one neither.
+        whole = as_picture(self.adapter.render()) if pictures and not own else None
+        picture = self.seat_picture(agent, observation) if own else whole
         if picture is None:
             raise ValueError("there is no picture of what it may see")
         grid = None

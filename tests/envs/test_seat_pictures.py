@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.core.errors import ObservationError
 from gym_gui.core.paradigms import SimultaneousAdapter
-from gym_gui.core.view import View
+from gym_gui.core.view import FRAMES, View
 from gym_gui.envs import Environment, make
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.spec import EnvSpec
@@ -229,6 +229,18 @@ def test_which_pictures_there_are_for_a_seat(task: str, agent: str, pictures: tu
     environment = make(task)
     assert environment.pictures(agent) == pictures
     environment.close()
+
+
+def test_a_walker_is_told_that_there_is_no_picture_for_it_and_no_reward(
+    opened: Callable[..., Environment],
+) -> None:
+    pytest.importorskip("Box2D")
+    environment = opened("multiwalker_v9")
+    assert environment.pictures("walker_0") == () and not environment.tells_rewards(View())
+    seen = observed(environment, "walker_0")
+    for frame in FRAMES:
+        with pytest.raises(ObservationError, match="there is no picture of what it may see"):
+            environment.show("walker_0", seen, View(image=True, frame=frame))
 
 
 def test_a_whole_picture_is_not_drawn_for_a_seat_from_which_something_is_hidden(

@@ -246,18 +246,43 @@ def _placed(game: Any, layer: Any, row: int, body: Any) -> None:
 
 
 def _knights(environment: Environment, seat: AgentID) -> Iterator[Change]:
-    """Whether others may strike again."""
+    """Where zombies and others are and look, all of which numbers show; when others may strike again."""
+    from pettingzoo.butterfly.knights_archers_zombies.src.interval import Interval
+
     env = environment.env
-    for name, body in env.agent_map.items():
-        if name != seat:
-            yield lambda body=body: setattr(body, "score", body.score + 1)
+    others = [body for name, body in env.agent_map.items() if name != seat]
+    for body in others:
+        yield lambda body=body: setattr(body, "score", body.score + 1)
+        yield lambda body=body: setattr(body, "timeout", Interval(30))
+    for body in (*reversed(others), *env.zombie_list):
+        yield lambda body=body: (body.rect.move_ip(30, 0), env.draw())
+    for body in others:
+        yield lambda body=body: (body.direction.rotate_ip(90), body._update_image(), env.draw())
 
 
 def _pistons(environment: Environment, seat: AgentID) -> Iterator[Change]:
-    """Where pistons stand that are out of view."""
-    pistons = environment.env.pistonList
-    for piston in (pistons[0], pistons[-1]):
-        yield lambda piston=piston: setattr(piston, "position", (piston.position[0], piston.position[1] - 16))
+    """Where the ball is, and pistons are: most of the screen is out of a piston's view."""
+    env, own = environment.env, _index(environment, seat)
+    for far in (-60, 60):
+        yield lambda far=far: (_shifted(env.ball, far, -20), env.draw())
+    for number in sorted(range(env.n_pistons), key=lambda each: -abs(each - own)):
+        yield lambda number=number: (_shifted(env.pistonList[number], 0, -16), env.draw())
+
+
+def _shifted(body: Any, right: float, down: float) -> None:
+    body.position = (body.position[0] + right, body.position[1] + down)
+
+
+def _walkers(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """How others move and hold their legs; who is not next to the seat is not seen by it at all."""
+    game = environment.env.env
+    own = _index(environment, seat)
+    for number in sorted(range(game.n_walkers), key=lambda each: -abs(each - own)):
+        walker = game.walkers[number]
+        if number != own and walker.hull is not None:
+            yield lambda walker=walker: _shifted(walker.hull, 0.5, 0.2)
+            yield lambda walker=walker: setattr(walker.hull, "linearVelocity", (1.5, 0.5))
+            yield lambda walker=walker: setattr(walker.legs[1], "angularVelocity", 2.0)
 
 
 _GRIDS = Hidden(_grid, _grid_view)
@@ -274,4 +299,5 @@ _PETTINGZOO = {
     "pursuit": Hidden(_pursuit, _observe),
     "knights_archers_zombies": Hidden(_knights, _observe),
     "pistonball": Hidden(_pistons, _observe),
+    "multiwalker": Hidden(_walkers, _observe),
 }

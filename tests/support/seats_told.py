@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker import worker as sdk
 from mosaic_worker.spaces import Space
+from tests.support.fake_model_server import FakeModelServer
 
 Moves = Mapping[AgentID, Any]
 _SETTINGS = {"client_name": "custom", "base_url": "http://127.0.0.1:9/v1", "model_id": "m", "history": 3}
@@ -34,10 +35,19 @@ class Reader:
         environment: What is played; asked once, before any episode.
         seat: The agent.
         settings: Of its slot, over those of the driver.
+        server: Answers for the model, nothing that can be played; each question is asked twice more then.
     """
 
-    def __init__(self, environment: Environment, seat: AgentID, settings: Mapping[str, Any]) -> None:
-        given = {**_SETTINGS, **settings}
+    def __init__(
+        self,
+        environment: Environment,
+        seat: AgentID,
+        settings: Mapping[str, Any] | None = None,
+        server: FakeModelServer | None = None,
+    ) -> None:
+        given = {**_SETTINGS, "dry_run": server is None, "retries": 0, **(settings or {})}
+        if server is not None:
+            given["base_url"] = server.url
         inputs = ["text", "messages"]
         if "egocentric" in environment.pictures(seat):
             inputs.append("image")
@@ -60,9 +70,17 @@ class Reader:
             opponents=others,
         )
         self._prompts: list[dict[str, Any]] = []
-        settings_ = LlmSettings.model_validate({**given, "dry_run": True})
-        self._player = Player(slot, settings_, self._prompts.append)
+        self._player = Player(slot, LlmSettings.model_validate(given), self._prompts.append)
         self._episodes = itertools.count()
+        self._server, self._runner = server, asyncio.Runner()
+        self.attempts = 1 if server is None else 3
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._player.caller.aclose())
+        self._runner.close()
 
     def begin(self) -> int:
         """Another episode; its number."""
@@ -70,8 +88,8 @@ class Reader:
         self._player.reset(sdk.EpisodeStart(episode, 7, self.seat))
         return episode
 
-    def told(self, episode: int, decision: Decision) -> bytes:
-        """All that the model gets with a question: the whole prompt, and the picture."""
+    def told(self, episode: int, decision: Decision) -> tuple[bytes, str]:
+        """All that the model gets with a question, prompts and picture; why its answer cannot be played."""
         shown = decision.shown
         assert shown is not None
         question = sdk.Decision(
@@ -88,8 +106,19 @@ class Reader:
             shown.messages,
             shown.choices,
         )
-        asyncio.run(self._player.decide(question))
-        return json.dumps(self._prompts[-1]["messages"]).encode() + shown.image
+        before = len(self._prompts), len(self._server.requests) if self._server else 0
+        refused = self._runner.run(self._decided(question, decision.attempt))
+        prompts = [prompt["messages"] for prompt in self._prompts[before[0] :]]
+        sent = [request.body for request in self._server.requests[before[1] :]] if self._server else []
+        return b"".join((json.dumps(prompts).encode(), *sent, shown.image)), refused.reason
+
+    async def _decided(self, question: sdk.Decision, attempt: int) -> sdk.Invalid:
+        """One question, answered with what is no action; the first time with many words."""
+        if self._server is not None:
+            self._server.script = lambda _: "<action>99</action>" if attempt else "I wonder what others hide."
+        refused = await self._player.decide(question)
+        assert isinstance(refused, sdk.Invalid)
+        return refused
 
     def learn(self, episode: int, step: int, action: Any, reward: float) -> None:
         """What came of an action."""
@@ -127,11 +156,25 @@ class Table:
         """What the seat is asked now."""
         return next((each for each in self.asked if each.agent_id == self._reader.seat), None)
 
-    def told(self) -> bytes:
-        """All that the seat is told with its question."""
+    def ask_anew(self) -> None:
+        """The seat is asked as things are now."""
         question = self.question
         assert question is not None
-        return self._reader.told(self._number, question)
+        again = self._episode.ask_another(question)
+        self.asked = [again if each is question else each for each in self.asked]
+
+    def told(self) -> bytes:
+        """All that the seat is told with its question, and with it again when its answer was refused."""
+        told: list[bytes] = []
+        while (question := self.question) is not None:
+            said, reason = self._reader.told(self._number, question)
+            told.append(said)
+            if len(told) == self._reader.attempts:
+                break
+            again = self._episode.ask_again(question, reason)
+            self.asked = [again if each is question else each for each in self.asked]
+        assert told, "it is asked nothing"
+        return b"".join(told)
 
     def moves(self, draw: np.random.Generator) -> Moves:
         """A random legal move of everybody who is asked."""
@@ -150,7 +193,8 @@ class Table:
     def play(self, moves: Moves) -> None:
         """Everybody who is asked moves."""
         for decision in self.asked:
-            self._episode.accept(Answer(decision, moves[decision.agent_id]), "policy")
+            said = {"said": f"I have chosen, says {decision.agent_id}."}
+            self._episode.accept(Answer(decision, moves[decision.agent_id], extras=said), "policy")
         self.asked = self._episode.advance()
         for came in self._episode.outcomes():
             self._reader.learn(self._number, came.step, came.action, came.reward)
