@@ -22,6 +22,7 @@ from rich.progress import (
     Task,
     TaskID,
     TextColumn,
+    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Column
@@ -31,11 +32,12 @@ from gym_gui.core import terminal
 
 if TYPE_CHECKING:
     from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
+    from gym_gui.envs.families.multigrid import Compiling
     from gym_gui.services.trainer import TrainProgress
 
 _LINE_EVERY_S = 5.0
 _NARROW = 80
-"""Below so many columns the time that remains is left out."""
+"""Below so many columns the time is left out."""
 
 OnTrainProgress = Callable[["TrainProgress"], None]
 
@@ -83,6 +85,27 @@ def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
         yield _train_lines()
 
 
+@contextmanager
+def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
+    """A display of functions that are compiled one after the other; nothing where none is.
+
+    Args:
+        title: What is being done.
+    """
+    console = terminal.console(stderr=True)
+    if not console.is_terminal:
+        yield _compile_lines(title)
+        return
+    columns: list[ProgressColumn] = [
+        _name(console),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TextColumn("functions", table_column=Column(no_wrap=True)),
+    ]
+    with _progress(console, columns, TimeElapsedColumn()) as progress:
+        yield _compile_bar(progress, title)
+
+
 class _Remaining(ProgressColumn):
     """The time that the training itself expects to need."""
 
@@ -97,9 +120,9 @@ def _name(console: Console) -> TextColumn:
     return TextColumn("{task.description}", markup=False, table_column=column)
 
 
-def _progress(console: Console, columns: list[ProgressColumn], remaining: ProgressColumn) -> Progress:
+def _progress(console: Console, columns: list[ProgressColumn], clock: ProgressColumn) -> Progress:
     if console.width >= _NARROW:
-        columns.append(remaining)
+        columns.append(clock)
     return Progress(*columns, console=console, expand=console.width < _NARROW)
 
 
@@ -198,6 +221,33 @@ def _train_lines() -> OnTrainProgress:
         if p.step < p.total_steps and p.remaining_s is not None:
             words.append(f"{_clock(p.remaining_s)} left")
         sys.stderr.write(", ".join(word for word in words if word) + "\n")
+        sys.stderr.flush()
+
+    return show
+
+
+def _compile_bar(progress: Progress, title: str) -> Callable[[Compiling], None]:
+    tasks: list[TaskID] = []
+
+    def show(state: Compiling) -> None:
+        if not tasks:
+            tasks.append(progress.add_task(title, total=state.total))
+        progress.update(tasks[0], total=state.total, completed=len(state.functions))
+
+    return show
+
+
+def _compile_lines(title: str) -> Callable[[Compiling], None]:
+    begun, told = time.monotonic(), -1
+
+    def show(state: Compiling) -> None:
+        nonlocal told
+        if told < 0:
+            told = 0
+            sys.stderr.write(f"{title}: {state.total} functions (about 25 s of one core)\n")
+        for name in state.functions[told:]:
+            sys.stderr.write(f"{title}: {name} is ready ({time.monotonic() - begun:.0f} s)\n")
+        told = len(state.functions)
         sys.stderr.flush()
 
     return show

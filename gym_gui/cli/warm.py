@@ -1,9 +1,11 @@
-"""``python -m gym_gui.envs.warm``: does at set-up what would hold up the first use."""
+"""``python -m gym_gui.cli.warm``: does at set-up what would hold up the first use."""
 
 from __future__ import annotations
 
 import sys
+import time
 
+from gym_gui.cli.progress import compile_progress
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs.families.multigrid import warm
 from gym_gui.envs.registry import list_specs
@@ -13,7 +15,10 @@ def main() -> int:
     """Fill MultiGrid's compile cache and list all environments once; returns the exit status."""
     try:
         print(f"{len(list_specs())} environments are known", flush=True)
-        warm(lambda text: print(text, flush=True))
+        started = time.perf_counter()
+        with compile_progress("Compiling MultiGrid") as show:
+            warm(show)
+        print(f"MultiGrid is ready ({time.perf_counter() - started:.1f} s)", flush=True)
     except MosaicError as error:
         print(error, file=sys.stderr)
         return 1
