@@ -11,7 +11,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer import TrainRequest
 from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 
@@ -48,7 +48,7 @@ def queue_training(request: TrainRequest, *, priority: int = 0, as_json: bool = 
     return DONE
 
 
-async def _submit(store: Store, request: TrainRequest, priority: int, resume_of: str) -> RunRecord:
+async def _submit(store: Store, request: TrainRequest, priority: int, resume_of: str) -> TrainingRecord:
     config = UnifiedRunConfig(
         task=request.env_id,
         worker_type=request.definition.type_id,

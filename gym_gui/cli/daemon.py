@@ -11,7 +11,7 @@ from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.place import find
-from gym_gui.services.trainer.records import Health, RunRecord
+from gym_gui.services.trainer.records import Health, TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def show_status(*, as_json: bool = False) -> int:
     return DONE
 
 
-async def _ask(store: Store) -> tuple[Health, list[RunRecord]]:
+async def _ask(store: Store) -> tuple[Health, list[TrainingRecord]]:
     from gym_gui.services.trainer.client import TrainerClient
 
     client = await TrainerClient.connect(store, start=False)
@@ -100,7 +100,7 @@ async def _ask(store: Store) -> tuple[Health, list[RunRecord]]:
         await client.close()
 
 
-def _line(run: RunRecord) -> str:
+def _line(run: TrainingRecord) -> str:
     what = f"{run.run_id}  {run.state:<9} {run.algorithm} in {run.env_id}"
     if run.total_steps:
         what += f", {run.step:,} of {run.total_steps:,} steps"
@@ -109,7 +109,7 @@ def _line(run: RunRecord) -> str:
     return f"{what} ({run.reason})" if run.reason else what
 
 
-def _row(run: RunRecord) -> dict[str, Any]:
+def _row(run: TrainingRecord) -> dict[str, Any]:
     return asdict(run)
 
 

@@ -14,7 +14,7 @@ import orjson
 from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.controllers.model_slots import paying_slots
-from gym_gui.controllers.operator_run import OperatorRun
+from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.core.config import Experiment
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_fields import count, text
@@ -83,7 +83,7 @@ class EpisodeFunds:
         runs: Its operators.
     """
 
-    def __init__(self, experiment: Experiment, runs: Sequence[OperatorRun]) -> None:
+    def __init__(self, experiment: Experiment, runs: Sequence[OperatorExecution]) -> None:
         execution = experiment.execution
         whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
         self._budgets: dict[str, Amount] = {RUN: whole} if whole != NOTHING else {}
@@ -94,7 +94,7 @@ class EpisodeFunds:
         self._ledger: BudgetLedger | None = None
         self._since, self._before = time.monotonic(), 0.0
 
-    def _payers_of(self, run: OperatorRun) -> dict[str, _Payer]:
+    def _payers_of(self, run: OperatorExecution) -> dict[str, _Payer]:
         payers: dict[str, _Payer] = {}
         for slot, budgets in paying_slots(run.casting.assignments).items():
             own = f"{run.operator_id}/{slot}"
@@ -119,7 +119,7 @@ class EpisodeFunds:
         for run in self._runs:
             self._learn(run, _rows(folder / "operators" / run.operator_id / "calls.jsonl"), fresh)
 
-    def _learn(self, run: OperatorRun, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
+    def _learn(self, run: OperatorExecution, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
         """What an earlier part of the run has spent, and what its episodes needed."""
         assert self._ledger is not None
         courses: dict[int, dict[str, Course]] = {}
@@ -151,11 +151,11 @@ class EpisodeFunds:
 
     # -- giving out ------------------------------------------------------------------
 
-    def carries(self, run: OperatorRun, plan: EpisodePlan) -> bool:
+    def carries(self, run: OperatorExecution, plan: EpisodePlan) -> bool:
         """Whether an episode may begin now."""
         return self._shares(run, plan) is not None
 
-    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """An episode with what its players may spend, which is put aside; ``None``: it may not begin now."""
         shares = self._shares(run, plan)
         if shares is None or self._ledger is None or not shares:
@@ -175,7 +175,7 @@ class EpisodeFunds:
         usd = any(self._budgets[account].usd for account in payer.accounts)
         return Amount(share.tokens if tokens else 0, share.usd if usd else 0.0)
 
-    def _shares(self, run: OperatorRun, plan: EpisodePlan) -> dict[str, Amount] | None:
+    def _shares(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount] | None:
         """What each slot may spend in an episode; ``None``: there is not enough, or not yet."""
         if self.elapsed_s >= self._seconds:
             return None
@@ -202,7 +202,7 @@ class EpisodeFunds:
             usd = min(usd, (room.usd - others.usd) / _SHARE)
         return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
 
-    def _first_shares(self, run: OperatorRun) -> dict[str, Amount] | None:
+    def _first_shares(self, run: OperatorExecution) -> dict[str, Amount] | None:
         """An even part of what is left, for an operator of which nobody knows what it needs."""
         if any(operator == run.operator_id for operator, _ in self._flights):
             return None
@@ -226,13 +226,13 @@ class EpisodeFunds:
         slots = [payer for operator in waiting for payer in self._payers[operator].values()]
         return max(1, sum(payer.need is None and account in payer.accounts for payer in slots))
 
-    def _waits_for_first(self, run: OperatorRun) -> bool:
+    def _waits_for_first(self, run: OperatorExecution) -> bool:
         """Whether what an operator needs is still to be found out."""
         unknown = any(payer.need is None for payer in self._payers[run.operator_id].values())
         flying = any(operator == run.operator_id for operator, _ in self._flights)
         return unknown and (flying or bool(run.pending))
 
-    def _earlier(self, run: OperatorRun, plan: EpisodePlan) -> dict[str, Amount]:
+    def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
         """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
         seed = plan.index // len(run.casting.seatings)
         needed: dict[str, Amount] = {}
@@ -259,7 +259,7 @@ class EpisodeFunds:
 
     # -- what comes back -------------------------------------------------------------
 
-    def call(self, run: OperatorRun, line: bytes) -> None:
+    def call(self, run: OperatorExecution, line: bytes) -> None:
         """A call was paid for."""
         if self._ledger is None or not self._payers[run.operator_id]:
             return
@@ -276,14 +276,14 @@ class EpisodeFunds:
             ticket = _ticket(run.operator_id, index)
             self._ledger.settle(ticket, self._by_account(run.operator_id, late), self.elapsed_s)
 
-    def over(self, run: OperatorRun, index: int) -> None:
+    def over(self, run: OperatorExecution, index: int) -> None:
         """An episode has come to its end."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
             self._note_need(run, flight.courses)
             self._settle(run, index, flight.courses)
 
-    def short(self, run: OperatorRun, index: int) -> None:
+    def short(self, run: OperatorExecution, index: int) -> None:
         """An episode could not come to its end with what it had: the next one is given more."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is None:
@@ -293,7 +293,7 @@ class EpisodeFunds:
             payer = self._payers[run.operator_id][slot]
             payer.need = (payer.need or NOTHING).most(had * (2 / _MARGIN))
 
-    def lost(self, run: OperatorRun, index: int, *, begun: bool) -> None:
+    def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
         """The process that played an episode is gone, or was told to stop."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
@@ -303,7 +303,7 @@ class EpisodeFunds:
                 courses = {s: _cut_off(c, flight, s, payers[s].at_once) for s, c in courses.items()}
             self._settle(run, index, courses)
 
-    def again(self, run: OperatorRun, index: int) -> None:
+    def again(self, run: OperatorExecution, index: int) -> None:
         """A worker was lost, and its session begins an episode again, with what is left to it."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
@@ -319,16 +319,16 @@ class EpisodeFunds:
             self._ledger.settle("", {}, self.elapsed_s)
             self._ledger = None
 
-    def _note_need(self, run: OperatorRun, courses: Mapping[str, Course]) -> None:
+    def _note_need(self, run: OperatorExecution, courses: Mapping[str, Course]) -> None:
         for slot, payer in self._payers[run.operator_id].items():
             payer.need = (payer.need or NOTHING).most(courses.get(slot, Course()).peak)
 
-    def _settle(self, run: OperatorRun, index: int, courses: Mapping[str, Course]) -> None:
+    def _settle(self, run: OperatorExecution, index: int, courses: Mapping[str, Course]) -> None:
         assert self._ledger is not None
         spent = self._by_account(run.operator_id, {slot: course.paid for slot, course in courses.items()})
         self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
 
-    def _slot(self, run: OperatorRun, index: int, call: Mapping[str, Any]) -> str | None:
+    def _slot(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
         """The slot that has made a call: agents take other seats where these are swapped."""
         seats = run.casting.seatings[index % len(run.casting.seatings)]
         agent = text(call.get("agent")) or ""
@@ -354,7 +354,7 @@ class EpisodeFunds:
         run = next(run for run in self._runs if run.pending and not self.carries(run, run.pending[0]))
         return f"{self._shortage(run)}; {end}"
 
-    def _shortage(self, run: OperatorRun) -> str:
+    def _shortage(self, run: OperatorExecution) -> str:
         assert self._ledger is not None
         payers = self._payers[run.operator_id]
         need = self._by_account(run.operator_id, {s: p.margin() for s, p in payers.items()})
@@ -393,7 +393,7 @@ def _within(amount: Amount, room: Room) -> bool:
     return amount.tokens <= room.tokens and amount.usd <= room.usd
 
 
-def _count_below(run: OperatorRun, last: int) -> int:
+def _count_below(run: OperatorExecution, last: int) -> int:
     """Episodes of an operator below an index that have not begun; they wait in order."""
     found = 0
     for plan in run.pending:

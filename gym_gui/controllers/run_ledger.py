@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.introductions import Introductions
-from gym_gui.controllers.operator_run import OperatorRun
+from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.sessions import SessionReady
 from gym_gui.core.config import Experiment
@@ -62,7 +62,7 @@ class RunLedger:
         if self._recorder is None:
             require_room(self._out)
 
-    def introduce(self, run: OperatorRun, ready: SessionReady) -> None:
+    def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
         self._introduced.add(run.operator_id, ready)
 
@@ -90,13 +90,13 @@ class RunLedger:
         assert self._recorder is not None
         return self._recorder.folder
 
-    def episode(self, run: OperatorRun, episode: EpisodeFinished) -> None:
+    def episode(self, run: OperatorExecution, episode: EpisodeFinished) -> None:
         """Write a finished episode; where that is not possible it is held, and :attr:`problem` set."""
         run.done += 1
         run.failed += _has_failed(episode)
         self._write(_Held(run, episode))
 
-    def call(self, run: OperatorRun, line: bytes) -> None:
+    def call(self, run: OperatorExecution, line: bytes) -> None:
         """Write a paid call; held as an episode is."""
         self._write(_Held(run, line))
 
@@ -108,7 +108,7 @@ class RunLedger:
             self.problem = self.problem or str(exc)
             self._held.append(row)
 
-    def retry(self, run: OperatorRun, index: int, reason: str, lost: str) -> None:
+    def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
         """Note that an episode is begun again.
 
         Args:
@@ -165,7 +165,7 @@ class RunLedger:
 class _Held:
     """What is to be written: an episode, or the line of a paid call."""
 
-    run: OperatorRun
+    run: OperatorExecution
     row: EpisodeFinished | bytes
 
     def write(self, recorder: Recorder) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.model_slots import with_limits
-from gym_gui.controllers.operator_run import MAX_BROKEN_STARTS, OperatorProgress, OperatorRun
+from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS, OperatorExecution, OperatorProgress
 from gym_gui.controllers.run_ledger import RunLedger
-from gym_gui.controllers.seats import Seat
 from gym_gui.controllers.session_events import EpisodeFinished
+from gym_gui.controllers.session_shares import SessionShare
 from gym_gui.controllers.sessions import OpenSession, SessionSettings, default_concurrency
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -92,32 +92,32 @@ class OperatorScriptExecutionManager:
         self._ledger = RunLedger(out, resume)
         self._runs = [self._plan(with_limits(casting, experiment.execution)) for casting in castings]
         self._funds = EpisodeFunds(experiment, self._runs)
-        self._seats: list[Seat] = []
-        self._warm: dict[str, list[Seat]] = {}
+        self._seats: list[SessionShare] = []
+        self._warm: dict[str, list[SessionShare]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting: set[asyncio.Task[Any]] = set()
         self._changed = asyncio.Event()
         self.stopping = self._in_haste = False
         self._shown = 0.0
 
-    def _plan(self, casting: Casting) -> OperatorRun:
+    def _plan(self, casting: Casting) -> OperatorExecution:
         schedule = self._experiment.execution.schedule(len(casting.seatings))
         done = self._ledger.done(casting.config.operator_id)
         pending = deque(plan for plan in schedule if plan.index not in done)
         failed = self._ledger.failed(casting.config.operator_id)
-        return OperatorRun(casting, len(schedule), pending, done=len(done), failed=failed)
+        return OperatorExecution(casting, len(schedule), pending, done=len(done), failed=failed)
 
     # -- what sessions report --------------------------------------------------------
 
-    def seats_of(self, run: OperatorRun) -> int:
+    def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
         return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))
 
-    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
         return self._funds.admit(run, plan)
 
-    def finished(self, run: OperatorRun, plan: EpisodePlan, episode: EpisodeFinished) -> None:
+    def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """An episode is over: write it down."""
         if self.stopping:
             return
@@ -132,13 +132,13 @@ class OperatorScriptExecutionManager:
         self.nudge()
         self._show()
 
-    def retried(self, run: OperatorRun, index: int, reason: str) -> None:
+    def retried(self, run: OperatorExecution, index: int, reason: str) -> None:
         """A worker was lost, and its session begins an episode again: write it down."""
         self._ledger.retry(run, index, reason, WORKER)
         self._funds.again(run, index)
         self.nudge()
 
-    def called(self, run: OperatorRun, line: bytes) -> None:
+    def called(self, run: OperatorExecution, line: bytes) -> None:
         """A paid call was made: write it down."""
         self._ledger.call(run, line)
         self._funds.call(run, line)
@@ -149,7 +149,7 @@ class OperatorScriptExecutionManager:
             self.stop()
             self.nudge()
 
-    def lost(self, seat: Seat, reason: str) -> None:
+    def lost(self, seat: SessionShare, reason: str) -> None:
         """A session died: its episodes go back into the queue, what it kept is forgotten."""
         if seat in self._seats:
             self._seats.remove(seat)
@@ -219,7 +219,7 @@ class OperatorScriptExecutionManager:
         todo = [run for run in self._runs if not run.finished]
         gate = asyncio.Semaphore(max(2, self._processes))
 
-        async def check(run: OperatorRun, keep: bool) -> None:
+        async def check(run: OperatorExecution, keep: bool) -> None:
             async with gate:
                 if self.stopping:
                     return
@@ -240,11 +240,11 @@ class OperatorScriptExecutionManager:
         if errors:
             raise next((e for e in errors if isinstance(e, UsageError)), errors[0])
 
-    async def _start(self, run: OperatorRun) -> Seat:
+    async def _start(self, run: OperatorExecution) -> SessionShare:
         return await start_again(lambda: self._start_once(run), _log.warning)
 
-    async def _start_once(self, run: OperatorRun) -> Seat:
-        seat = Seat(self, run)
+    async def _start_once(self, run: OperatorExecution) -> SessionShare:
+        seat = SessionShare(self, run)
         settings = SessionSettings(
             self._experiment.execution.concurrency or default_concurrency(run.casting, run.total),
             self._experiment.max_steps(run.casting.config),
@@ -286,7 +286,7 @@ class OperatorScriptExecutionManager:
                 except TimeoutError:
                     continue
 
-    def _reassign(self, seat: Seat) -> None:
+    def _reassign(self, seat: SessionShare) -> None:
         """A session ran dry: give it more, or let it go."""
         run = seat.run
         if seat.quarantine and not run.suspects:
@@ -301,7 +301,7 @@ class OperatorScriptExecutionManager:
                 self._close_later(seat)
             self.nudge()
 
-    def _next(self) -> tuple[OperatorRun, bool] | None:
+    def _next(self) -> tuple[OperatorExecution, bool] | None:
         """The operator that gets the next free place, and whether for its suspects."""
         for run in self._runs:
             alone = any(s.run is run and s.quarantine for s in self._seats)
@@ -312,7 +312,7 @@ class OperatorScriptExecutionManager:
             return None
         return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False
 
-    def _fill(self, run: OperatorRun, quarantine: bool) -> None:
+    def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
         warm = self._warm.get(run.operator_id)
         seat = warm.pop() if warm else None
         if seat is not None and seat.dead:
@@ -320,17 +320,17 @@ class OperatorScriptExecutionManager:
         if seat is not None:
             self._put_to_work(seat, quarantine)
             return
-        seat = Seat(self, run)
+        seat = SessionShare(self, run)
         seat.quarantine = quarantine
         self._seats.append(seat)  # holds the place while the session starts
         self._spawn(self._start_late(seat, run, quarantine))
 
-    def _put_to_work(self, seat: Seat, quarantine: bool) -> None:
+    def _put_to_work(self, seat: SessionShare, quarantine: bool) -> None:
         seat.quarantine, seat.working, seat.since = quarantine, True, time.monotonic()
         self._seats.append(seat)
         self.nudge()
 
-    async def _start_late(self, place: Seat, run: OperatorRun, quarantine: bool) -> None:
+    async def _start_late(self, place: SessionShare, run: OperatorExecution, quarantine: bool) -> None:
         try:
             seat = await self._start(run)
             run.broken_starts = 0
@@ -349,7 +349,7 @@ class OperatorScriptExecutionManager:
         else:
             self._put_to_work(seat, quarantine)
 
-    def _give_up(self, run: OperatorRun, reason: str) -> None:
+    def _give_up(self, run: OperatorExecution, reason: str) -> None:
         waiting = [*run.suspects, *run.pending]
         run.suspects.clear()
         run.pending.clear()
@@ -364,10 +364,10 @@ class OperatorScriptExecutionManager:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _close_later(self, seat: Seat) -> None:
+    def _close_later(self, seat: SessionShare) -> None:
         self._spawn(self._close(seat))
 
-    async def _close(self, seat: Seat) -> None:
+    async def _close(self, seat: SessionShare) -> None:
         seat.dead = True
         if seat.session is not None:
             await seat.session.close(in_haste=self._in_haste)

@@ -26,6 +26,7 @@ EnvironmentMode = Literal["procedural", "fixed"]
 
 MAX_EPISODES: Final = 1_000_000
 MAX_SEED: Final = 2**63 - 1
+"""Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
 MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
 MAX_TOKENS: Final = 10**15

@@ -20,9 +20,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from gym_gui.core.errors import UsageError
-
-MAX_SEED = 2**63 - 1
-"""Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
+from gym_gui.core.execution import MAX_SEED
 
 SEED = "seed"
 """The setting by which a slot's player gets random numbers of its own, whoever it is."""

@@ -20,7 +20,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.place import Address, find
 from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
 from tests.support.commands import COMMAND, Mosaic
 from tests.support.training import search_trainer
@@ -41,10 +41,10 @@ def store(mosaic: Mosaic) -> Iterator[Store]:
             continue
 
 
-def only_run(store: Store) -> RunRecord:
+def only_run(store: Store) -> TrainingRecord:
     """What the daemon says of its one run."""
 
-    async def ask() -> list[RunRecord]:
+    async def ask() -> list[TrainingRecord]:
         client = await TrainerClient.connect(store, start=False)
         try:
             return await client.runs()

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.border import wrong_agents
 from gym_gui.core.types import AgentID, Mask, StepResult
-
-GOAL_SUFFIX = "/goal"
 
 
 def manager_of(agent: AgentID) -> AgentID:

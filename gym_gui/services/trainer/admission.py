@@ -10,7 +10,7 @@ from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.trainer.folder import POLICY, RunFolder
-from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
@@ -34,10 +34,10 @@ class Admitted:
     settings: Mapping[str, Any]
     limits: RunLimits
 
-    def record(self, run_id: str, folder: Path) -> RunRecord:
+    def record(self, run_id: str, folder: Path) -> TrainingRecord:
         """Its record as a new run."""
         r = self.request
-        return RunRecord(run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder, time.time())
+        return TrainingRecord(run_id, r.definition.type_id, r.algo, r.env_id, r.seed, folder, time.time())
 
 
 class Admission:
@@ -55,7 +55,7 @@ class Admission:
         config: UnifiedRunConfig,
         folder: Path,
         limits: RunLimits,
-        earlier: RunRecord | None = None,
+        earlier: TrainingRecord | None = None,
         *,
         run_id: str,
         title: str = "",
@@ -95,7 +95,7 @@ class Admission:
             limits = replace(limits, memory_mb=request.memory_mb(share_mb))
         return Admitted(request, dict(request.settings), limits)
 
-    def request(self, record: RunRecord, plan: RunPlan) -> TrainRequest:
+    def request(self, record: TrainingRecord, plan: RunPlan) -> TrainRequest:
         """What to ask of the worker of a run whose turn has come.
 
         Raises:
@@ -163,7 +163,7 @@ def _environment(config: UnifiedRunConfig) -> str:
     return WorkerOrchestrator().environment(config).id
 
 
-def _continued(config: UnifiedRunConfig, earlier: RunRecord) -> UnifiedRunConfig:
+def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunConfig:
     """A run goes on as what it was; its settings may change."""
     if earlier.external:
         raise UsageError(f"run {earlier.run_id} was started elsewhere", fix="Go on with it there")

@@ -13,7 +13,7 @@ from typing import Any
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.services.trainer.folder import Follower
 from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan, RunRegistry
 from gym_gui.services.trainer.watching import Watch, Watchers
 
@@ -39,7 +39,7 @@ class Run:
         kept_at: When it was last written down, on the monotonic clock.
     """
 
-    record: RunRecord
+    record: TrainingRecord
     plan: RunPlan
     process: TrainingProcess | None = None
     events: Follower | None = None
@@ -74,7 +74,7 @@ class RunBook:
         return iter(list(self._runs.values()))
 
     @property
-    def records(self) -> list[RunRecord]:
+    def records(self) -> list[TrainingRecord]:
         """Every run, oldest first."""
         return sorted((run.record for run in self._runs.values()), key=lambda r: (r.submitted_at, r.run_id))
 
@@ -135,7 +135,7 @@ class RunBook:
         """Something of a run's record is different now."""
         self.update(run, replace(run.record, **changes))
 
-    def update(self, run: Run, record: RunRecord) -> None:
+    def update(self, run: Run, record: TrainingRecord) -> None:
         """A run stands like this now; a state or a reason that is new is written down."""
         before, run.record = run.record, record
         if record == before:

@@ -35,7 +35,7 @@ from gym_gui.services.trainer.records import (
     Health,
     MetricRow,
     RunLimits,
-    RunRecord,
+    TrainingRecord,
 )
 from gym_gui.services.trainer.starting import require_daemon, start_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
@@ -178,11 +178,11 @@ class TrainerClient:
         """Forget a run that is over; its folder goes to the trash."""
         await self._call("RemoveRun", pb.RunReference(run_id=run_id))
 
-    async def runs(self) -> list[RunRecord]:
+    async def runs(self) -> list[TrainingRecord]:
         """Every run, oldest first."""
         return [record_of(run) for run in (await self._call("ListRuns", pb.RunsRequest())).runs]
 
-    async def watch_runs(self) -> AsyncIterator[RunRecord]:
+    async def watch_runs(self) -> AsyncIterator[TrainingRecord]:
         """Every run as it stands, then each that changes; without end.
 
         A run that is removed is told once more, in state ``removed``.

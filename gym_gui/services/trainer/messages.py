@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.records import Health, RunLimits, RunRecord
+from gym_gui.services.trainer.records import Health, RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 TOKEN = "mosaic-token"
@@ -58,11 +58,11 @@ SERVICE = "mosaic.v1.TrainerService"
 _OPTIONAL = ("mean_return", "remaining_s", "started_at", "ended_at")
 _PACKED = ("settings", "folder", "limits")
 _PLAIN = tuple(
-    name for name in RunRecord.__dataclass_fields__ if name not in _OPTIONAL and name not in _PACKED
+    name for name in TrainingRecord.__dataclass_fields__ if name not in _OPTIONAL and name not in _PACKED
 )
 
 
-def record_message(record: RunRecord) -> pb.TrainingRunState:
+def record_message(record: TrainingRecord) -> pb.TrainingRunState:
     """A record as a message."""
     message = pb.TrainingRunState(
         **{name: getattr(record, name) for name in _PLAIN},
@@ -77,13 +77,13 @@ def record_message(record: RunRecord) -> pb.TrainingRunState:
     return message
 
 
-def record_of(message: pb.TrainingRunState) -> RunRecord:
+def record_of(message: pb.TrainingRunState) -> TrainingRecord:
     """A message as a record."""
     optional: dict[str, Any] = {
         name: getattr(message, name) if message.HasField(name) else None for name in _OPTIONAL
     }
     plain: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
-    return RunRecord(
+    return TrainingRecord(
         **plain,
         **optional,
         settings=json.loads(message.settings or "{}"),

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.reading import numbers
-from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan
 
 EVERY_S = 10.0
@@ -37,7 +37,7 @@ class Sign:
     numbers: Mapping[str, Any]
 
 
-def registration(data: Mapping[str, Any], folder: Path, run_id: str) -> tuple[RunRecord, RunPlan]:
+def registration(data: Mapping[str, Any], folder: Path, run_id: str) -> tuple[TrainingRecord, RunPlan]:
     """The record of a training that makes itself known.
 
     Args:
@@ -62,7 +62,7 @@ def registration(data: Mapping[str, Any], folder: Path, run_id: str) -> tuple[Ru
     if not isinstance(settings, dict):
         raise UsageError("settings must be a JSON object")
     now = time.time()
-    record = RunRecord(
+    record = TrainingRecord(
         run_id,
         _text(data, "worker") or "elsewhere",
         algorithm,
@@ -92,7 +92,7 @@ def sign_of(data: Mapping[str, Any]) -> Sign:
     return Sign(state, _text(data, "reason"), numbers(data))
 
 
-def after_sign(record: RunRecord, sign: Sign) -> RunRecord:
+def after_sign(record: TrainingRecord, sign: Sign) -> TrainingRecord:
     """A record after a heartbeat; the end of a training is not its matter."""
     changes: dict[str, Any] = dict(sign.numbers)
     if sign.state in ("running", "paused") and record.state != "stopping":

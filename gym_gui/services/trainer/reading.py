@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from gym_gui.services.trainer.folder import POLICY
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 
 _NUMBERS = ("step", "total_steps", "episodes", "steps_per_s", "elapsed_s")
 _MAYBE = ("mean_return", "remaining_s")
 _STATES = {"start": "running", "resumed": "running", "paused": "paused"}
 
 
-def after_event(record: RunRecord, event: Mapping[str, Any]) -> RunRecord:
+def after_event(record: TrainingRecord, event: Mapping[str, Any]) -> TrainingRecord:
     """A record after an event of its training (:class:`mosaic_worker.training.TrainingRun`).
 
     Numbers that make no sense are left as they were: whatever a worker writes, the record stays sound.

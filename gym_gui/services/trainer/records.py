@@ -80,7 +80,7 @@ DEFAULT_LIMITS = RunLimits()
 
 
 @dataclass(frozen=True)
-class RunRecord:
+class TrainingRecord:
     """One training run, as it stands now.
 
     Attributes:
@@ -225,22 +225,22 @@ class Health:
     log: Path
 
 
-def record_to_data(record: RunRecord) -> dict[str, Any]:
+def record_to_data(record: TrainingRecord) -> dict[str, Any]:
     """A record as plain data, for JSON."""
     return {**asdict(record), "folder": str(record.folder), "settings": dict(record.settings)}
 
 
-def record_from_data(data: Mapping[str, Any]) -> RunRecord:
+def record_from_data(data: Mapping[str, Any]) -> TrainingRecord:
     """The opposite of :func:`record_to_data`; fields that another version wrote are left out.
 
     Raises:
         TypeError: A field that is needed is missing.
     """
-    known = {name: data[name] for name in RunRecord.__dataclass_fields__ if name in data}
+    known = {name: data[name] for name in TrainingRecord.__dataclass_fields__ if name in data}
     try:
         known["limits"] = RunLimits.from_data(known.get("limits"))
     except UsageError as error:  # an earlier version took them: the run stays, they do not
         known["limits"], known["warning"] = DEFAULT_LIMITS, f"its limits were dropped: {error.message}"
     if "folder" in known:
         known["folder"] = Path(known["folder"])
-    return RunRecord(**known)
+    return TrainingRecord(**known)

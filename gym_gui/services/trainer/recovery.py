@@ -13,7 +13,7 @@ from gym_gui.core.formats import check_format
 from gym_gui.services.trainer.folder import EVENTS, REQUEST, Follower, RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.reading import after_event
-from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, RunRecord
+from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.request import REQUEST_FORMAT
 from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, place_of, was_cancelled
@@ -21,7 +21,7 @@ from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, place_of, w
 _log = logging.getLogger(__name__)
 
 
-def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[RunRecord, RunPlan]]:
+def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[TrainingRecord, RunPlan]]:
     """Every run whose folder says what it was and that is not known.
 
     Args:
@@ -29,7 +29,7 @@ def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[Ru
         known: Ids of the runs that the registry has.
         why: What happened to the registry, for the reasons of runs that are to begin.
     """
-    found: list[tuple[RunRecord, RunPlan]] = []
+    found: list[tuple[TrainingRecord, RunPlan]] = []
     for path in sorted(folder.iterdir()):
         if path.name in known or path.is_symlink() or not path.is_dir():
             continue
@@ -42,13 +42,13 @@ def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[Ru
     return found
 
 
-def _found(path: Path, asked: Mapping[str, Any], why: str) -> tuple[RunRecord, RunPlan]:
+def _found(path: Path, asked: Mapping[str, Any], why: str) -> tuple[TrainingRecord, RunPlan]:
     folder = RunFolder(path)
     check_format(str(path / REQUEST), asked.get("format_version"), REQUEST_FORMAT)
     place = place_of(folder) or Place((path / REQUEST).stat().st_mtime)
     plan = RunPlan(resume=place.resume)
     limits, problem = _limits(asked)
-    record = RunRecord(
+    record = TrainingRecord(
         path.name,
         str(asked["worker"]),
         str(asked["algorithm"]),
@@ -76,7 +76,7 @@ def _limits(asked: Mapping[str, Any]) -> tuple[RunLimits, str]:
         return DEFAULT_LIMITS, error.message
 
 
-def _not_begun(record: RunRecord, place: Place, problem: str, why: str) -> RunRecord:
+def _not_begun(record: TrainingRecord, place: Place, problem: str, why: str) -> TrainingRecord:
     """It begins only if that is still wanted, and makes sense."""
     if was_cancelled(RunFolder(record.folder)):
         return replace(record, state="stopped", reason=CANCELLED, ended_at=place.cancelled_at)
@@ -88,7 +88,7 @@ def _not_begun(record: RunRecord, place: Place, problem: str, why: str) -> RunRe
     return replace(record, state="queued", reason=f"found again: {why}")
 
 
-def _begun(record: RunRecord, process: TrainingProcess) -> RunRecord:
+def _begun(record: TrainingRecord, process: TrainingProcess) -> TrainingRecord:
     folder = process.folder
     events = Follower(folder / EVENTS)
     while rows := events.read():

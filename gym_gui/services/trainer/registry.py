@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.trainer.records import RunRecord, record_from_data, record_to_data
+from gym_gui.services.trainer.records import TrainingRecord, record_from_data, record_to_data
 from mosaic_worker.plain_files import open_file
 
 _log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ class RunRegistry:
             _log.warning("%s", self.damage)
             self._db = _opened(self.path)
 
-    def put(self, record: RunRecord, plan: RunPlan | None = None) -> None:
+    def put(self, record: TrainingRecord, plan: RunPlan | None = None) -> None:
         """Keep a run as it stands; a state or reason that is new is kept with its time.
 
         Raises:
@@ -130,7 +130,7 @@ class RunRegistry:
                     (record.run_id, time.time(), record.state, record.reason),
                 )
 
-    def runs(self) -> Iterator[tuple[RunRecord, RunPlan]]:
+    def runs(self) -> Iterator[tuple[TrainingRecord, RunPlan]]:
         """Every run, oldest first; one whose line cannot be read is left out and named in the log."""
         rows = self._db.execute("SELECT run_id, record, plan FROM runs ORDER BY submitted_at, run_id")
         for run_id, record, plan in rows.fetchall():

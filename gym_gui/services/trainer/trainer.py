@@ -26,7 +26,7 @@ from gym_gui.services.trainer.book import Run, RunBook
 from gym_gui.services.trainer.folder import REQUEST, RunFolder
 from gym_gui.services.trainer.outside import after_sign, registration, sign_of
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
-from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, RunRecord
+from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.recovery import found_again
 from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.supervision import Supervision
@@ -244,11 +244,11 @@ class Trainer:
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
         self._book.remove(run)
 
-    def runs(self) -> list[RunRecord]:
+    def runs(self) -> list[TrainingRecord]:
         """Every run, oldest first."""
         return self._book.records
 
-    def record(self, run_id: str) -> RunRecord:
+    def record(self, run_id: str) -> TrainingRecord:
         """One run.
 
         Raises:

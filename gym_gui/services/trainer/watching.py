@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 
 
 class Watch:
@@ -16,15 +16,15 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self._news: dict[str, RunRecord] = {}
+        self._news: dict[str, TrainingRecord] = {}
         self._wake = asyncio.Event()
 
-    def tell(self, record: RunRecord) -> None:
+    def tell(self, record: TrainingRecord) -> None:
         """A run has changed."""
         self._news[record.run_id] = record
         self._wake.set()
 
-    async def changes(self) -> AsyncIterator[RunRecord]:
+    async def changes(self) -> AsyncIterator[TrainingRecord]:
         """Changes, without end."""
         while True:
             await self._wake.wait()
@@ -49,7 +49,7 @@ class Watchers:
         """It watches no more."""
         self._watches.discard(watch)
 
-    def tell(self, record: RunRecord) -> None:
+    def tell(self, record: TrainingRecord) -> None:
         """A run has changed."""
         for watch in self._watches:
             watch.tell(record)

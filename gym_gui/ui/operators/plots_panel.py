@@ -12,7 +12,7 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.tally import Tally
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
-from gym_gui.ui.plots.live_plot import KeyRow, LivePlot
+from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import looks
 from gym_gui.ui.widgets import Card, IconButton, section_label
 
@@ -44,7 +44,7 @@ class OperatorPlots(Card):
             RewardPlot(theme_),
             ActionPlot(theme_),
         )
-        self.key = KeyRow(theme_, lines=True, parent=self)
+        self.key = Legend(theme_, lines=True, parent=self)
         self.key.setObjectName("plots-key")
         self.close_button = IconButton(
             "close", "Hide the plots (Ctrl+G)", name="plots-close", on_click=self.close_requested.emit

@@ -17,7 +17,7 @@ from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
 from gym_gui.ui.live.state import state_tone
 from gym_gui.ui.operators.strips import FactsStrip
-from gym_gui.ui.renderers.agent_words import Seat, number_words
+from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets import (
     Card,
@@ -172,7 +172,7 @@ class OperatorRenderContainer(Card):
             self.strip_changed.emit()
         # One agent's action stands among the facts; of several, each has its chip.
         self.stage.set_overlay_shown(len(players) > 1)
-        self.stage.set_seats({slot: Seat(player.worker_type) for slot, player in players.items()})
+        self.stage.set_seats({slot: SlotPlayer(player.worker_type) for slot, player in players.items()})
         self._describe()
 
     def _on_state_changed(self, state: OperatorState) -> None:

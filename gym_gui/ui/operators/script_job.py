@@ -21,7 +21,7 @@ from gym_gui.core.trust import require
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.operator_run import OperatorProgress
+    from gym_gui.controllers.operator_execution import OperatorProgress
     from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
     from gym_gui.core.config import Experiment, OperatorConfig
     from gym_gui.services.store import Store

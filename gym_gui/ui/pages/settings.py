@@ -171,7 +171,7 @@ class FolderRow(QWidget):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path)))
 
 
-class KeyRow(QWidget):
+class ApiKeyRow(QWidget):
     """One provider's API key: where it is kept, a field for another one. It is never shown."""
 
     saved = pyqtSignal(object, str)
@@ -239,7 +239,7 @@ class SettingsPage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.rows: dict[str, SettingRow] = {}
-        self.keys: dict[str, KeyRow] = {}
+        self.keys: dict[str, ApiKeyRow] = {}
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
@@ -332,7 +332,7 @@ class SettingsPage(Page):
         card.body.addSpacing(theme.STEP)
         for provider in PROVIDERS:
             card.add(Divider())
-            row = KeyRow(provider)
+            row = ApiKeyRow(provider)
             row.saved.connect(self._on_key_saved)
             row.forgotten.connect(self._on_key_forgotten)
             self.keys[provider.id] = row

@@ -28,7 +28,7 @@ from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, SegmentedControl
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 RUNS: Final = "runs"
 POLICIES: Final = "policies"
@@ -271,13 +271,13 @@ class TrainPage(Page):
         if record is not None:
             self.act(record.run_id, "resume" if record.state == "paused" else "pause")
 
-    def clone(self, record: RunRecord) -> None:
+    def clone(self, record: TrainingRecord) -> None:
         """The form, filled as this run was."""
         self.new_run()
         preset = TrainingPreset(record.worker_id, record.algorithm, record.env_id, record.settings)
         self.form.fill(preset, record.seed)
 
-    def _use(self, record: RunRecord) -> None:
+    def _use(self, record: TrainingRecord) -> None:
         from PyQt6.QtGui import QCursor
 
         title = self.runs.titles.get(record.run_id, record.algorithm)
@@ -302,7 +302,7 @@ class TrainPage(Page):
 
     # -- what is selected ----------------------------------------------------------------
 
-    def _one(self) -> RunRecord | None:
+    def _one(self) -> TrainingRecord | None:
         """The run that actions go to: the selected one, or the only one that goes on."""
         selected = self.runs.selected
         if selected:
@@ -319,7 +319,7 @@ class TrainPage(Page):
     def _can_start(self) -> bool:
         return self.form.start.isEnabled()
 
-    def _compared(self) -> list[RunRecord]:
+    def _compared(self) -> list[TrainingRecord]:
         selected = self.runs.selected
         if len(selected) > 1:
             return selected

@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QFileDialog
 from gym_gui.controllers.play_setup import assignment_of, person
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
-from gym_gui.ui.renderers import Seat
+from gym_gui.ui.renderers import SlotPlayer
 
 if TYPE_CHECKING:
     from gym_gui.controllers.candidates import Candidate
@@ -80,11 +80,13 @@ class Seating(QObject):
             self._labels[slot] = label
         self.shown.emit()
 
-    def seats(self) -> dict[str, Seat]:
+    def seats(self) -> dict[str, SlotPlayer]:
         """Kind and name of who plays each slot."""
         config = self._game.config
         slots = config.resolved_slots() if config is not None else {}
-        return {slot: Seat(player.worker_type, self._labels.get(slot, "")) for slot, player in slots.items()}
+        return {
+            slot: SlotPlayer(player.worker_type, self._labels.get(slot, "")) for slot, player in slots.items()
+        }
 
     def _name_with(self, slot: str, label: str) -> str:
         """What the game is called once somebody sits there: by who play."""
@@ -123,7 +125,7 @@ class Seating(QObject):
         dialog.open()
 
     def seat_policy(self, slot: str, candidate: Candidate, folder: str) -> None:
-        """Seat a trained policy from its folder."""
+        """SlotPlayer a trained policy from its folder."""
         chosen = replace(candidate, settings={**candidate.settings, candidate.asks_policy: folder})
         self._seat(slot, assignment_of(chosen), f"{candidate.kind.upper()} ({Path(folder).name})")
 

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.chart import MOST_TICKS, round_step
-from gym_gui.ui.plots.live_plot import KeyRow, LivePlot
+from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
 
@@ -44,7 +44,7 @@ class ActionPlot(LivePlot):
         self._labels: dict[str, list[Any]] = {}
         self._layout: tuple[list[str], list[str]] = ([], [])
         self._reach = 0.0
-        self._key = KeyRow(theme, parent=self)
+        self._key = Legend(theme, parent=self)
         self._grid.addWidget(self._key, 1, 0, 1, 2)
 
     def set_actions(self, words: Sequence[str]) -> None:

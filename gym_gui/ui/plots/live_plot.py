@@ -246,7 +246,7 @@ class EndLabels(QWidget):
         return tops
 
 
-class KeyRow(QWidget):
+class Legend(QWidget):
     """Names beside a patch of their colour, in the order in which bars stand under one another.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.ui.renderers.agent_words import Seat, outcome_words, score_words
+from gym_gui.ui.renderers.agent_words import SlotPlayer, outcome_words, score_words
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
@@ -13,7 +13,7 @@ __all__ = [
     "BoardView",
     "FrameView",
     "Overlay",
-    "Seat",
+    "SlotPlayer",
     "StageView",
     "TextView",
     "outcome_words",

@@ -12,7 +12,7 @@ from gym_gui.core.types import AgentID
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class SlotPlayer:
     """Who plays a slot.
 
     Attributes:
@@ -71,7 +71,7 @@ def outcome_words(view: LiveView) -> str:
     return f"{winners[0]} wins" if len(winners) == 1 else f"{' and '.join(winners)} win"
 
 
-def agent_sentence(agent: AgentView, seat: Seat, *, to_move: bool) -> str:
+def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     """Everything about one agent, for a tooltip and for people who hear the window."""
     who = f"{agent.agent}, played by {seat.player}" if seat.player else agent.agent
     did = f"last action {agent.action}" if agent.action else "no action yet"
@@ -93,12 +93,12 @@ def agent_sentence(agent: AgentView, seat: Seat, *, to_move: bool) -> str:
     return f"{who}: {'; '.join(parts)}."
 
 
-def view_sentence(view: LiveView, seats: Mapping[AgentID, Seat]) -> str:
+def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
     """The whole look at an episode as sentences."""
     head = [words for words in (score_words(view), outcome_words(view)) if words]
     waiting = on_turn(view)
     agents = [
-        agent_sentence(agent, seats.get(agent.slot, Seat()), to_move=agent.agent in waiting)
+        agent_sentence(agent, seats.get(agent.slot, SlotPlayer()), to_move=agent.agent in waiting)
         for agent in view.agents
     ]
     return " ".join([*(f"{words}." for words in head), *agents])

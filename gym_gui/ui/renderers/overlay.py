@@ -23,7 +23,7 @@ from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui import theme as themes
 from gym_gui.ui.renderers.agent_words import (
-    Seat,
+    SlotPlayer,
     agent_sentence,
     number_words,
     on_turn,
@@ -68,7 +68,7 @@ class Overlay(QWidget):
         self.setAccessibleName("What the agents did last")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._theme = theme
-        self._seats: dict[AgentID, Seat] = {}
+        self._seats: dict[AgentID, SlotPlayer] = {}
         self._seats_now = self._seats
         self._view: LiveView | None = None
         self._scores = True
@@ -79,7 +79,7 @@ class Overlay(QWidget):
         self._compact = False
         theme.changed.connect(self.update)
 
-    def set_seats(self, seats: Mapping[AgentID, Seat]) -> None:
+    def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
         """Say who plays each slot; an episode that is over keeps those who played it."""
         self._seats_now = dict(seats)
         if self._view is None or not self._view.over:
@@ -175,7 +175,7 @@ class Overlay(QWidget):
         return chips
 
     def _chip(self, agent: AgentView, alone: bool, to_move: bool) -> _Chip:
-        seat = self._seats.get(agent.slot, Seat())
+        seat = self._seats.get(agent.slot, SlotPlayer())
         # A single agent's own name ("agent") says less than who plays it.
         names = [seat.player] if alone and seat.player else [agent.agent, seat.player]
         if self._compact:

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayou
 
 from gym_gui.core.live import LiveView
 from gym_gui.core.types import AgentID
-from gym_gui.ui.renderers.agent_words import Seat
+from gym_gui.ui.renderers.agent_words import SlotPlayer
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
@@ -125,7 +125,7 @@ class StageView(QWidget):
         """Take moves on the board, or only show it."""
         self.board.set_interactive(interactive)
 
-    def set_seats(self, seats: Mapping[AgentID, Seat]) -> None:
+    def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
         """Say who plays each slot, for the chips."""
         self.overlay.set_seats(seats)
 

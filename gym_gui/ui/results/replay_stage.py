@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 from gym_gui.analysis import wording
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
-from gym_gui.ui.renderers import Seat, StageView, outcome_words, score_words
+from gym_gui.ui.renderers import SlotPlayer, StageView, outcome_words, score_words
 from gym_gui.ui.results.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, muted_label
@@ -67,7 +67,7 @@ class ReplayStage(Card):
         for kind in tuple(dict.fromkeys(player.track.kinds.values()))[:MOST_BADGES]:
             self.badges.addWidget(KindBadge(kind))
         players = recorded.episode.agents.values()
-        self.stage.set_seats({a.slot: Seat(a.worker_type, a.policy or a.worker_id) for a in players})
+        self.stage.set_seats({a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id) for a in players})
         self.stage.clear("Playing it again…", "The first picture comes in a moment.")
         self.trouble.hide()
         self.facts.setText("")

@@ -24,7 +24,7 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 
 class ComparePanel(QWidget):
@@ -57,7 +57,7 @@ class ComparePanel(QWidget):
         self.note = muted_label(wrap=True)
         self._column.addWidget(self.note)
 
-    def show_runs(self, records: Sequence[RunRecord], titles: dict[str, str]) -> None:
+    def show_runs(self, records: Sequence[TrainingRecord], titles: dict[str, str]) -> None:
         """Compare these; the best return first."""
         ordered = sorted(records, key=lambda r: (r.mean_return is None, -(r.mean_return or 0.0)))
         differing = differences([{**_about(record), **record.settings} for record in ordered])
@@ -108,7 +108,7 @@ class ComparePanel(QWidget):
         return widget
 
 
-def _note(records: Sequence[RunRecord]) -> str:
+def _note(records: Sequence[TrainingRecord]) -> str:
     if len({record.env_id for record in records}) > 1:
         return "They learn in different environments: their returns cannot be held against one another."
     if len({record.evaluated for record in records}) > 1:
@@ -119,7 +119,7 @@ def _note(records: Sequence[RunRecord]) -> str:
     return "The best return first, with what sets each run apart."
 
 
-def _about(record: RunRecord) -> dict[str, Any]:
+def _about(record: TrainingRecord) -> dict[str, Any]:
     return {
         "Algorithm": record.algorithm,
         "Environment": short_environment(record.env_id),
@@ -128,7 +128,7 @@ def _about(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _lines(record: RunRecord, differing: Sequence[str]) -> list[tuple[str, str]]:
+def _lines(record: TrainingRecord, differing: Sequence[str]) -> list[tuple[str, str]]:
     known = {**_about(record), **record.settings}
     lines = [("Return", run_return(record)), ("Steps", steps_in_words(record.step))]
     if record.elapsed_s:

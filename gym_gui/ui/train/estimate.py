@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gym_gui.ui.train.numbers import time_in_words
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 NEWEST: Final = 5
 _SHAPING: Final = ("num_envs", "n_envs", "device")
@@ -45,7 +45,7 @@ class Estimate:
 
 
 def estimate(
-    records: Sequence[RunRecord],
+    records: Sequence[TrainingRecord],
     *,
     worker: str,
     algorithm: str,
@@ -81,7 +81,7 @@ def _shape(settings: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(repr(settings.get(name)) for name in _SHAPING)
 
 
-def _speed(record: RunRecord) -> float:
+def _speed(record: TrainingRecord) -> float:
     """Environment steps a second.
 
     A run that was resumed has the steps of before, and the time since: its last rate says more.

@@ -17,7 +17,7 @@ from gym_gui.ui.context import AppContext
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.client import TrainerClient
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class TrainerLink(QObject):
         self._context = context
         self._client: TrainerClient | None = None
         self._task: asyncio.Task[None] | None = None
-        self._records: dict[str, RunRecord] = {}
+        self._records: dict[str, TrainingRecord] = {}
         self._state = LinkState.IDLE
         self._trouble = ""
         self._closed = False
@@ -77,12 +77,12 @@ class TrainerLink(QObject):
         return self._client if self._state is LinkState.READY else None
 
     @property
-    def runs(self) -> list[RunRecord]:
+    def runs(self) -> list[TrainingRecord]:
         """Every run there is: those that go on, those that wait, those that are over; the newest first."""
         newest = sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
         return sorted(newest, key=_place)
 
-    def run(self, run_id: str) -> RunRecord | None:
+    def run(self, run_id: str) -> TrainingRecord | None:
         """One of them."""
         return self._records.get(run_id)
 
@@ -155,7 +155,7 @@ class TrainerLink(QObject):
             again = not heard
             await asyncio.sleep(AGAIN_S)
 
-    def _take(self, record: RunRecord) -> None:
+    def _take(self, record: TrainingRecord) -> None:
         if record.state == "removed":
             self._records.pop(record.run_id, None)
         else:
@@ -172,7 +172,7 @@ class TrainerLink(QObject):
             self.state_changed.emit()
 
 
-def _place(record: RunRecord) -> tuple[int, int]:
+def _place(record: TrainingRecord) -> tuple[int, int]:
     """Where a run stands in the list; those that wait stand in the order of the queue."""
     if record.over:
         return 2, 0

@@ -13,7 +13,7 @@ from gym_gui.ui.train.setting_fields import FieldError, read_value
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 MOST: Final = 10**15
 TIMES: Final = 2
@@ -51,7 +51,7 @@ class LongerForm(QWidget):
             column.addWidget(widget)
         column.addLayout(buttons)
 
-    def ask(self, record: RunRecord) -> None:
+    def ask(self, record: TrainingRecord) -> None:
         """Ask how far this run shall go."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
         self.steps.setText(f"{TIMES * self._taken:,}")

@@ -11,7 +11,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
@@ -30,53 +30,53 @@ class RunRequests:
     ) -> None:
         self._context, self._link, self._titles = context, link, titles
 
-    def pause(self, record: RunRecord) -> None:
+    def pause(self, record: TrainingRecord) -> None:
         """Hold it where it is."""
         self._link.act("Pausing the training", lambda client: client.pause(record.run_id))
 
-    def resume(self, record: RunRecord) -> None:
+    def resume(self, record: TrainingRecord) -> None:
         """Let it go on."""
         self._link.act("Going on with the training", lambda client: client.resume(record.run_id))
 
-    def stop(self, record: RunRecord) -> None:
+    def stop(self, record: TrainingRecord) -> None:
         """Have it keep what it has, and end."""
         self._link.act("Stopping the training", lambda client: client.cancel(record.run_id))
 
-    def checkpoint(self, record: RunRecord) -> None:
+    def checkpoint(self, record: TrainingRecord) -> None:
         """Have it keep policy and state on disk now."""
         self._context.spawn(self._checkpoint(record), "Keeping a checkpoint")
 
-    def go_on(self, record: RunRecord, changes: Mapping[str, object] = NOTHING) -> None:
+    def go_on(self, record: TrainingRecord, changes: Mapping[str, object] = NOTHING) -> None:
         """Go on with a run that is over, with these settings other than before."""
         self._context.spawn(self._go_on(record, changes), "Resuming the training")
 
-    def remove(self, record: RunRecord) -> None:
+    def remove(self, record: TrainingRecord) -> None:
         """Move its folder to the trash."""
         self._context.spawn(self._remove(record), "Removing the run")
 
-    def ask_removal(self, records: Sequence[RunRecord]) -> None:
+    def ask_removal(self, records: Sequence[TrainingRecord]) -> None:
         """Ask, in a message, whether several shall go."""
         action = ("Remove them", partial(self._remove_all, records))
         self._context.notify(f"{len(records)} runs would go to the trash", "warning", action)
 
-    def _remove_all(self, records: Sequence[RunRecord]) -> None:
+    def _remove_all(self, records: Sequence[TrainingRecord]) -> None:
         for record in records:
             self.remove(record)
 
-    async def _remove(self, record: RunRecord) -> None:
+    async def _remove(self, record: TrainingRecord) -> None:
         client = self._link.client
         if client is not None:
             title = self._titles().get(record.run_id, record.run_id)
             await client.remove(record.run_id)
             self._context.notify(f"“{title}” is in the trash", "info")
 
-    async def _checkpoint(self, record: RunRecord) -> None:
+    async def _checkpoint(self, record: TrainingRecord) -> None:
         client = self._link.client
         if client is not None:
             await client.checkpoint(record.run_id)
             self._context.notify("A checkpoint is being kept", "ok")
 
-    async def _go_on(self, record: RunRecord, changes: Mapping[str, object]) -> None:
+    async def _go_on(self, record: TrainingRecord, changes: Mapping[str, object]) -> None:
         from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
         client = self._link.client

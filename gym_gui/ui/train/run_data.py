@@ -16,7 +16,7 @@ from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.series import Curve, SeriesStore
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import EpisodeRow, MetricRow, RunRecord
+    from gym_gui.services.trainer.records import EpisodeRow, MetricRow, TrainingRecord
 
 _R = TypeVar("_R")
 
@@ -113,7 +113,7 @@ class RunData(QObject):
                 self._context.spawn(self._take(run_id, store, client.episodes(run_id), _add_episodes), what),
             ]
 
-    def _is_told(self, record: RunRecord) -> bool:
+    def _is_told(self, record: TrainingRecord) -> bool:
         """Whether all of a run has come or is coming: one that was over may have been gone on with."""
         tasks = self._tasks.get(record.run_id)
         return tasks is not None and (record.over or not all(task.done() for task in tasks))
@@ -144,7 +144,7 @@ class RunData(QObject):
                 self._sample(record)
         self._begin()
 
-    def _sample(self, record: RunRecord) -> None:
+    def _sample(self, record: TrainingRecord) -> None:
         if not record.live or not record.memory_mb:
             return
         store = self.store(record.run_id)

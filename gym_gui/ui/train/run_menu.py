@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 
-def run_actions(record: RunRecord) -> tuple[str, ...]:
+def run_actions(record: TrainingRecord) -> tuple[str, ...]:
     """Names of the actions that a run allows."""
     running, paused = record.state in ("running", "starting"), record.state == "paused"
     allowed = {
@@ -27,7 +27,7 @@ def run_actions(record: RunRecord) -> tuple[str, ...]:
     return tuple(action for action, may in allowed.items() if may)
 
 
-def menu_entries(record: RunRecord, *, drawn: bool) -> list[tuple[str, str]]:
+def menu_entries(record: TrainingRecord, *, drawn: bool) -> list[tuple[str, str]]:
     """Action and words, for a menu."""
     words = {
         "use": "Use in a slot…",

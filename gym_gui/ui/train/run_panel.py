@@ -36,7 +36,7 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 _FACTS: Final = (
     ("algorithm", "Algorithm"),
@@ -70,7 +70,7 @@ class RunPanel(QWidget):
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-run-panel")
-        self._record: RunRecord | None = None
+        self._record: TrainingRecord | None = None
         self._shown_settings: tuple[object, ...] | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -158,7 +158,7 @@ class RunPanel(QWidget):
         self._column.addWidget(self.sure)
 
     @property
-    def record(self) -> RunRecord | None:
+    def record(self) -> TrainingRecord | None:
         """The run that is shown."""
         return self._record
 
@@ -166,7 +166,7 @@ class RunPanel(QWidget):
         """The facts that are shown, by name."""
         return {name: value.text() for name, value in self._values.items() if value.text()}
 
-    def show_run(self, record: RunRecord, title: str) -> None:
+    def show_run(self, record: TrainingRecord, title: str) -> None:
         """Show a run as it stands."""
         if self._record is None or record.run_id != self._record.run_id:
             self.sure.hide()
@@ -199,7 +199,7 @@ class RunPanel(QWidget):
 
     # -- inside --------------------------------------------------------------------------
 
-    def _show_messages(self, record: RunRecord) -> None:
+    def _show_messages(self, record: TrainingRecord) -> None:
         failed = record.state == "failed"
         reason = record.reason.strip()
         self.failure.set_text(reason)
@@ -209,7 +209,7 @@ class RunPanel(QWidget):
         self.warning.set_text(record.warning)
         self.warning.setVisible(bool(record.warning))
 
-    def _show_facts(self, record: RunRecord) -> None:
+    def _show_facts(self, record: TrainingRecord) -> None:
         left = time_in_words(record.remaining_s) if record.state == "running" else ""
         uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if record.live else ""
         texts = {
@@ -229,7 +229,7 @@ class RunPanel(QWidget):
                 value.setText(texts[name])
             self.facts.set_row_visible(value, bool(texts[name]))
 
-    def _show_settings(self, record: RunRecord) -> None:
+    def _show_settings(self, record: TrainingRecord) -> None:
         shown = tuple((name, setting_in_words(value)) for name, value in record.settings.items())
         if (record.run_id, shown) == self._shown_settings:
             return
@@ -240,7 +240,7 @@ class RunPanel(QWidget):
         self.settings_title.setVisible(bool(shown))
         self.settings.setVisible(bool(shown))
 
-    def _show_actions(self, record: RunRecord, title: str) -> None:
+    def _show_actions(self, record: TrainingRecord, title: str) -> None:
         allowed, usable = run_actions(record), bool(record.policy)
         place = 0
         for action, button in self.buttons.items():

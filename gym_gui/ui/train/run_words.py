@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 STATE_TOKENS: Final = {
     "queued": "muted",
@@ -70,20 +70,20 @@ def number_text(value: float) -> str:
     return f"{value:.10g}"
 
 
-def titles(records: Sequence[RunRecord]) -> dict[str, str]:
+def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
     """A title for each run: what somebody called it, else its algorithm and what sets it apart.
 
     Runs of one algorithm in one environment are told apart by the settings in which they
     differ (``PPO, lr 3e-4``) and by their seeds.
     """
-    groups: dict[tuple[str, str, str], list[RunRecord]] = {}
+    groups: dict[tuple[str, str, str], list[TrainingRecord]] = {}
     for record in (record for record in records if not record.title):
         groups.setdefault((record.worker_id, record.algorithm, record.env_id), []).append(record)
     named = {record.run_id: record.title for record in records if record.title}
     return named | {record.run_id: _title(record, group) for group in groups.values() for record in group}
 
 
-def _title(record: RunRecord, group: Sequence[RunRecord]) -> str:
+def _title(record: TrainingRecord, group: Sequence[TrainingRecord]) -> str:
     differing = differences([other.settings for other in group])
     telling = [name for name in differing if name not in _LATE]
     if len({_apart(other, telling) for other in group}) < len({_apart(other, differing) for other in group}):
@@ -99,7 +99,7 @@ def _title(record: RunRecord, group: Sequence[RunRecord]) -> str:
     return ", ".join([algorithm_word(record.algorithm), *parts])
 
 
-def _apart(record: RunRecord, names: Sequence[str]) -> str:
+def _apart(record: TrainingRecord, names: Sequence[str]) -> str:
     return repr([record.settings.get(name) for name in names])
 
 
@@ -115,7 +115,7 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
 
 
-def left_in_words(record: RunRecord) -> str:
+def left_in_words(record: TrainingRecord) -> str:
     """The column "Left": time, or where the run stands."""
     if record.state == "running":
         return time_in_words(record.remaining_s)
@@ -124,7 +124,7 @@ def left_in_words(record: RunRecord) -> str:
     return STATE_WORDS.get(record.state, record.state).lower()
 
 
-def progress_in_words(record: RunRecord) -> str:
+def progress_in_words(record: TrainingRecord) -> str:
     """``212k / 500k``; when it is over what was done."""
     if record.state == "queued" and not record.step:
         return "waiting"
@@ -138,7 +138,7 @@ LAST: Final = 100
 """Episodes that the return of a training that goes on is the mean of."""
 
 
-def run_return(record: RunRecord) -> str:
+def run_return(record: TrainingRecord) -> str:
     """A run's return with what it is, short: ``471, evaluated``, ``256, last 100``."""
     number = return_in_words(record.mean_return)
     if number == NONE:
@@ -147,7 +147,7 @@ def run_return(record: RunRecord) -> str:
     return f"{number}, evaluated" if record.evaluated else f"{number}, last {last}"
 
 
-def return_sentence(record: RunRecord) -> str:
+def return_sentence(record: TrainingRecord) -> str:
     """The same in full; empty before the first episode."""
     number = return_in_words(record.mean_return)
     if number == NONE:
@@ -159,7 +159,7 @@ def return_sentence(record: RunRecord) -> str:
     return f"{number}, {episodes}"
 
 
-def why_no_film(record: RunRecord) -> str:
+def why_no_film(record: TrainingRecord) -> str:
     """Why there is no film of a run's policy, and when there will be one."""
     every = record.settings.get("video_every")
     if not isinstance(every, int) or every <= 0:
@@ -175,7 +175,7 @@ def why_no_film(record: RunRecord) -> str:
     return "It has filmed nothing; its log may say why."
 
 
-def summary(records: Sequence[RunRecord]) -> str:
+def summary(records: Sequence[TrainingRecord]) -> str:
     """``2 running · 1 waiting for a core``; empty where nothing goes on."""
     counts = Counter(record.state for record in records)
     running = counts["running"] + counts["starting"] + counts["stopping"]

@@ -19,7 +19,7 @@ from gym_gui.ui.train.run_words import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 RUN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 DRAWN_ROLE: Final = Qt.ItemDataRole.UserRole + 2
@@ -50,7 +50,7 @@ _TIPS: Final = {
 }
 
 
-def row_actions(record: RunRecord) -> tuple[str, ...]:
+def row_actions(record: TrainingRecord) -> tuple[str, ...]:
     """What can be done with a run in its row, in order: ``pause``, ``resume``, ``stop``, ``use``."""
     if record.state in ("running", "starting"):
         return ("pause", "stop")
@@ -66,16 +66,16 @@ class RunsModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[RunRecord] = []
+        self._rows: list[TrainingRecord] = []
         self._titles: Mapping[str, str] = {}
         self._drawn: frozenset[str] = frozenset()
 
     @property
-    def rows(self) -> Sequence[RunRecord]:
+    def rows(self) -> Sequence[TrainingRecord]:
         """The runs, from top to bottom."""
         return self._rows
 
-    def record(self, row: int) -> RunRecord | None:
+    def record(self, row: int) -> TrainingRecord | None:
         """The run of a row."""
         return self._rows[row] if 0 <= row < len(self._rows) else None
 
@@ -88,7 +88,7 @@ class RunsModel(QAbstractTableModel):
         return next((row for row, record in enumerate(self._rows) if record.run_id == run_id), -1)
 
     def set_runs(
-        self, records: Sequence[RunRecord], titles: Mapping[str, str], drawn: frozenset[str]
+        self, records: Sequence[TrainingRecord], titles: Mapping[str, str], drawn: frozenset[str]
     ) -> None:
         """Show these."""
         same = [r.run_id for r in records] == [r.run_id for r in self._rows]
@@ -160,7 +160,7 @@ class RunsModel(QAbstractTableModel):
             return self._spoken(record, column)
         return None
 
-    def _text(self, record: RunRecord, column: Column) -> str:
+    def _text(self, record: TrainingRecord, column: Column) -> str:
         match column:
             case Column.RUN:
                 return self.title(record.run_id)
@@ -177,7 +177,7 @@ class RunsModel(QAbstractTableModel):
             case _:
                 return ""
 
-    def _tip(self, record: RunRecord, column: Column) -> str | None:
+    def _tip(self, record: TrainingRecord, column: Column) -> str | None:
         if column is Column.DOT:
             drawn = record.run_id in self._drawn
             return f"{'Drawn' if drawn else 'Not drawn'} in the curves: click, or press Space, to change it"
@@ -192,7 +192,7 @@ class RunsModel(QAbstractTableModel):
             return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"
         return None
 
-    def _spoken(self, record: RunRecord, column: Column) -> str:
+    def _spoken(self, record: TrainingRecord, column: Column) -> str:
         if column is Column.DOT:
             return "drawn" if record.run_id in self._drawn else "not drawn"
         if column is Column.ACTIONS:

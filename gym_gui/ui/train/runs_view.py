@@ -25,7 +25,7 @@ from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import RunRecord
+    from gym_gui.services.trainer.records import TrainingRecord
 
 DRAWN: Final = 6
 """Runs that are drawn when nobody has chosen: those that go on, then the newest."""
@@ -123,7 +123,7 @@ class RunsView(QWidget):
     # -- what is shown -------------------------------------------------------------------
 
     @property
-    def selected(self) -> list[RunRecord]:
+    def selected(self) -> list[TrainingRecord]:
         """The selected runs, from top to bottom."""
         ids = self._content.table.selected if self._content is not None else []
         return [record for run_id in ids if (record := self.link.run(run_id)) is not None]
@@ -229,7 +229,7 @@ class RunsView(QWidget):
             file = record.folder / file
         content.policy.show_run(self.titles.get(record.run_id, ""), file, why_no_film(record))
 
-    def _with_film(self) -> RunRecord | None:
+    def _with_film(self) -> TrainingRecord | None:
         """The selected run; else the newest that goes on and has a film, else any with one."""
         selected = self.selected
         if selected:

@@ -18,7 +18,7 @@ from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings, serve
 from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from tests.support.training import search_trainer
@@ -122,8 +122,8 @@ def config(**settings: Any) -> UnifiedRunConfig:
 
 
 async def reached(
-    client: TrainerClient, run_id: str, condition: Callable[[RunRecord], bool], what: str = ""
-) -> RunRecord:
+    client: TrainerClient, run_id: str, condition: Callable[[TrainingRecord], bool], what: str = ""
+) -> TrainingRecord:
     """Watch until a run is as wanted.
 
     Raises:
@@ -142,12 +142,12 @@ async def reached(
     raise AssertionError(f"{what or 'did not happen'}: {seen}")
 
 
-async def over(client: TrainerClient, run_id: str) -> RunRecord:
+async def over(client: TrainerClient, run_id: str) -> TrainingRecord:
     """Watch until a run is over."""
     return await reached(client, run_id, lambda r: r.over, "did not end")
 
 
-async def trains(client: TrainerClient, run_id: str, beyond: int = 0) -> RunRecord:
+async def trains(client: TrainerClient, run_id: str, beyond: int = 0) -> TrainingRecord:
     """Watch until a run trains."""
     return await reached(client, run_id, lambda r: r.state == "running" and r.step > beyond, "does not train")
 

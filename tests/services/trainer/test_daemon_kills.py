@@ -28,7 +28,7 @@ from gym_gui.services.trainer.messages import OPTIONS
 from gym_gui.services.trainer.place import find, log_file
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import QueueFullError
-from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import FILE
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
 from gym_gui.services.trainer.waiting import keep_place, place_of
@@ -49,7 +49,7 @@ SAME = ("title", "worker_id", "algorithm", "env_id", "seed", "settings", "limits
 """What is known of a run again without the registry."""
 
 
-async def drained(watched: AsyncIterator[RunRecord]) -> None:
+async def drained(watched: AsyncIterator[TrainingRecord]) -> None:
     """Watch to the end."""
     async for _ in watched:
         pass

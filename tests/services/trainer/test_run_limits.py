@@ -15,7 +15,7 @@ from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.folder import QUEUE, REQUEST, RunFolder
 from gym_gui.services.trainer.messages import limits_of
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.records import RunLimits, RunRecord, record_from_data, record_to_data
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord, record_from_data, record_to_data
 from gym_gui.services.trainer.recovery import found_again
 from gym_gui.services.trainer.waiting import Place, keep_place
 
@@ -66,7 +66,7 @@ def test_a_daemon_that_would_wait_senselessly_is_refused(idle_s: float) -> None:
 
 
 def test_a_run_that_was_kept_with_such_limits_stays_without_them() -> None:
-    record = RunRecord("r1", "w", "ppo", "CartPole-v1", 1, Path("/data/r1"), 1.0)
+    record = TrainingRecord("r1", "w", "ppo", "CartPole-v1", 1, Path("/data/r1"), 1.0)
     data = {**record_to_data(record), "limits": {"max_s": math.nan}}
     again = record_from_data(data)
     assert again.limits == RunLimits() and "limits were dropped" in again.warning

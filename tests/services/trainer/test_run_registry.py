@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.trainer.records import RunLimits, RunRecord, record_from_data, record_to_data
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord, record_from_data, record_to_data
 from gym_gui.services.trainer.registry import FILE, MIGRATIONS, RunPlan, RunRegistry
 
 
-def a_run(run_id: str = "r1", **more: object) -> RunRecord:
-    record = RunRecord(run_id, "a_worker", "ppo", "CartPole-v1", 7, Path("/data") / run_id, 100.0)
+def a_run(run_id: str = "r1", **more: object) -> TrainingRecord:
+    record = TrainingRecord(run_id, "a_worker", "ppo", "CartPole-v1", 7, Path("/data") / run_id, 100.0)
     return replace(record, **more)  # type: ignore[arg-type]
 
 

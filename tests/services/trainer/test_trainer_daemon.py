@@ -13,7 +13,7 @@ from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunLimits, RunRecord
+from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -23,7 +23,7 @@ from tests.services.trainer.conftest import ENDLESS, Daemon, config, over, reach
 
 async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store: Store) -> None:
     run_id = await client.submit(config(total_steps=3000), title="erster Versuch", priority=2)
-    states: list[RunRecord] = []
+    states: list[TrainingRecord] = []
 
     async def watch() -> None:
         async for record in client.watch_runs():

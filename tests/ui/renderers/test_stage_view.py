@@ -14,15 +14,15 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.envs import make
-from gym_gui.ui.renderers import Overlay, Seat, StageView, outcome_words, score_words
+from gym_gui.ui.renderers import Overlay, SlotPlayer, StageView, outcome_words, score_words
 from gym_gui.ui.theme import Theme
 
 Show = Callable[..., None]
 SEATS = {
-    "green_0": Seat("human", "you"),
-    "green_1": Seat("rl", "PPO solo expert"),
-    "blue_0": Seat("llm", "Qwen 2.5"),
-    "blue_1": Seat("baseline", "random"),
+    "green_0": SlotPlayer("human", "you"),
+    "green_1": SlotPlayer("rl", "PPO solo expert"),
+    "blue_0": SlotPlayer("llm", "Qwen 2.5"),
+    "blue_1": SlotPlayer("baseline", "random"),
 }
 AGENTS = (
     AgentView("green_0", "green_0", action="forward"),
@@ -85,7 +85,7 @@ def test_what_somebody_else_decided_is_theirs(overlay: Overlay) -> None:
 
 def test_who_sits_down_after_the_end_has_not_played(overlay: Overlay) -> None:
     overlay.show_view(replace(VIEW, over="completed"))
-    overlay.set_seats({**SEATS, "blue_1": Seat("human", "you")})
+    overlay.set_seats({**SEATS, "blue_1": SlotPlayer("human", "you")})
     assert overlay.chip_texts()[-1] == "blue_1 · random"
     overlay.show_view(replace(VIEW, episode=1, step=0))
     assert overlay.chip_texts()[-1] == "blue_1 · you"

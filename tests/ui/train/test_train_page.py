@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.place import find
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.link import LinkState
@@ -26,7 +26,7 @@ from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
 Start = Callable[..., str]
 
 
-def record(page: TrainPage, run_id: str) -> RunRecord:
+def record(page: TrainPage, run_id: str) -> TrainingRecord:
     found = page.link.run(run_id)
     assert found is not None
     return found
@@ -144,7 +144,7 @@ def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
     assert page.runs.data.store(page.link.runs[1].run_id).count(RETURN) > 0
 
 
-def what_a_return_is_stands_by_it(page: TrainPage, run: RunRecord, qtbot: QtBot) -> None:
+def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In the table that of the evaluation, in the chart of training episodes; and why there is no film."""
     assert run.evaluated
     cell = page.runs.model.index(page.runs.model.row_of(run.run_id), Column.RETURN)
@@ -155,7 +155,7 @@ def what_a_return_is_stands_by_it(page: TrainPage, run: RunRecord, qtbot: QtBot)
     assert "asked for no films" in page.runs.policy.view.hint[1]
 
 
-def tensorboard_shows(page: TrainPage, run: RunRecord, finish: Callable[[object], object]) -> None:
+def tensorboard_shows(page: TrainPage, run: TrainingRecord, finish: Callable[[object], object]) -> None:
     """It serves the runs, and ends with the page."""
     logs = run.folder / "tensorboard"
     logs.mkdir(exist_ok=True)
@@ -168,7 +168,7 @@ def tensorboard_shows(page: TrainPage, run: RunRecord, finish: Callable[[object]
     assert not psutil.pid_exists(child.pid) and not page.tensorboard.running
 
 
-def one_is_trained_longer(page: TrainPage, run: RunRecord, qtbot: QtBot) -> None:
+def one_is_trained_longer(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In its own folder, from where it was; fewer steps than it has taken are refused."""
     page.runs.table.select(run.run_id)
     click(page, "longer")

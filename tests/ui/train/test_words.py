@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.train.estimate import estimate
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
@@ -24,7 +24,7 @@ from gym_gui.ui.train.run_words import (
 )
 
 
-def record(run_id: str = "a", **about: Any) -> RunRecord:
+def record(run_id: str = "a", **about: Any) -> TrainingRecord:
     usual: dict[str, Any] = {
         "worker_id": "cleanrl_worker",
         "algorithm": "ppo",
@@ -33,7 +33,7 @@ def record(run_id: str = "a", **about: Any) -> RunRecord:
         "folder": Path("/runs") / run_id,
         "submitted_at": 0.0,
     }
-    return RunRecord(run_id, **{**usual, **about})
+    return TrainingRecord(run_id, **{**usual, **about})
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import logging
 import time
 from typing import Protocol
 
-from gym_gui.controllers.operator_run import OperatorRun
+from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.session_events import (
     CallMade,
     EpisodeFinished,
@@ -26,7 +26,7 @@ _NEWS_TRIP_S = 0.25
 """Longest time, generously, between an episode's end and the next one's arrival."""
 
 
-class SeatOwner(Protocol):
+class ShareOwner(Protocol):
     """Who gives out episodes and takes what comes back."""
 
     @property
@@ -34,27 +34,27 @@ class SeatOwner(Protocol):
         """Whether no more episodes are given out."""
         ...
 
-    def seats_of(self, run: OperatorRun) -> int:
+    def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
         ...
 
-    def admit(self, run: OperatorRun, plan: EpisodePlan) -> EpisodePlan | None:
+    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
         ...
 
-    def finished(self, run: OperatorRun, plan: EpisodePlan, episode: EpisodeFinished) -> None:
+    def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """An episode is over."""
         ...
 
-    def retried(self, run: OperatorRun, index: int, reason: str) -> None:
+    def retried(self, run: OperatorExecution, index: int, reason: str) -> None:
         """An episode is begun again, because a worker was lost."""
         ...
 
-    def called(self, run: OperatorRun, line: bytes) -> None:
+    def called(self, run: OperatorExecution, line: bytes) -> None:
         """A paid call was made."""
         ...
 
-    def lost(self, seat: Seat, reason: str) -> None:
+    def lost(self, seat: SessionShare, reason: str) -> None:
         """The session died."""
         ...
 
@@ -63,10 +63,10 @@ class SeatOwner(Protocol):
         ...
 
 
-class Seat:
+class SessionShare:
     """One session and its share of an operator's episodes; listens to the session."""
 
-    def __init__(self, owner: SeatOwner, run: OperatorRun) -> None:
+    def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
         self.session: Session | None = None
         self.ready = SessionReady(0)

@@ -37,7 +37,7 @@ def _tries() -> dict[int, int]:
 
 
 @dataclass
-class OperatorRun:
+class OperatorExecution:
     """Episodes of one operator.
 
     Attributes:
