@@ -85,9 +85,9 @@ def project(
         Probabilities (B, K), each row summing to 1.
     """
     low, high, last = atoms[0], atoms[-1], len(atoms) - 1
-    goes_on = (gamma * (1.0 - terminated)).unsqueeze(-1)
-    moved = (rewards.unsqueeze(-1) + goes_on * atoms).clamp(low, high)
-    place = (moved - low) / ((high - low) / last)
+    nonterminal = (gamma * (1.0 - terminated)).unsqueeze(-1)
+    projected = (rewards.unsqueeze(-1) + nonterminal * atoms).clamp(low, high)
+    place = (projected - low) / ((high - low) / last)
     below = place.floor().clamp(0, last)
     upper_share = place - below
     index = below.long()

@@ -2,7 +2,7 @@
 
 Actions are kept and learnt in [-1, 1] and scaled to the environment's bounds on their way out.
 
-Shapes: B transitions of a batch, N copies of the environment, A numbers of an action.
+Shapes: B transitions of a batch, N environments side by side, A numbers of an action.
 """
 
 # torch annotates only part of its functions.

@@ -47,7 +47,7 @@ class DDPG(ContinuousLearner):
         """The actor's choice with Gaussian noise, within [-1, 1] again."""
         return (self.policy.actor(observations) + self.config.exploration_noise * noise).clamp(-1.0, 1.0)
 
-    def learn(self, batch: Batch) -> dict[str, Tensor]:
+    def update(self, batch: Batch) -> dict[str, Tensor]:
         """One gradient step of the critic, one of the actor, and the targets follow a little."""
         metrics = self.learn_critics(batch, self.following(batch))
         metrics |= self.learn_actor(batch)

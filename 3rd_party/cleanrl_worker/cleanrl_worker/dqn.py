@@ -10,7 +10,7 @@ Two departures: an episode that a time limit cuts is bootstrapped from its true 
 where the environment masks actions, illegal ones are neither tried at random, nor chosen, nor
 bootstrapped from.
 
-Shapes: B transitions of a batch, N copies of the environment.
+Shapes: B transitions of a batch, N environments side by side.
 """
 
 # torch annotates only part of its functions.
@@ -90,7 +90,7 @@ class DQN(Learner[ActionValues]):
             actions[greedy] = best[greedy]
         return actions
 
-    def learn(self, batch: Batch) -> dict[str, Tensor]:
+    def update(self, batch: Batch) -> dict[str, Tensor]:
         """One gradient step."""
         loss, values = self.loss(batch)
         checked(loss)

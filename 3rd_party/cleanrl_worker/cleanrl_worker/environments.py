@@ -1,4 +1,4 @@
-"""The training worker's own environments: copies stepped together, masks taken out."""
+"""The training worker's own environments, stepped together, masks taken out."""
 
 # What environments hand out is untyped.
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
@@ -74,7 +74,7 @@ class Seen(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """One step of all copies.
+    """One step of all of them.
 
     Attributes:
         seen: What comes next; of a new episode where one ended.
@@ -98,14 +98,14 @@ class Transition(NamedTuple):
         """What the actions led to: the last observation where an episode ended, else the next."""
         if self.final is None:
             return self.seen
-        ended = self.terminated | self.truncated
+        dones = self.terminated | self.truncated
         observations = self.seen.observations.copy()
-        observations[ended] = self.final.observations[ended]
+        observations[dones] = self.final.observations[dones]
         masks = self.seen.masks
         if masks is not None:
             masks = masks.copy()
             if self.final.masks is not None:
-                masks[ended] = self.final.masks[ended]
+                masks[dones] = self.final.masks[dones]
         return Seen(observations, masks)
 
 
@@ -229,7 +229,7 @@ class Environments:
     the final observation, from whose value a truncated episode is bootstrapped.
 
     Args:
-        config: Which environment, how many copies, what is done to their observations.
+        config: Which environment, how many, what is done to their observations.
         state: Of :meth:`state`, to go on from there.
 
     Attributes:
@@ -328,16 +328,16 @@ class Environments:
             observation, rewards, terminated, truncated, info = self._envs.step(self._moves(actions))
         except Exception as error:  # foreign code may raise anything
             raise self._raised(error) from error
-        ended = terminated | truncated
+        dones = terminated | truncated
         self._return += rewards
         self._length += 1
         finished: tuple[tuple[float, int], ...] = ()
-        if ended.any():
-            finished = tuple((float(self._return[i]), int(self._length[i])) for i in np.flatnonzero(ended))
-            self._return[ended] = 0.0
-            self._length[ended] = 0
+        if dones.any():
+            finished = tuple((float(self._return[i]), int(self._length[i])) for i in np.flatnonzero(dones))
+            self._return[dones] = 0.0
+            self._length[dones] = 0
         if self._scale is not None:
-            rewards = self._scale(rewards, ended)
+            rewards = self._scale(rewards, dones)
         final = self._final(info) if "final_obs" in info else None
         seen = self._see(observation, info, learn=True)
         return Transition(seen, rewards, terminated, truncated, final, finished)

@@ -66,11 +66,11 @@ class RewardScale:
         self._return = np.array(state.get("return", np.zeros(count)), np.float64)
         self._moments = RunningMoments((), state.get("moments"))
 
-    def __call__(self, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def __call__(self, rewards: NDArray[np.float64], dones: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Scaled rewards, cut off at 10."""
         self._return = self._return * self._gamma + rewards
         self._moments.update(self._return)
-        self._return[ended] = 0.0
+        self._return[dones] = 0.0
         scaled = rewards / np.sqrt(self._moments.var + EPSILON)
         return np.clip(scaled, -10.0, 10.0)
 

@@ -76,7 +76,7 @@ class Learner(ABC, Generic[_Policy]):
         """An action for each of N observations at a step of the training, as the ring keeps it."""
 
     @abstractmethod
-    def learn(self, batch: Batch) -> dict[str, Tensor]:
+    def update(self, batch: Batch) -> dict[str, Tensor]:
         """One gradient step; losses by TensorBoard name.
 
         Raises:
@@ -166,23 +166,23 @@ def train_off_policy(
     step = session.step
     while step < config.total_steps:
         actions = learner.explore(as_tensor(seen, learner.device), seen.masks, step)
-        moved = environments.step(learner.played(actions))
+        transition = environments.step(learner.played(actions))
         before, step = step, step + environments.count
-        if not np.isfinite(moved.rewards).all():
+        if not np.isfinite(transition.rewards).all():
             raise TrainingFailed(
                 f"{config.env_id} paid a reward that is no finite number at step {step}; mend the environment"
             )
-        session.episodes(step, moved.finished)
-        learner.ring.add(seen, actions, moved)
+        session.episodes(step, transition.finished)
+        learner.ring.add(seen, actions, transition)
         # By what is remembered, not by the step: a resumed training may have to fill its ring again.
         if len(learner.ring) >= min(config.learning_starts, config.buffer_size):
             due = step // config.train_frequency - before // config.train_frequency
             for _ in range(due):
                 learner.updates += 1
                 batch = learner.ring.sample(config.batch_size, learner.chance)
-                latest |= learner.learn(batch.to(learner.device))
+                latest |= learner.update(batch.to(learner.device))
             learner.passed(before, step)
-        seen = moved.seen
+        seen = transition.seen
         over = step >= config.total_steps
         if over or step // METRICS_EVERY > before // METRICS_EVERY:
             session.metrics(step, {name: float(value) for name, value in latest.items()})

@@ -10,7 +10,7 @@ Two departures from the usual single file: a truncated episode is bootstrapped f
 of its true last observation, and every random draw comes from one generator seeded with
 ``config.seed``, so that two trainings with one seed are equal bit for bit.
 
-Shapes: T steps of a rollout, N copies of the environment, B = T x N.
+Shapes: T steps of a rollout, N environments side by side, B = T x N.
 """
 
 # torch annotates only part of its functions.
@@ -44,7 +44,7 @@ from mosaic_worker.gymnasium_spaces import describe
 
 
 class Rollout(NamedTuple):
-    """T steps of N copies; all but ``next_value`` are (T, N) or (T, N, …)."""
+    """T steps of N environments; all but ``next_value`` are (T, N) or (T, N, …)."""
 
     observations: Tensor
     masks: Tensor | None
@@ -52,7 +52,7 @@ class Rollout(NamedTuple):
     log_probs: Tensor
     values: Tensor
     rewards: Tensor
-    ended: Tensor
+    dones: Tensor
     next_value: Tensor
 
 
@@ -61,7 +61,7 @@ def train(config: PPOConfig, environments: Environments, session: Session) -> PP
 
     Args:
         config: Every setting.
-        environments: Copies to train in, ``config.num_envs`` of them; the caller closes them.
+        environments: Environments to train in, ``config.num_envs`` of them; the caller closes them.
         session: Hears how it goes, and says when to stop.
 
     Raises:
@@ -72,8 +72,8 @@ def train(config: PPOConfig, environments: Environments, session: Session) -> PP
     seen = environments.begin()
     for number in range(session.step // config.batch_size, config.num_updates):
         learner.anneal(number)
-        rollout, seen = play(learner, environments, session, seen)
-        metrics = learn(learner, rollout)
+        rollout, seen = collect_rollout(learner, environments, session, seen)
+        metrics = update(learner, rollout)
         session.metrics(session.step, metrics)
         if not session.advance(session.step, learner):
             break
@@ -165,7 +165,7 @@ class Recorder:
         kind = torch.float32 if head.continuous else torch.int64
         flat = (head.outputs,) if head.continuous else size
         self.actions = torch.zeros((*shape, *flat), dtype=kind, device=device)
-        self.values, self.rewards, self.ended = (torch.zeros(shape, device=device) for _ in range(3))
+        self.values, self.rewards, self.dones = (torch.zeros(shape, device=device) for _ in range(3))
         self._head, self._params = head, list[Tensor]()
 
     def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
@@ -185,14 +185,14 @@ class Recorder:
         self._params.append(params)
         return actions
 
-    def pay(self, t: int, moved: Transition) -> None:
+    def pay(self, t: int, transition: Transition) -> None:
         """Note what came of it."""
-        self.rewards[t] = torch.from_numpy(moved.rewards)
-        self.ended[t] = torch.from_numpy(moved.terminated | moved.truncated)
+        self.rewards[t] = torch.from_numpy(transition.rewards)
+        self.dones[t] = torch.from_numpy(transition.terminated | transition.truncated)
 
-    def bootstrap(self, t: int, moved: Transition, beyond: Tensor) -> None:
+    def bootstrap(self, t: int, transition: Transition, beyond: Tensor) -> None:
         """A truncated episode would have gone on: what was still to come is the value of its end."""
-        cut_off = torch.from_numpy(moved.truncated & ~moved.terminated).to(self._device)
+        cut_off = torch.from_numpy(transition.truncated & ~transition.terminated).to(self._device)
         self.rewards[t] += self._gamma * beyond * cut_off
 
     def rollout(self, next_value: Tensor) -> Rollout:
@@ -205,13 +205,15 @@ class Recorder:
             log_probs,
             self.values,
             self.rewards,
-            self.ended,
+            self.dones,
             next_value,
         )
 
 
 @torch.no_grad()
-def play(learner: PPO, environments: Environments, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
+def collect_rollout(
+    learner: PPO, environments: Environments, session: Session, seen: Seen
+) -> tuple[Rollout, Seen]:
     """One rollout with the network as it is now, and what is seen after it."""
     config, network, device = learner.config, learner.model, learner.device
     record = Recorder(learner, environments, seen)
@@ -220,13 +222,15 @@ def play(learner: PPO, environments: Environments, session: Session, seen: Seen)
         observations, masks = record.show(t, seen)
         params, values = network(observations)
         actions = record.choose(t, learner, params, values, masks)
-        moved = environments.step(shaped(actions.numpy(), environments))
+        transition = environments.step(shaped(actions.numpy(), environments))
         step += config.num_envs
-        session.episodes(step, moved.finished)
-        record.pay(t, moved)
-        if moved.final is not None and (moved.truncated & ~moved.terminated).any():
-            record.bootstrap(t, moved, network(torch.from_numpy(moved.final.observations).to(device))[1])
-        seen = moved.seen
+        session.episodes(step, transition.finished)
+        record.pay(t, transition)
+        if transition.final is not None and (transition.truncated & ~transition.terminated).any():
+            record.bootstrap(
+                t, transition, network(torch.from_numpy(transition.final.observations).to(device))[1]
+            )
+        seen = transition.seen
     session.step = step
     _, next_value = network(torch.from_numpy(seen.observations).to(device))
     return record.rollout(next_value), seen
@@ -242,14 +246,14 @@ def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Te
     advantages = torch.zeros_like(rollout.rewards)
     following, next_value = torch.zeros_like(rollout.next_value), rollout.next_value
     for t in reversed(range(len(advantages))):
-        goes_on = 1.0 - rollout.ended[t]
-        delta = rollout.rewards[t] + gamma * next_value * goes_on - rollout.values[t]
-        following = delta + gamma * gae_lambda * goes_on * following
+        nonterminal = 1.0 - rollout.dones[t]
+        delta = rollout.rewards[t] + gamma * next_value * nonterminal - rollout.values[t]
+        following = delta + gamma * gae_lambda * nonterminal * following
         advantages[t], next_value = following, rollout.values[t]
     return advantages
 
 
-def learn(learner: PPO, rollout: Rollout) -> dict[str, float]:
+def update(learner: PPO, rollout: Rollout) -> dict[str, float]:
     """Epochs of minibatch gradient steps on one rollout.
 
     Returns:
@@ -275,17 +279,17 @@ def learn(learner: PPO, rollout: Rollout) -> dict[str, float]:
     return {**metrics, **explained(learner, targets, batch.values)}
 
 
-def flattened(rollout: Rollout, copies: Tensor | slice = slice(None)) -> Rollout:
-    """Some copies of a rollout, or all, T and N made one."""
+def flattened(rollout: Rollout, envs: Tensor | slice = slice(None)) -> Rollout:
+    """Some environments of a rollout, or all, T and N made one."""
 
     def flat(x: Tensor) -> Tensor:
-        return x[:, copies].flatten(0, 1)
+        return x[:, envs].flatten(0, 1)
 
     r = rollout
     masks = None if r.masks is None else flat(r.masks)
     actions, log_probs, values = flat(r.actions), flat(r.log_probs), flat(r.values)
-    rewards, ended = flat(r.rewards), flat(r.ended)
-    return Rollout(flat(r.observations), masks, actions, log_probs, values, rewards, ended, r.next_value)
+    rewards, dones = flat(r.rewards), flat(r.dones)
+    return Rollout(flat(r.observations), masks, actions, log_probs, values, rewards, dones, r.next_value)
 
 
 def explained(learner: PPO, targets: Tensor, values: Tensor) -> dict[str, float]:
@@ -324,17 +328,17 @@ def losses(
     log_ratio = log_probs - batch.log_probs[rows]
     ratio = log_ratio.exp()
 
-    gain = advantages[rows]
+    advantages = advantages[rows]
     if config.norm_adv:
-        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
     clipped_ratio = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
-    policy_loss = -torch.min(gain * ratio, gain * clipped_ratio).mean()
+    policy_loss = -torch.min(advantages * ratio, advantages * clipped_ratio).mean()
 
     error = (values - targets[rows]) ** 2
     if config.clip_vloss:
         old = batch.values[rows]
-        near = old + (values - old).clamp(-config.clip_coef, config.clip_coef)
-        error = torch.max(error, (near - targets[rows]) ** 2)
+        clipped_values = old + (values - old).clamp(-config.clip_coef, config.clip_coef)
+        error = torch.max(error, (clipped_values - targets[rows]) ** 2)
     value_loss = 0.5 * error.mean()
 
     loss = policy_loss - config.ent_coef * entropy + config.vf_coef * value_loss

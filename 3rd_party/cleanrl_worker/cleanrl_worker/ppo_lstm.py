@@ -2,7 +2,7 @@
 
 :mod:`cleanrl_worker.ppo` with an LSTM (Hochreiter and Schmidhuber 1997) between the features and
 the heads. Learning plays every copy's rollout through the memory again, from the memory it began
-with and with a fresh one where an episode began; so a minibatch holds whole copies, not single
+with and with a fresh one where an episode began; so a minibatch holds whole environments, not single
 steps ("The 37 Implementation Details", recurrent PPO, details 1 to 5).
 """
 
@@ -42,8 +42,8 @@ def train(config: PPOLSTMConfig, environments: Environments, session: Session) -
     for number in range(session.step // config.batch_size, config.num_updates):
         learner.anneal(number)
         memory, fresh = learner.memory.clone(), learner.fresh.clone()
-        rollout, seen = play(learner, environments, session, seen)
-        session.metrics(session.step, learn(learner, rollout, memory, fresh))
+        rollout, seen = collect_rollout(learner, environments, session, seen)
+        session.metrics(session.step, update(learner, rollout, memory, fresh))
         if not session.advance(session.step, learner):
             break
     return learner
@@ -82,7 +82,7 @@ class RecurrentPPO(PPO):
 
 
 @torch.no_grad()
-def play(
+def collect_rollout(
     learner: RecurrentPPO, environments: Environments, session: Session, seen: Seen
 ) -> tuple[Rollout, Seen]:
     """One rollout with the network as it is now, and what is seen after it."""
@@ -93,15 +93,15 @@ def play(
         observations, masks = record.show(t, seen)
         params, values, learner.memory = network(observations, forget(learner.memory, learner.fresh))
         actions = record.choose(t, learner, params, values, masks)
-        moved = environments.step(shaped(actions.numpy(), environments))
+        transition = environments.step(shaped(actions.numpy(), environments))
         step += config.num_envs
-        session.episodes(step, moved.finished)
-        record.pay(t, moved)
-        learner.fresh = record.ended[t].clone()
-        if moved.final is not None and (moved.truncated & ~moved.terminated).any():
-            last = torch.from_numpy(moved.final.observations).to(device)
-            record.bootstrap(t, moved, network(last, learner.memory)[1])
-        seen = moved.seen
+        session.episodes(step, transition.finished)
+        record.pay(t, transition)
+        learner.fresh = record.dones[t].clone()
+        if transition.final is not None and (transition.truncated & ~transition.terminated).any():
+            last = torch.from_numpy(transition.final.observations).to(device)
+            record.bootstrap(t, transition, network(last, learner.memory)[1])
+        seen = transition.seen
     session.step = step
     following = torch.from_numpy(seen.observations).to(device)
     _, next_value, _ = network(following, forget(learner.memory, learner.fresh))
@@ -113,33 +113,33 @@ def forget(memory: Tensor, fresh: Tensor) -> Tensor:
     return memory * (1.0 - fresh).unsqueeze(-1)
 
 
-def learn(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor) -> dict[str, float]:
+def update(learner: RecurrentPPO, rollout: Rollout, memory: Tensor, fresh: Tensor) -> dict[str, float]:
     """Epochs of minibatch gradient steps on one rollout.
 
     Args:
         learner: What learns.
-        rollout: T steps of N copies.
-        memory: What each copy remembered before the first step.
-        fresh: Which copies began an episode with it.
+        rollout: T steps of N environments.
+        memory: What was remembered of each environment before the first step.
+        fresh: Which environments began an episode with it.
 
     Returns:
-        As :func:`cleanrl_worker.ppo.learn`.
+        As :func:`cleanrl_worker.ppo.update`.
     """
     config = learner.config
     advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda)
     targets = advantages + rollout.values
-    begins = torch.cat([fresh.unsqueeze(0), rollout.ended[:-1]])
+    begins = torch.cat([fresh.unsqueeze(0), rollout.dones[:-1]])
     metrics: dict[str, float] = {}
     for _ in range(config.update_epochs):
         order = torch.randperm(config.num_envs, generator=learner.generator).to(learner.device)
-        for copies in order.split(config.num_envs // config.num_minibatches):
-            part = flattened(rollout, copies)
+        for envs in order.split(config.num_envs // config.num_minibatches):
+            part = flattened(rollout, envs)
             params, values = again(
-                learner.model, rollout.observations[:, copies], memory[copies], begins[:, copies]
+                learner.model, rollout.observations[:, envs], memory[envs], begins[:, envs]
             )
             rows = torch.arange(len(values), device=learner.device)
-            gains, aims = advantages[:, copies].flatten(), targets[:, copies].flatten()
-            loss, metrics = losses(learner, part, rows, params, values, gains, aims)
+            part_advantages, part_targets = advantages[:, envs].flatten(), targets[:, envs].flatten()
+            loss, metrics = losses(learner, part, rows, params, values, part_advantages, part_targets)
             learner.descend(loss)
         if config.target_kl is not None and metrics["losses/approx_kl"] > config.target_kl:
             break
@@ -160,10 +160,10 @@ def again(
     Returns:
         Distribution parameters and values, T and n made one.
     """
-    steps, copies = observations.shape[:2]
-    features = network.features(observations.flatten(0, 1)).unflatten(0, (steps, copies))
-    # In one go up to the next step at which any copy forgets.
-    edges = [0, *(1 + begins[1:].any(1).nonzero().flatten()).tolist(), steps]
+    num_steps, num_envs = observations.shape[:2]
+    features = network.features(observations.flatten(0, 1)).unflatten(0, (num_steps, num_envs))
+    # In one go up to the next step at which any environment forgets.
+    edges = [0, *(1 + begins[1:].any(1).nonzero().flatten()).tolist(), num_steps]
     hidden: list[Tensor] = []
     for start, end in pairwise(edges):
         outputs, memory = network.lstm.through(features[start:end], forget(memory, begins[start]))

@@ -83,21 +83,21 @@ class ReplayBuffer:
         """How many transitions are remembered."""
         return self._size
 
-    def add(self, seen: Seen, actions: NDArray[Any], moved: Transition) -> None:
-        """Remember one step of N copies.
+    def add(self, seen: Seen, actions: NDArray[Any], transition: Transition) -> None:
+        """Remember one step of N environments.
 
         Args:
             seen: What the actions were chosen by.
             actions: As they are kept, (N, *action shape).
-            moved: What came of them.
+            transition: What came of them.
         """
-        reached = moved.reached
+        reached = transition.reached
         rows: dict[str, NDArray[Any]] = {
             "observations": seen.observations,
             "next_observations": reached.observations,
             "actions": actions,
-            "rewards": moved.rewards,
-            "terminated": moved.terminated,
+            "rewards": transition.rewards,
+            "terminated": transition.terminated,
         }
         if reached.masks is not None and "next_masks" not in self._rows:
             # Masks may come late; what came before them had none.

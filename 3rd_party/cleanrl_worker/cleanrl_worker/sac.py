@@ -49,7 +49,7 @@ class SAC(ContinuousLearner):
         mean, log_std = self.policy.actor(observations)
         return squash(mean, log_std, noise)[0]
 
-    def learn(self, batch: Batch) -> dict[str, Tensor]:
+    def update(self, batch: Batch) -> dict[str, Tensor]:
         """One gradient step of the critics, the actor and the temperature; the targets follow a little."""
         alpha = self.temperature().detach()
         metrics = self.learn_critics(batch, self.following(batch, alpha))

@@ -35,7 +35,7 @@ class TD3(DDPG):
 
     critics = 2
 
-    def learn(self, batch: Batch) -> dict[str, Tensor]:
+    def update(self, batch: Batch) -> dict[str, Tensor]:
         """A gradient step of the critics; every ``policy_frequency`` of them one of the actor."""
         metrics = self.learn_critics(batch, self.following(batch))
         if self.updates % self.config.policy_frequency == 0:

@@ -77,23 +77,23 @@ def test_updates_report_steps_and_can_stop_the_training() -> None:
 
 def test_gae_agrees_with_its_definition() -> None:
     rng = torch.Generator().manual_seed(3)
-    steps, copies, gamma, lam = 6, 2, 0.9, 0.8
-    rewards, values = (torch.randn(steps, copies, generator=rng) for _ in range(2))
-    ended = torch.zeros(steps, copies)
-    ended[2, 0] = 1.0
-    after = torch.randn(copies, generator=rng)
+    num_steps, num_envs, gamma, lam = 6, 2, 0.9, 0.8
+    rewards, values = (torch.randn(num_steps, num_envs, generator=rng) for _ in range(2))
+    dones = torch.zeros(num_steps, num_envs)
+    dones[2, 0] = 1.0
+    after = torch.randn(num_envs, generator=rng)
     unused = torch.zeros(0)
-    rollout = Rollout(unused, None, unused, unused, values, rewards, ended, after)
+    rollout = Rollout(unused, None, unused, unused, values, rewards, dones, after)
     advantages = estimate_advantages(rollout, gamma, lam)
-    for copy in range(copies):
-        for t in range(steps):
+    for env in range(num_envs):
+        for t in range(num_steps):
             expected, weight = 0.0, 1.0
-            for k in range(t, steps):
-                goes_on = 1.0 - float(ended[k, copy])
-                following = after[copy] if k == steps - 1 else values[k + 1, copy]
-                expected += weight * float(rewards[k, copy] + gamma * following * goes_on - values[k, copy])
-                weight *= gamma * lam * goes_on
-            assert float(advantages[t, copy]) == pytest.approx(expected, abs=1e-5)
+            for k in range(t, num_steps):
+                nonterminal = 1.0 - float(dones[k, env])
+                following = after[env] if k == num_steps - 1 else values[k + 1, env]
+                expected += weight * float(rewards[k, env] + gamma * following * nonterminal - values[k, env])
+                weight *= gamma * lam * nonterminal
+            assert float(advantages[t, env]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_settings_that_cannot_work_are_named(settings: dict[str, Any], words: st
         PPOConfig(**settings)
 
 
-def test_a_minibatch_of_the_recurrent_kind_holds_whole_copies() -> None:
+def test_a_minibatch_of_the_recurrent_kind_holds_whole_environments() -> None:
     with pytest.raises(ConfigError, match="num_envs = 6 cannot be split into num_minibatches = 4"):
         PPOLSTMConfig(num_envs=6)
 

@@ -218,8 +218,8 @@ def transition(start: int, count: int, masks: bool = False, ended: bool = False)
     if ended:
         final = Seen(seen.observations + 50, None if legal is None else ~legal)
     ends = np.full(count, ended)
-    moved = Transition(following, rows.astype(np.float64), np.zeros(count, bool), ends, final)
-    return seen, rows.astype(np.int64), moved
+    step = Transition(following, rows.astype(np.float64), np.zeros(count, bool), ends, final)
+    return seen, rows.astype(np.int64), step
 
 
 def ring(capacity: int) -> ReplayBuffer:

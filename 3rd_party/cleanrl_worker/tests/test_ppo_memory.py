@@ -42,16 +42,16 @@ def test_a_cue_is_remembered_through_noise_where_much_is_paid_for_it(tmp_path: P
 @pytest.mark.parametrize("resets", [0.0, 0.2, 1.0])
 def test_a_rollout_played_again_at_once_is_that_played_step_by_step(resets: float) -> None:
     """Values and gradients agree, wherever episodes begin, the first step included."""
-    steps, copies, size = 20, 4, 5
+    num_steps, num_envs, size = 20, 4, 5
     generator = torch.Generator().manual_seed(3)
     network = RecurrentActorCritic(Architecture(Encoding.of((3,), False), 2, hidden=(7,), lstm_size=size))
     network.initialise(generator)
-    shown = torch.randn(steps, copies, 3, generator=generator)
-    memory = torch.randn(copies, 2 * size, generator=generator)
-    begins = (torch.rand(steps, copies, generator=generator) < resets).float()
+    shown = torch.randn(num_steps, num_envs, 3, generator=generator)
+    memory = torch.randn(num_envs, 2 * size, generator=generator)
+    begins = (torch.rand(num_steps, num_envs, generator=generator) < resets).float()
 
     kept, single = memory, list[tuple[Tensor, Tensor]]()
-    for t in range(steps):
+    for t in range(num_steps):
         params, values, kept = network(shown[t], forget(kept, begins[t]))
         single.append((params, values))
     one_by_one = tuple(torch.cat(parts) for parts in zip(*single, strict=True))

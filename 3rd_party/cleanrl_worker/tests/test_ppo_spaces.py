@@ -112,11 +112,11 @@ def test_the_true_last_observation_is_reached_and_masks_with_it() -> None:
     environments = Environments(PPOConfig(env_id="TwoSteps-v0", num_envs=2))
     environments.begin()
     environments.step(np.zeros(2, np.int64))
-    moved = environments.step(np.ones(2, np.int64))
-    assert moved.terminated.all()
-    assert moved.finished == ((0.0, 2), (0.0, 2))
-    assert moved.seen.observations.tolist() == [[-1.0], [-1.0]]
-    assert moved.reached.observations.tolist() == [[0.0], [0.0]]
+    transition = environments.step(np.ones(2, np.int64))
+    assert transition.terminated.all()
+    assert transition.finished == ((0.0, 2), (0.0, 2))
+    assert transition.seen.observations.tolist() == [[-1.0], [-1.0]]
+    assert transition.reached.observations.tolist() == [[0.0], [0.0]]
     environments.close()
     masked = Environments(PPOConfig(env_id="MaskedBandit-v0", num_envs=2))
     assert masked.begin().masks is not None
