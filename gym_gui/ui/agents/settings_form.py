@@ -13,7 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SettingControl, control_for
 from gym_gui.ui.language.controls import HelpedControl
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
-from gym_gui.ui.widgets import LinkButton, muted_label, section_label
+from gym_gui.ui.widgets import LinkButton, all_settings, muted_label, section_label
 from gym_gui.workers.settings_schema import Setting, grouped, problems
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class SettingsForm(QWidget):
             filled |= {setting.group} if shown else set()
         for group, heading in self._headings.items():
             heading.setVisible(group in filled)
-        self.more.set_text("Fewer settings" if self._unfolded else f"All {len(self._schema)} settings…")
+        self.more.set_text("Fewer settings" if self._unfolded else all_settings(len(self._schema)))
 
     # -- what controls ask (see FormAccess) --------------------------------------------
 

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
-from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.ui.plots.chart import round_step
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
@@ -24,6 +24,8 @@ FIGURE_PX: Final = 9
 """A bar that is thinner than this has no figure beside it: figures would cover one another."""
 LONGEST: Final = 18
 OTHERS: Final = "all others"
+_MOST_SHARES: Final = 4
+"""Figures below the bars: more would run into each other where the plot is one of three."""
 
 
 class ActionPlot(LivePlot):
@@ -160,7 +162,7 @@ class ActionPlot(LivePlot):
             return
         self._reach = min(reach * 1.08, 1.18)
         plot.setXRange(0, self._reach, padding=0)
-        step = max(round_step(self._reach / MOST_TICKS), 0.01)
+        step = max(round_step(self._reach / _MOST_SHARES), 0.01)
         count = int(min(self._reach, 1.0) / step + 1e-6) + 1
         plot.getAxis("bottom").setTicks([[(i * step, f"{100 * i * step:.0f} %") for i in range(count)], []])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPointF, QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QHelpEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPen
+from PyQt6.QtGui import QColor, QHelpEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -34,11 +34,14 @@ HEAD: Final = 34
 _WIDTHS: Final = {
     Column.DOT: 32,
     Column.STEPS: 112,
-    Column.RETURN: 76,
     Column.SPEED: 76,
     Column.LEFT: 104,
     Column.ACTIONS: 76,
 }
+_WIDEST_RETURN: Final = "-1,234, evaluated"
+_PADDING: Final = 28
+_LEAST_WORDS: Final = 110
+"""Width that a run's name keeps, and its environment where that is shown."""
 _BOX: Final = 28
 _INSET: Final = 8
 _WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep what it has", "use": "Use"}
@@ -88,6 +91,7 @@ class RunsTable(QTableView):
         head.setFixedHeight(HEAD)
         head.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
         head.setSectionResizeMode(Column.ENVIRONMENT, QHeaderView.ResizeMode.Stretch)
+        head.setSectionResizeMode(Column.RETURN, QHeaderView.ResizeMode.Fixed)
         for column, width in _WIDTHS.items():
             head.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             head.resizeSection(column, width)
@@ -110,6 +114,16 @@ class RunsTable(QTableView):
     def height_for(self, rows: int) -> int:
         """Height in which so many rows are seen whole."""
         return HEAD + rows * ROW + 2
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """Returns are read whole; where names would not be, speed and environment give way to them."""
+        super().resizeEvent(e)
+        returns = self.fontMetrics().horizontalAdvance(_WIDEST_RETURN) + _PADDING
+        self.setColumnWidth(Column.RETURN, returns)
+        viewport = self.viewport()
+        room = (viewport.width() if viewport is not None else 0) - returns - sum(_WIDTHS.values())
+        self.setColumnHidden(Column.SPEED, room < 2 * _LEAST_WORDS)
+        self.setColumnHidden(Column.ENVIRONMENT, room + _WIDTHS[Column.SPEED] < 2 * _LEAST_WORDS)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
         """Space draws the selected runs or not, Delete removes them, Esc selects none."""

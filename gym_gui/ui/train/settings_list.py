@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.train.setting_fields import FieldError, SettingField, field_for
-from gym_gui.ui.widgets import LinkButton, label, muted_label
+from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label
 
 LABEL_WIDTH = 92
 
@@ -161,7 +161,7 @@ class SettingsList(QWidget):
             self._notes[name].setVisible(shown and wrong)
         others = any(schema.get("x-group") != "main" for schema in self._properties.values())
         self.more.setVisible(others)
-        self.more.set_text("Fewer settings" if self._all else f"All {len(self._properties)} settings…")
+        self.more.set_text("Fewer settings" if self._all else all_settings(len(self._properties)))
 
     def _on_changed(self) -> None:
         self.look()

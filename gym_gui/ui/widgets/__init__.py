@@ -4,7 +4,7 @@ from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
-from gym_gui.ui.widgets.form import FormRows
+from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
 from gym_gui.ui.widgets.messages import EmptyHint, IconLabel, InlineMessage
@@ -36,6 +36,7 @@ __all__ = [
     "SegmentedControl",
     "Sparkline",
     "StatusDot",
+    "all_settings",
     "label",
     "muted_label",
     "restyle",

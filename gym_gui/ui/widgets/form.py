@@ -13,6 +13,11 @@ from gym_gui.ui.widgets.labels import muted_label
 _W = TypeVar("_W", bound=QWidget)
 
 
+def all_settings(count: int) -> str:
+    """What unfolds a form that has so many settings in all."""
+    return "All settings…" if count == 1 else f"All {count} settings…"
+
+
 class FormRows(QWidget):
     """A form of two columns, as in the inspector.
 
