@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import os
 import re
-import tempfile
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
@@ -31,6 +28,7 @@ from gym_gui.analysis.summary import Bounds, Comparison, Estimate, OperatorSumma
 from gym_gui.analysis.text import by_task, clean, iqm_title
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
+from mosaic_worker.plain_files import replaced
 
 Row = Mapping[str, Any]
 
@@ -213,21 +211,12 @@ def _parquet(rows: list[Row], columns: list[str], path: Path) -> None:
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside the file, then replace it."""
-    temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        os.close(handle)
-        temporary = Path(name)
-        write(temporary)
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        with replaced(path) as temporary:
+            write(temporary)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 # --------------------------------------------------------------------------- pictures

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
 from gym_gui.core.visible import visible_json
+from mosaic_worker.plain_files import replace_file
 
 
 def report(
@@ -129,16 +128,7 @@ def _write(path: Path, content: bytes) -> Path:
     """Replace the file in one step, so that nobody ever reads half of it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            temporary.chmod(0o644)
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        replace_file(path, content, sync=False)
     except OSError as error:
         reason = error.strerror or str(error)
         fix = "Make room or name another folder with --out"

@@ -15,7 +15,6 @@ import json
 import logging
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from gym_gui.core.trust import TYPED, Origin, enforce, handed_on
 from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.workers.spawn import spawn
 from gym_gui.workers.tree import tagged
+from mosaic_worker.plain_files import replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -247,10 +247,7 @@ def _read(path: Path) -> PlayCard | None:
 def _write(path: Path, data: Mapping[str, Any]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(data, file)
-        Path(part).replace(path)
+        replace_file(path, json.dumps(data).encode(), sync=False)
     except OSError as error:
         _log.info("the description of an environment is not kept: %s", error)
 

@@ -13,10 +13,8 @@ import importlib.metadata
 import importlib.util
 import json
 import logging
-import os
 import subprocess
 import sys
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.distributions import distributions_of
+from mosaic_worker.plain_files import replace_file
 
 logger = logging.getLogger(__name__)
 
@@ -95,10 +94,7 @@ def _read(path: Path) -> list[dict[str, Any]] | None:
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(rows, file)
-        Path(name).replace(path)
+        replace_file(path, json.dumps(rows).encode(), sync=False)
     except OSError as error:
         logger.info("the list of environments is not cached: %s", error)
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gym_gui.core.errors import UsageError
 from gym_gui.core.formats import NewerFormatError, check_format
 from gym_gui.services.store import Store
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 if TYPE_CHECKING:
     from gym_gui.envs.keymaps import KeyScheme
@@ -127,11 +125,9 @@ class KeymapsStore:
             for name, saved in self._load().items()
         ]
         try:
-            folder = self._store.data_dir()
-            handle, part = tempfile.mkstemp(dir=folder, prefix="keymaps", suffix=".part")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"format": _FORMAT, "maps": maps}, file, indent=1)
-            Path(part).replace(self.path)
+            self._store.data_dir()
+            content = json.dumps({"format": _FORMAT, "maps": maps}, indent=1)
+            replace_file(self.path, content.encode(), sync=False)
         except OSError as error:
             raise UsageError(
                 f"the keys cannot be saved in {self.path}: {error.strerror or error}",

@@ -20,7 +20,7 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.services.policy_files import PolicyFile, find_policy_files
 from gym_gui.services.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.store import Store
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 PREFIX: Final = "library:"
 """``library:NAME`` in place of a policy's path means the policy of that name."""
@@ -198,10 +198,8 @@ class PolicyLibrary:
 
     def _keep_folders(self, folders: Iterable[Path]) -> None:
         path = self.store.data_dir("policies") / _FOLDERS
-        part = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            part.write_text(json.dumps([str(f) for f in folders], indent=1) + "\n", "utf-8")
-            part.replace(path)
+            replace_file(path, (json.dumps([str(f) for f in folders], indent=1) + "\n").encode())
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +18,7 @@ from gym_gui import __version__
 from gym_gui.core.errors import UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.services.policy_files import PolicyFile
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 STANDARD_SEEDS: Final = tuple(range(10_000, 10_020))
 """Environment seeds of a score; no training uses them."""
@@ -115,11 +114,9 @@ class ScoreStore:
         """
         path = self._path(policy)
         self._spare_newer(path)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(score.to_json()) + "\n", "utf-8")
-            part.replace(path)
+            replace_file(path, (json.dumps(score.to_json()) + "\n").encode(), sync=False)
         except OSError as error:
             problem = f"the score cannot be kept in {self.folder}: {error.strerror or error}"
             raise UsageError(problem, fix="Set MOSAIC_DATA_DIR to a folder that can be written") from error

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pprint
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,7 +16,7 @@ from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.trust import Origin
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 SUFFIX: Final = ".preset.json"
 FORMAT: Final = 1
@@ -309,16 +307,7 @@ def write_text(path: Path, content: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        part = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(content)
-            part.chmod(0o644)  # mkstemp's own is for its owner alone, and this is to be shared
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        replace_file(path, content.encode(), sync=False)
     except OSError as error:
         reason = error.strerror or str(error)
         raise PresetError(f"{path} cannot be written: {reason}", fix="Choose another folder") from error

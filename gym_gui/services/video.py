@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
+from mosaic_worker.plain_files import replaced
 
 SMALL_SIDE = 480
 """Pictures with shorter sides are enlarged by a whole factor up to about this, so that cells stay sharp."""
@@ -46,19 +46,15 @@ def write_video(path: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -
         from av.error import FFmpegError
     except ImportError:
         raise MissingDependencyError("writing a video", "mosaic install gui") from None
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-            written = _encode(container, pictures, fps)
-        if not written:
-            raise UsageError("there is no picture to write", fix="This environment draws none")
-        temporary.replace(path)
+        with replaced(path) as temporary:
+            with av.open(str(temporary), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+                written = _encode(container, pictures, fps)
+            if not written:
+                raise UsageError("there is no picture to write", fix="This environment draws none")
     except (OSError, FFmpegError) as exc:
         reason = exc.strerror or str(exc)
         raise VideoError(f"{path} cannot be written: {reason}", fix="Choose another place") from exc
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
     return written
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import UsageError
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -199,11 +199,9 @@ class SettingsStore(QObject):
 
     def _save(self) -> None:
         chosen = {name: getattr(self._values, name) for name in names() if not self.is_default(name)}
-        part = self.path.with_suffix(".part")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text(json.dumps(chosen, indent=2) + "\n", encoding="utf-8")
-            part.replace(self.path)
+            replace_file(self.path, (json.dumps(chosen, indent=2) + "\n").encode(), sync=False)
         except OSError as error:
             raise UsageError(
                 f"settings could not be saved in {self.path}: {error.strerror or error}",

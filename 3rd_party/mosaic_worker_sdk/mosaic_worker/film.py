@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.failures import one_line
+from mosaic_worker.plain_files import replaced
 from mosaic_worker.training import VIDEOS
 from mosaic_worker.training_command import ConfigError
 
@@ -90,16 +91,14 @@ def write_film(frames: Frames, folder: Path, step: int) -> Path:
     said: List[str] = []
     for suffix, write in _WRITERS.items():
         path = target.with_suffix(suffix)
-        pending = path.with_name(f".{path.name}.new")
         try:
-            write(frames, pending)
+            with replaced(path) as pending:
+                write(frames, pending)
         except ImportError as error:
             said.append(one_line(error))
             continue
         except OSError as error:
-            pending.unlink(missing_ok=True)
             raise CannotFilm(f"{path} cannot be written: {one_line(error)}") from error
-        pending.replace(path)
         return path
     raise CannotFilm(f"neither av nor pillow is installed ({'; '.join(said)})")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Generator, Iterable, Iterator, Optional, Tuple, Union, cast
@@ -182,34 +183,64 @@ def replace_file(
     *,
     inside: Optional[AnyPath] = None,
     mode: int = 0o666,
+    sync: bool = True,
 ) -> None:
-    """Write a file so that at every moment it is the old one or the new one, whole and on the disk.
+    """Write a file so that at every moment it is the old one or the new one, whole.
+
+    Several may write the same file at once; the last one's stays.
 
     Args:
         path: The file; where it is a link, the link is replaced.
         data: Its content, or its parts in order.
         inside: As for :func:`open_file`.
         mode: Who may read and write it, less what the umask takes away.
+        sync: Wait until it is on the disk, so that it outlives a power cut too.
 
     Raises:
         UnsafeFileError: A link stands between ``inside`` and the file.
         OSError: It cannot be written; what was there is still there.
     """
     with _parent(Path(path), inside) as (folder, name):
-        pending = name + ".new"
-        with suppress(FileNotFoundError):
-            os.unlink(pending, dir_fd=folder)
+        pending = _pending(name)
         try:
             flags = _FLAGS["xb"] | _FILE | _NO_LINK
             with os.fdopen(os.open(pending, flags, mode, dir_fd=folder), "wb") as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
-                file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.replace(pending, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):  # a full disk needs the space back
                 os.unlink(pending, dir_fd=folder)
             raise
+
+
+@contextmanager
+def replaced(path: AnyPath) -> Generator[Path, None, None]:
+    """As :func:`replace_file`, for libraries that write to a path: the name of a file to write.
+
+    It takes the other's place when the block ends, and is removed when that fails.
+
+    Args:
+        path: The file, in a folder that is there.
+
+    Raises:
+        OSError: What was written cannot take its place.
+    """
+    whole = Path(path)
+    pending = whole.with_name(_pending(whole.name))
+    try:
+        yield pending
+        pending.replace(whole)
+    finally:
+        with suppress(OSError):
+            pending.unlink()
+
+
+def _pending(name: str) -> str:
+    """What a file is called until it is whole: hidden, and by each writer otherwise."""
+    return f".{name}.{uuid.uuid4().hex[:8]}.new"
 
 
 def lines(file: BinaryIO) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 import pytest
 
@@ -17,6 +17,7 @@ from mosaic_worker.plain_files import (
     open_file,
     read_file,
     replace_file,
+    replaced,
     subfolders,
 )
 
@@ -116,15 +117,39 @@ def test_a_file_with_a_second_name_is_read_but_not_written(folder: Path) -> None
     assert (folder / "file").read_bytes() == b"ours"
 
 
-@pytest.mark.parametrize("there", ["file", "file.new"])
-def test_what_is_replaced_is_the_link_and_not_its_target(there: str, folder: Path) -> None:
-    _link(folder / there)
+def test_what_is_replaced_is_the_link_and_not_its_target(folder: Path) -> None:
+    _link(folder / "file")
 
     replace_file(folder / "file", [b"two ", b"parts"])
 
     assert (folder / "file").read_bytes() == b"two parts"
     assert (folder.parent / "elsewhere").read_bytes() == b"mine"
-    assert not (folder / "file.new").exists()
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_writers_at_the_same_time_leave_a_whole_file_and_nothing_else(folder: Path) -> None:
+    def halves(content: bytes) -> Iterator[bytes]:
+        yield content
+        replace_file(folder / "file", b"theirs")  # amid ours
+        yield content
+
+    replace_file(folder / "file", halves(b"ours "), sync=False)
+
+    assert (folder / "file").read_bytes() == b"ours ours "
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_what_a_library_leaves_half_written_takes_no_place(folder: Path) -> None:
+    (folder / "file").write_bytes(b"old")
+    with pytest.raises(RuntimeError), replaced(folder / "file") as pending:
+        pending.write_bytes(b"ne")
+        raise RuntimeError
+    assert (folder / "file").read_bytes() == b"old"
+    with replaced(folder / "file") as pending:
+        pending.write_bytes(b"new")
+        assert (folder / "file").read_bytes() == b"old"
+    assert (folder / "file").read_bytes() == b"new"
+    assert [path.name for path in folder.iterdir()] == ["file"]
 
 
 def test_a_link_that_the_person_named_is_followed_but_no_pipe(folder: Path) -> None:

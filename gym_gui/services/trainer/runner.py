@@ -37,6 +37,7 @@ if __name__ == "__main__":  # started without site-packages
 
 from gym_gui.workers.identity import birth
 from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
+from mosaic_worker.plain_files import replace_file
 
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
@@ -146,10 +147,8 @@ class _Runner:
             "events_at": before,
             "started_at": time.time(),
         }
-        part = self._folder / "runner.json.part"
         try:
-            part.write_text(json.dumps(row) + "\n", encoding="utf-8")
-            part.replace(self._folder / "runner.json")
+            replace_file(self._folder / "runner.json", (json.dumps(row) + "\n").encode(), sync=False)
         except OSError:
             kill_tree(options.tag)
             raise

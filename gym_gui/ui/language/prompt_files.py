@@ -11,7 +11,7 @@ from typing import Final
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 FOLDER: Final = "prompts"
 SUFFIXES: Final = (".txt", ".toml", ".md")
@@ -70,9 +70,7 @@ class PromptFiles:
                 self.own.mkdir(parents=True, exist_ok=True)
                 return
             target.parent.mkdir(parents=True, exist_ok=True)
-            part = target.with_name(f".{target.name}.part")
-            part.write_text(text, encoding="utf-8")
-            part.replace(target)
+            replace_file(target, text.encode(), sync=False)
         except OSError as error:
             raise UsageError(f"{target} cannot be written: {error}", fix="Choose another folder") from None
 

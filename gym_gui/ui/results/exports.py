@@ -18,6 +18,7 @@ from gym_gui.services.apart import run_apart
 from gym_gui.services.recorded_episode import RecordedEpisode
 from gym_gui.services.run_analysis import write_report, write_run_table
 from gym_gui.ui.results.jobs import Job, OnShare, Said
+from mosaic_worker.plain_files import replaced
 
 _PICTURE_SCALE = 2
 TABLES = "CSV (*.csv);;Parquet (*.parquet)"
@@ -229,13 +230,10 @@ def _save(image: QImage, path: Path) -> None:
     Raises:
         UsageError: It cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        if not image.save(str(temporary), "PNG"):
-            raise UsageError(f"{path} cannot be written", fix="Choose another place")
-        temporary.replace(path)
+        with replaced(path) as temporary:
+            if not image.save(str(temporary), "PNG"):
+                raise UsageError(f"{path} cannot be written", fix="Choose another place")
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"{path} cannot be written: {reason}", fix="Choose another place") from error
-    finally:
-        temporary.unlink(missing_ok=True)
