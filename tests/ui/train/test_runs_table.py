@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
-from gym_gui.services.trainer.records import RunRecord
+from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import SMALLEST
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.runs_model import Column, RunsModel
 from gym_gui.ui.train.runs_table import RunsTable
 
-RUN = RunRecord(
+RUN = TrainingRecord(
     "a",
     "cleanrl_worker",
     "ppo",
