@@ -11,9 +11,10 @@ from gym_gui.core import aliases
 from gym_gui.core.checks import (
     ConfigError,
     Plain,
+    boolean,
     choice,
-    flag,
     freeze,
+    integer,
     join,
     key_place,
     keys,
@@ -25,7 +26,6 @@ from gym_gui.core.checks import (
     shown,
     text,
     under,
-    whole,
 )
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.secret_refs import refuse_literals
@@ -51,7 +51,7 @@ class OnInvalid:
     then: InvalidFallback = "error"
 
     def __post_init__(self) -> None:
-        whole(self.retry, "retry", low=0, high=100)
+        integer(self.retry, "retry", low=0, high=100)
         choice(self.then, "then", ("error", "noop", "random_legal"))
 
     @classmethod
@@ -63,7 +63,7 @@ class OnInvalid:
             word = choice(value, "", ("error", "noop", "random_legal"))
             return cls(then=cast("InvalidFallback", word))
         given = keys(value, "", {"retry": "retry", "then": "then"})
-        retry = whole(given.get("retry", 0), "retry", low=0, high=100)
+        retry = integer(given.get("retry", 0), "retry", low=0, high=100)
         return cls(retry, cast("InvalidFallback", given.get("then", "error")))
 
     def to_record(self) -> Plain:
@@ -124,7 +124,7 @@ class WorkerAssignment:
             rule = OnInvalid.of(on_invalid)
         part = None if checkpoint_agent is None else text(checkpoint_agent, "checkpoint_agent")
         limit = None if deadline_s is None else number(deadline_s, "deadline_s", low=1e-3, high=604_800)
-        mode = None if deterministic is None else flag(deterministic, "deterministic")
+        mode = None if deterministic is None else boolean(deterministic, "deterministic")
         freeze(
             self,
             worker_id=worker,

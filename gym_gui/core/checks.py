@@ -122,14 +122,14 @@ def choice(value: object, where: str, choices: Iterable[str]) -> str:
     return result
 
 
-def flag(value: object, where: str) -> bool:
+def boolean(value: object, where: str) -> bool:
     """``True`` or ``False``; numbers do not count."""
     if not isinstance(value, bool):
         raise ConfigError(f"must be true or false, not {shown(value)}", where=where)
     return value
 
 
-def whole(value: object, where: str, *, low: int, high: int) -> int:
+def integer(value: object, where: str, *, low: int, high: int) -> int:
     """An integer (numpy's too) from ``low`` to ``high``, both included."""
     try:
         if isinstance(value, bool):
@@ -258,7 +258,7 @@ class _PlainCopy:
         if isinstance(value, str) and self._encodable(value, where):
             return str(value)
         if isinstance(value, int):
-            return whole(value, where, low=-(2**63), high=2**64 - 1)
+            return integer(value, where, low=-(2**63), high=2**64 - 1)
         if isinstance(value, float):
             if not math.isfinite(value):
                 raise ConfigError(f"must be finite, not {value}", where=where)

@@ -25,6 +25,7 @@ from gym_gui.core.checks import (
     choice,
     folder_name,
     freeze,
+    integer,
     join,
     key_place,
     mapping,
@@ -33,7 +34,6 @@ from gym_gui.core.checks import (
     sequence,
     shown,
     text,
-    whole,
 )
 from gym_gui.core.execution import (
     MAX_STEPS,
@@ -141,7 +141,7 @@ class OperatorConfig:
             env_name=text(env_name, "env_name", empty=True),
             task=text(task, "task"),
             workers=players,
-            max_steps=None if max_steps is None else whole(max_steps, "max_steps", low=1, high=MAX_STEPS),
+            max_steps=None if max_steps is None else integer(max_steps, "max_steps", low=1, high=MAX_STEPS),
             env_kwargs=kwargs,
             link_groups=_groups(link_groups, rename),
             teams=None if teams is None else _teams(teams, rename),

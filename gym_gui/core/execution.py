@@ -11,14 +11,14 @@ from typing import Final, Literal, Protocol, cast
 from gym_gui.core.checks import (
     ConfigError,
     Plain,
+    boolean,
     choice,
-    flag,
     freeze,
+    integer,
     number,
     sequence,
     shown,
     under,
-    whole,
 )
 from gym_gui.core.spending import Amount
 
@@ -73,7 +73,7 @@ class RecordConfig:
     observations: bool = False
 
     def __post_init__(self) -> None:
-        flag(self.observations, "observations")
+        boolean(self.observations, "observations")
 
 
 @dataclass(frozen=True, init=False)
@@ -154,8 +154,8 @@ class ExecutionConfig:
         if num_episodes is None:
             episodes = len(listed) if isinstance(listed, tuple) else 1
         else:
-            episodes = whole(num_episodes, "num_episodes", low=1, high=MAX_EPISODES)
-        limit = None if max_steps is None else whole(max_steps, "max_steps", low=1, high=MAX_STEPS)
+            episodes = integer(num_episodes, "num_episodes", low=1, high=MAX_EPISODES)
+        limit = None if max_steps is None else integer(max_steps, "max_steps", low=1, high=MAX_STEPS)
         delay = number(step_delay_ms, "step_delay_ms", low=0, high=3_600_000)
         freeze(
             self,
@@ -166,7 +166,7 @@ class ExecutionConfig:
             concurrency=_optional_count(concurrency, "concurrency", 4096),
             processes=_optional_count(processes, "processes", 256),
             record=record or RecordConfig(),
-            auto_run=flag(auto_run, "auto_run"),
+            auto_run=boolean(auto_run, "auto_run"),
             step_delay_ms=delay,
             failure_score=_optional_number(failure_score, "failure_score"),
             money_budget_usd=_optional_limit(money_budget_usd, "money_budget_usd"),
@@ -245,7 +245,7 @@ class ExecutionConfig:
 
 
 def _optional_count(value: object, where: str, high: int) -> int | None:
-    return None if value is None else whole(value, where, low=1, high=high)
+    return None if value is None else integer(value, where, low=1, high=high)
 
 
 def _optional_number(value: object, where: str) -> float | None:
@@ -280,7 +280,7 @@ def _listed_seeds(seeds: object) -> tuple[int, ...] | int:
 
 
 def _seed(value: object, where: str) -> int:
-    return whole(value, where, low=0, high=MAX_SEED)
+    return integer(value, where, low=0, high=MAX_SEED)
 
 
 def _parse_range(written: str) -> range:

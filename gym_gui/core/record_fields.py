@@ -82,7 +82,7 @@ def text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def flag(value: Any) -> bool | None:
+def boolean(value: Any) -> bool | None:
     """True or false."""
     return value if isinstance(value, bool) else None
 

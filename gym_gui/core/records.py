@@ -19,9 +19,9 @@ from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,
+    boolean,
     count,
     each_value,
-    flag,
     integer,
     integers,
     items,
@@ -386,9 +386,9 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         returns=f.table("returns", number_or_none),
         teams=f.table("teams", _team),
         outcome=None if outcome is None else Fields({"outcome": outcome}, where).table("outcome", _outcome),
-        success=f.optional("success", flag, "true, false or null"),
-        terminated=f.optional("terminated", flag, "true or false") or False,
-        truncated=f.optional("truncated", flag, "true or false") or False,
+        success=f.optional("success", boolean, "true, false or null"),
+        terminated=f.optional("terminated", boolean, "true or false") or False,
+        truncated=f.optional("truncated", boolean, "true or false") or False,
         agents=_agents(f),
         invalid_actions=f.table("invalid_actions", each_value(count, "a count")),
         tokens=f.table("tokens", _tokens),
@@ -400,7 +400,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         lost=f.optional("lost", text, "text"),
         rebound=_rebound(f, where),
         limit=f.optional("limit", text, "text"),
-        unplayed=f.optional("unplayed", flag, "true or false") or False,
+        unplayed=f.optional("unplayed", boolean, "true or false") or False,
         extra=f.rest(),
     )
 
@@ -424,8 +424,8 @@ def parse_step(row: object, where: str) -> StepRecord:
         agent_id=f.need("agent_id", text, "text"),
         action=f.any("action"),
         reward=f.optional("reward", number, "a finite number or null"),
-        terminated=f.optional("terminated", flag, "true or false") or False,
-        truncated=f.optional("truncated", flag, "true or false") or False,
+        terminated=f.optional("terminated", boolean, "true or false") or False,
+        truncated=f.optional("truncated", boolean, "true or false") or False,
         action_source=f.word("action_source", ActionSource),
         state_sha=f.optional("state_sha", text, "text"),
         latency_ms=f.optional("latency_ms", number, "milliseconds"),

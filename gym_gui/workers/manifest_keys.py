@@ -60,7 +60,7 @@ def text(value: Any) -> str:
     return "" if ok else "a non-empty string"
 
 
-def flag(value: Any) -> str:
+def boolean(value: Any) -> str:
     """``true`` or ``false``."""
     return "" if isinstance(value, bool) else "true or false"
 
@@ -205,9 +205,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             _TEXTS, "Patterns of the environments it can play, in small letters (`*chess*`); all by default."
         ),
         "max_agents": Key(count, "Agents trained at once; 1 by default."),
-        "supports_self_play": Key(flag, "Trains against itself."),
-        "supports_population": Key(flag, "Trains a population."),
-        "requires_gpu": Key(flag, "Prefers a GPU."),
+        "supports_self_play": Key(boolean, "Trains against itself."),
+        "supports_population": Key(boolean, "Trains a population."),
+        "requires_gpu": Key(boolean, "Prefers a GPU."),
         "gpu_memory_mb": Key(amount, "GPU memory wanted, MB."),
         "cpu_cores": Key(count, "Cores wanted in training; 1 by default."),
     },
@@ -230,11 +230,11 @@ SETTING: Mapping[str, Key] = {
     "options": Key(listing(table, "tables"), "Values of a `choice`."),
     "minimum": Key(limit, "Least number."),
     "maximum": Key(limit, "Greatest number."),
-    "required": Key(flag, "The worker cannot play without it."),
-    "policies": Key(flag, "Each option of this choice is listed as a policy of its own."),
+    "required": Key(boolean, "The worker cannot play without it."),
+    "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
     "environments": _ENVIRONMENTS,
     "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
-    "advanced": Key(flag, "Shown in forms on request only."),
+    "advanced": Key(boolean, "Shown in forms on request only."),
     "module": Key(
         matching(MODULE_PATTERN, '"package.module"'),
         "Module run with `python -m` to try a `server`, to list its `model`s, or to preview `prompts`.",
