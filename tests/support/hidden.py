@@ -23,7 +23,8 @@ class Hidden(NamedTuple):
     """How to change what a seat does not know.
 
     Attributes:
-        changes: Of an environment, for a seat that is to move; each call of it lists the same changes.
+        changes: Of an environment, for a seat that is to move; each call of it lists the same changes. One
+            that returns ``False`` has found nothing to change.
         sees: What the environment itself shows a seat at this moment, to be compared.
     """
 
@@ -167,13 +168,14 @@ def _spiel(environment: Environment) -> Any:
     return getattr(env, "hanabi_env", env)
 
 
-def _replace(env: Any, player: int, seed: int) -> None:
+def _replace(env: Any, player: int, seed: int) -> bool:
     state = like(env.game_state, player, np.random.default_rng(seed))
     if state is None:
-        return
+        return False
     env.game_state = state
     env._update_action_masks()
     env._update_observations()
+    return True
 
 
 def like(state: Any, player: int, draw: np.random.Generator) -> Any | None:

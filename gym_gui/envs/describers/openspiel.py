@@ -13,6 +13,9 @@ from gym_gui.envs.describers.boards import FROM_CHOICES, longest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.openspiel_rules import RULES, Rules
 
+_HANDS = re.compile(r"^Cards \(public(?: player_\d+)+\): (?P<cards>-?\d+(?: -?\d+)+)", re.MULTILINE)
+"""Repeated poker prints everybody's cards when a hand is over, folded ones too."""
+
 
 class OpenSpielDescriber(SpaceDescriber):
     """What a state shows one player, and its actions by the game's own names.
@@ -38,7 +41,8 @@ class OpenSpielDescriber(SpaceDescriber):
         def instead(found: re.Match[str]) -> str:
             return found.group() if int(found["player"]) == player else found.expand(rules.instead)
 
-        return re.sub(rules.betrays, instead, words) if rules.betrays else words
+        kept = re.sub(rules.betrays, instead, words) if rules.betrays else words
+        return _HANDS.sub(lambda hands: _own_hand(hands, player), kept)
 
     def can_say(self, agent: AgentID) -> bool:
         # Asked before the first state is there; only the game says what its states can print.
@@ -75,3 +79,9 @@ class OpenSpielDescriber(SpaceDescriber):
 
     def _player(self, agent: AgentID) -> int:
         return self.environment.adapter.possible_agents.index(agent)
+
+
+def _own_hand(hands: re.Match[str], player: int) -> str:
+    """The open card and the player's own."""
+    public, *held = hands["cards"].split()
+    return f"Cards (public player_{player}): {public} {held[player]}"
