@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -19,6 +20,10 @@ settings.load_profile("mosaic")
 
 # What the person at this machine has allowed, and how wide their terminal is, are no part of a test.
 os.environ.pop("COLUMNS", None)
+# A shell's background jobs ignore Ctrl-C, and so would all programs that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# Thousands of small files wait for the disk otherwise; what a power cut would leave, no test can tell.
+os.fsync = lambda _file: None
 os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"

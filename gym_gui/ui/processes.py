@@ -41,7 +41,7 @@ class ProcessSampler:
 
     def __init__(self, pid: int | None = None) -> None:
         self._pid = pid or os.getpid()
-        self._roles: dict[int, str] = {}
+        self._roles: dict[tuple[int, int], str] = {}
         self._ticks: dict[int, int] = {}
         self._at = 0.0
 
@@ -50,12 +50,14 @@ class ProcessSampler:
         pids = [self._pid, *_descendants(self._pid)]
         workers = stopped = hosts = memory = ticks = 0
         seen: dict[int, int] = {}
+        roles: dict[tuple[int, int], str] = {}
         for pid in pids:
             status = _status(pid)
             if status is None:
                 continue
-            state, used, resident = status
-            role = self._role(pid)
+            state, used, resident, program = status
+            key = (pid, program)
+            role = roles[key] = self._roles.get(key) or self._role(pid)
             workers += role == "worker"
             hosts += role == "host"
             stopped += role == "worker" and state in "tT"
@@ -65,17 +67,11 @@ class ProcessSampler:
         now = time.monotonic()
         passed = now - self._at if self._at else 0.0
         cpu = max(ticks, 0) / _TICKS / passed if passed > 0 else 0.0
-        self._at, self._ticks = now, seen
-        self._roles = {pid: role for pid, role in self._roles.items() if pid in seen}
+        self._at, self._ticks, self._roles = now, seen, roles
         return Usage(workers, stopped, hosts, cpu, memory)
 
     def _role(self, pid: int) -> str:
-        role = self._roles.get(pid)
-        if role is None:
-            role = self._roles[pid] = "window" if pid == self._pid else _role(_command(pid))
-            if role == "starting":
-                del self._roles[pid]
-        return role
+        return "window" if pid == self._pid else _role(_command(pid))
 
 
 def _role(command: list[str]) -> str:
@@ -84,8 +80,7 @@ def _role(command: list[str]) -> str:
         return "host"
     if any(part in _WORKER or part.endswith("mosaic_worker/launch.py") for part in command[1:5]):
         return "worker"
-    # Between fork and exec a child still has our own command line.
-    return "starting" if command == _command(os.getpid()) else "other"
+    return "other"
 
 
 def _descendants(pid: int) -> list[int]:
@@ -134,8 +129,8 @@ def _children_by_psutil(pid: int) -> list[int]:
         return []
 
 
-def _status(pid: int) -> tuple[str, int, int] | None:
-    """State letter, ticks used, resident bytes; ``None`` where it has ended."""
+def _status(pid: int) -> tuple[str, int, int, int] | None:
+    """State letter, ticks used, resident bytes, which program it runs; ``None`` where it has ended."""
     try:
         text = _content(f"/proc/{pid}/stat")
     except OSError:
@@ -143,17 +138,20 @@ def _status(pid: int) -> tuple[str, int, int] | None:
     # The name in parentheses may hold spaces and parentheses.
     parts = text[text.rindex(b")") + 2 :].split()
     state = parts[0].decode()
-    return None if state in "ZX" else (state, int(parts[11]) + int(parts[12]), int(parts[21]) * _PAGE)
+    if state in "ZX":
+        return None
+    # Where its arguments end: before its exec a child has its parent's, in the midst of it none that show.
+    return state, int(parts[11]) + int(parts[12]), int(parts[21]) * _PAGE, int(parts[46])
 
 
-def _status_by_psutil(pid: int) -> tuple[str, int, int] | None:
+def _status_by_psutil(pid: int) -> tuple[str, int, int, int] | None:
     import psutil
 
     try:
         process = psutil.Process(pid)
         times = process.cpu_times()
         state = "T" if process.status() == psutil.STATUS_STOPPED else "R"
-        return state, int((times.user + times.system) * _TICKS), process.memory_info().rss
+        return state, int((times.user + times.system) * _TICKS), process.memory_info().rss, 0
     except psutil.Error:
         return None
 

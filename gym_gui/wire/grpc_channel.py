@@ -17,7 +17,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from gym_gui.wire.channel import OnClosed, OnMessage, pb
-from mosaic_worker.link import MAX_FRAME
+from mosaic_worker.link import ADMITTED, MAX_FRAME
 
 METHOD = "/mosaic.v1.Worker/Talk"
 """One call for the life of the connection; see ``mosaic_worker.remote``."""
@@ -35,6 +35,8 @@ _WORDS = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: "all its places are taken, or a message was too large",
     grpc.StatusCode.UNIMPLEMENTED: "nothing there speaks the worker protocol",
 }
+_ADMISSION_S = 5.0
+"""Longest wait for a worker to say that it lets us in; those made before it was said do not."""
 
 
 def _read(data: bytes) -> pb.FromWorker | None:
@@ -52,6 +54,7 @@ class GrpcChannel:
         self._outgoing: asyncio.Queue[pb.ToWorker | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._over = False
+        self._admitted = asyncio.Event()
         self._free = asyncio.Event()
         self._free.set()
 
@@ -123,6 +126,7 @@ class GrpcChannel:
             asyncio.get_running_loop().call_later(1.0, self._task.cancel)
 
     async def _requests(self) -> AsyncIterator[pb.ToWorker]:
+        await self._admitted.wait()
         while (message := await self._outgoing.get()) is not None:
             yield message
 
@@ -133,6 +137,7 @@ class GrpcChannel:
         call = talk(self._requests(), metadata=[(TOKEN_KEY, f"Bearer {token}")])
         problem = ""
         try:
+            await self._let_in(call)
             async for message in call:
                 if self._over:
                     break
@@ -146,7 +151,18 @@ class GrpcChannel:
         finally:
             with contextlib.suppress(grpc.aio.UsageError):
                 call.cancel()
+            self._outgoing.put_nowait(None)
+            self._admitted.set()
             await self._channel.close()
         if not self._over:
             self._over = True
             self._on_closed(problem)
+
+    async def _let_in(self, call: Any) -> None:
+        # A message that is sent as the worker refuses us would take the place of its reason (grpc#36066).
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ADMISSION_S):
+                if ADMITTED not in await call.initial_metadata():
+                    await call.code()
+        if not call.done():
+            self._admitted.set()

@@ -154,7 +154,7 @@ async def test_closing_leaves_nothing_and_starts_nothing(offspring: Offspring):
     probe = EnvironmentProbe()
     await probe.describe(CARTPOLE)
     await probe.close()
-    eventually(lambda: not children(offspring), "the child has ended", 5.0)
+    eventually(lambda: not children(offspring), "the child has ended")
     with pytest.raises(UsageError, match="being closed"):
         await probe.describe(CARTPOLE)
 

@@ -219,7 +219,7 @@ async def test_what_stands_still_is_shown_as_it_stands() -> None:
         await in_time(lambda: live.controller.total_steps > 100, "it plays")
         live.pause()
         stood = live.controller.total_steps
-        await in_time(lambda: watcher.last.step >= stood, "it is shown where it stands", 5.0)
+        await in_time(lambda: watcher.last.step >= stood, "it is shown where it stands")
         assert watcher.last.step == live.controller.total_steps
 
 

@@ -53,9 +53,9 @@ def no_collector() -> Iterator[None]:
 
 
 async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplaySession]) -> None:
-    await in_time(lambda: reference() is None, "it is freed", 5.0)
+    await in_time(lambda: reference() is None, "it is freed")
     if not _before:
-        await in_time(lambda: not grpc_threads(), "gRPC's thread ends", 5.0)
+        await in_time(lambda: not grpc_threads(), "gRPC's thread ends")
 
 
 def opened(played: Casting | None = None, log: SessionLog | None = None) -> HostSession:

@@ -247,7 +247,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     host = HostSession(casting(), SessionSettings(1), full)
     await host.start()
     host.play(plans(0))
-    await in_time(lambda: notes.ends, "its end", 20.0)
+    await in_time(lambda: notes.ends, "its end")
     assert notes.ends == ["was ended, as what it said could not be taken: no space left"]
     assert offspring.pids() == [] and "no space left" in caplog.text
     await host.close()

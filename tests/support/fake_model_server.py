@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias
 
-LONG_S = 60.0
+from tests.support.waiting import LONG_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,5 +33,5 @@ def offspring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offsp
         before = strangers(_SHARED_MEMORY)
         yield family
         family.assert_none()
-        eventually(lambda: not strangers(runtime), f"sockets are gone: {strangers(runtime)}", 5.0)
+        eventually(lambda: not strangers(runtime), f"sockets are gone: {strangers(runtime)}")
         assert strangers(_SHARED_MEMORY) <= before

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from gym_gui.workers.tree import members
-from tests.support.waiting import eventually
+from tests.support.waiting import LONG_S, eventually
 
 _MARK = "MOSAIC_TEST"
 
@@ -56,7 +56,7 @@ class Offspring:
         """Worker processes of an operator."""
         return self.find("mosaic_worker", worker, "--operator", operator)
 
-    def assert_none(self, within: float = 10.0) -> None:
+    def assert_none(self, within: float = LONG_S) -> None:
         """Fail when one is left after so many seconds; ends it, so that the next test is undisturbed."""
         try:
             eventually(lambda: not self.pids(), "every process ended", within)

@@ -16,12 +16,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
@@ -32,8 +33,27 @@ from gym_gui.ui.play.opening import CARDS_FOLDER
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
 
-PATIENCE_MS = 20_000
-"""How long a test waits for work in the background before it fails."""
+PATIENCE_MS = 120_000
+"""How long a test waits for work in the background before it fails: more than it takes on a busy machine."""
+
+
+class PatientBot(QtBot):
+    """Waits as long as everything here does, where pytest-qt gives up after five seconds."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: object, *, timeout: int = PATIENCE_MS, **how: Any) -> Any:
+        return super().waitSignal(signal, timeout=timeout, **how)  # type: ignore[arg-type]
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE_MS) -> Any:
+        return super().waitExposed(widget, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """pytest-qt's, with our patience."""
+    return PatientBot(request)
 
 
 @pytest.fixture(scope="session")

@@ -64,16 +64,30 @@ def test_a_stopped_worker_is_seen(child: Callable[..., subprocess.Popen[bytes]])
     wait_for(sampler, lambda u: u.workers == 0)
 
 
+def test_a_process_is_what_it_runs_now(child: Callable[..., subprocess.Popen[bytes]]) -> None:
+    """Whoever was looked at before it had come to its program is known by that afterwards."""
+    into = f"os.execv(sys.executable, [sys.executable, '-c', {SLEEP!r}, 'mosaic_worker'])"
+    code = f"import os, signal, sys; signal.sigwait([signal.SIGUSR1]); {into}"
+    wait = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]);"
+    sampler = ProcessSampler()
+    process = child(f"{wait} print(flush=True); {code}", "gym_gui.host")
+    assert process.stdout is not None and process.stdout.readline()
+    usage = wait_for(sampler, lambda u: u.hosts == 1)
+    assert usage.workers == 0
+    process.send_signal(signal.SIGUSR1)
+    assert wait_for(sampler, lambda u: u.workers == 1).hosts == 0
+
+
 def test_processor_use_is_measured_over_the_time_between(
     child: Callable[..., subprocess.Popen[bytes]],
 ) -> None:
     sampler = ProcessSampler()
+    begun = time.monotonic()
     assert sampler.sample().cpu == 0.0
-    busy = child("while True: pass")
-    time.sleep(0.3)
-    assert sampler.sample().cpu > 0.05
-    busy.kill()
-    busy.wait()
+    work = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True); time.sleep(60)"
+    busy = child(work)
+    assert busy.stdout is not None and busy.stdout.readline()
+    assert sampler.sample().cpu * (time.monotonic() - begun) > 0.25
 
 
 def test_a_grandchild_counts(child: Callable[..., subprocess.Popen[bytes]]) -> None:

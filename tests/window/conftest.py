@@ -72,7 +72,7 @@ def start(desktop: Desktop, cache: Path, tmp_path: Path, request: pytest.Fixture
         for program in programs:
             program.offspring.assert_none()
             runtime = program.runtime
-            eventually(lambda at=runtime: not strangers(at), f"sockets are gone: {strangers(runtime)}", 5.0)
+            eventually(lambda at=runtime: not strangers(at), f"sockets are gone: {strangers(runtime)}")
             assert "Traceback" not in program.log, program.log
     assert strangers(_SHARED_MEMORY) <= before
 

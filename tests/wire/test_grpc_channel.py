@@ -138,9 +138,14 @@ async def test_faults_elsewhere_are_named_as_here(elsewhere: Elsewhere, fault: d
 
 
 async def test_wrong_token_is_refused(elsewhere: Elsewhere):
-    with pytest.raises(WorkerLaunchError, match="refused our token"):
-        async with seated(elsewhere.address, token="0123456789abcdef-else"):
-            pass
+    """In words that do not depend on whether the refusal or our first message is under way sooner."""
+
+    async def refused() -> None:
+        with pytest.raises(WorkerLaunchError, match="refused our token"):
+            async with seated(elsewhere.address, token="0123456789abcdef-else"):
+                pass
+
+    await asyncio.gather(*(refused() for _ in range(50)))
 
 
 async def test_lost_connection_fails_the_episodes_that_had_begun_and_no_other(elsewhere: Elsewhere):

@@ -50,14 +50,14 @@ def test_nothing_survives_a_program_that_is_killed(tmp_path: Path, offspring: Of
     assert len(offspring.pids()) == 3, "program, warden, runaway"
     process.send_signal(signal.SIGKILL)
     process.wait()
-    offspring.assert_none(within=5.0)
-    eventually(lambda: not alive(warden), "the warden is done", 10.0)
-    eventually(lambda: not (tmp_path / "run").exists(), "the folder is removed", 5.0)
+    offspring.assert_none()
+    eventually(lambda: not alive(warden), "the warden is done")
+    eventually(lambda: not (tmp_path / "run").exists(), "the folder is removed")
 
 
 def test_nothing_survives_a_program_that_forgets(tmp_path: Path, offspring: Offspring):
     assert start(tmp_path / "run", "").wait() == 0
-    offspring.assert_none(within=5.0)
+    offspring.assert_none()
 
 
 def test_a_forked_child_that_holds_the_pipe_does_not_keep_it_waiting(tmp_path: Path, offspring: Offspring):
@@ -65,7 +65,7 @@ def test_a_forked_child_that_holds_the_pipe_does_not_keep_it_waiting(tmp_path: P
     process.send_signal(signal.SIGKILL)
     process.wait()
     (warden,) = offspring.find("gym_gui.workers.warden")
-    eventually(lambda: not alive(warden), "the warden is done", 10.0)
+    eventually(lambda: not alive(warden), "the warden is done")
     offspring.kill()  # the program forked it itself, without the tag: it is the program's own affair
 
 
@@ -77,7 +77,7 @@ def test_it_does_not_hear_what_is_meant_for_the_program(tmp_path: Path, offsprin
     os.killpg(os.getpgid(warden), 0)
     process.send_signal(number)
     process.wait()
-    offspring.assert_none(within=5.0)
+    offspring.assert_none()
 
 
 def test_a_program_within_a_program_has_no_warden_of_its_own(tmp_path: Path, offspring: Offspring):

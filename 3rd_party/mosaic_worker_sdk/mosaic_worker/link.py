@@ -19,6 +19,9 @@ PROTOCOL = 1
 MAX_FRAME = 1 << 28
 """Largest frame accepted, 256 MiB: a garbled length must not allocate the machine away."""
 
+ADMITTED = "mosaic-admitted"
+"""Name of the header with which a worker on another machine lets a host in; the host is silent until then."""
+
 _SIZE = struct.Struct("<I")
 
 

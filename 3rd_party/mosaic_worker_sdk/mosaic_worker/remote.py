@@ -26,7 +26,7 @@ from typing import Any, Generator, Iterator, List, Optional, Sequence
 
 import grpc
 
-from mosaic_worker.link import MAX_FRAME
+from mosaic_worker.link import ADMITTED, MAX_FRAME
 from mosaic_worker.pb import worker_pb2 as pb
 
 SERVICE, METHOD = "mosaic.v1.Worker", "Talk"
@@ -64,6 +64,7 @@ class WorkerServer:
         if not self._places.acquire(blocking=False):
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"all {PLACES} places are taken")
         try:
+            context.send_initial_metadata(((ADMITTED, "yes"),))
             yield from self._serve(requests, context)
         finally:
             self._places.release()

@@ -19,11 +19,12 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.no_processes import local_session, looks_here, plays_here
+from tests.ui.conftest import PATIENCE_MS
 from tests.ui.test_api_keys import Wallet
 
 __all__ = ["looks_here", "plays_here"]
 
-WAIT = 60_000
+WAIT = PATIENCE_MS
 LLM = Path(__file__).parents[3] / "3rd_party/mosaic_llm_worker/worker.toml"
 PROBE, PREVIEW = "mosaic_llm_worker.probe", "mosaic_llm_worker.preview"
 

@@ -12,10 +12,11 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.live.deck import MOST, OperatorDeck
 from gym_gui.ui.live.operator import OperatorState
+from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline, person
 
-WAIT = 30_000
+WAIT = PATIENCE_MS
 
 
 def ready(deck: OperatorDeck) -> bool:

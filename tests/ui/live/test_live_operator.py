@@ -22,10 +22,11 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline, person
 
-WAIT = 30_000
+WAIT = PATIENCE_MS
 _LATE_S = 1.0
 Live = Callable[..., LiveOperator]
 

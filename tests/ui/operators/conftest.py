@@ -11,10 +11,11 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from tests.support.no_processes import local_session, looks_here, plays_here
+from tests.ui.conftest import PATIENCE_MS
 
 __all__ = ["looks_here", "plays_here"]
 
-WAIT = 40_000
+WAIT = PATIENCE_MS
 
 
 def baseline(

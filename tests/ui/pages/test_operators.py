@@ -20,8 +20,9 @@ from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.examples import random_operator
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
+from tests.ui.conftest import PATIENCE_MS
 
-WAIT = 60_000
+WAIT = PATIENCE_MS
 
 pytestmark = pytest.mark.usefixtures("looks_here")
 

@@ -22,8 +22,8 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.evdev_input import EvdevInput, Keyboard, Keyboards
+from tests.ui.conftest import PATIENCE_MS
 
-PATIENCE_MS = 60_000
 WINNING = [("player_1", 0), ("player_2", 1), ("player_1", 3), ("player_2", 4), ("player_1", 6)]
 """Moves at noughts and crosses with which the first player wins."""
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"

@@ -24,8 +24,9 @@ from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.train.use_menu import operator_of, use_policy
+from tests.ui.conftest import PATIENCE_MS
 
-WAIT = 120_000
+WAIT = PATIENCE_MS
 LEFT = Qt.MouseButton.LeftButton
 
 pytestmark = pytest.mark.usefixtures("looks_here")

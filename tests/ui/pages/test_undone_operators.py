@@ -17,8 +17,9 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
+from tests.ui.conftest import PATIENCE_MS
 
-WAIT = 60_000
+WAIT = PATIENCE_MS
 LEFT = Qt.MouseButton.LeftButton
 
 pytestmark = pytest.mark.usefixtures("looks_here", "plays_here")

@@ -22,8 +22,8 @@ from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.training import search_trainer
+from tests.ui.conftest import PATIENCE_MS
 
-PATIENCE_MS = 60_000
 STEPS = {"total_steps": 1_000_000, "step_s": 0.002}
 """Settings of a training that goes on until it is stopped."""
 
