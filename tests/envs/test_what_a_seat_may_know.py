@@ -25,10 +25,9 @@ from tests.support.hidden import Hidden, hidden
 from tests.support.seats_told import Moves, Reader, Table
 
 FEW: Mapping[str, Sequence[str]] = {
-    "multigrid": ("MosaicMultiGrid-S-2v2-IndAgObs-v1", "MosaicMultiGrid-C-2v2-IndAgObs-v1"),
+    "multigrid": ("MosaicMultiGrid-S-2v2-IndAgObs-v1",),
     "mpe2": tuple(
-        f"mpe2/simple_{name}"
-        for name in ("adversary_v3", "crypto_v3", "push_v3", "speaker_listener_v4", "world_comm_v3")
+        f"mpe2/simple_{name}" for name in ("adversary_v3", "crypto_v3", "push_v3", "speaker_listener_v4")
     ),
     "openspiel": tuple(
         f"open_spiel/{name}" for name in ("kuhn_poker", "leduc_poker", "liars_dice", "hanabi", "gin_rummy")
@@ -279,11 +278,10 @@ def test_no_other_channel_tells_what_others_hide(task: str) -> None:
         assert "I have chosen" in sent and "write notes" in sent, "nothing was heard or summed up"
 
 
-@pytest.mark.parametrize("task", ["mpe2/simple_adversary_v3", "mpe2/simple_crypto_v3"])
-def test_rewards_that_are_told_nevertheless_betray_it(task: str) -> None:
+def test_rewards_that_are_told_nevertheless_betray_it() -> None:
     """That seats are told the same is no accident: where one is told rewards, the target shows in them."""
     with pytest.raises(AssertionError, match="a change is told"):
-        compared(envs.resolve(task), range(1, 6), enough=99, tell_rewards="always")
+        compared(envs.resolve("mpe2/simple_crypto_v3"), range(1, 6), enough=99, tell_rewards="always")
 
 
 def test_every_environment_for_several_is_looked_at_or_open() -> None:
