@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.summary import Decisions
 from gym_gui.analysis.units import Sample
-from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.enums import FALLBACKS, EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.records import AgentRecord, EpisodeRecord
+
+_REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
+"""Error of an episode that failed at an unusable answer."""
 
 
 class SquadResult(NamedTuple):
@@ -96,9 +100,11 @@ class OperatorData:
         squads: Slots by configured team.
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
-        refused: Episodes that failed at an unusable answer.
+        unusable: Decisions by slot whose last answer was unusable, likewise.
+        uncounted: Slot by seat of episodes of earlier versions, which counted answers alone.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
+        saw_everything: Episodes by slot that a person has played who saw what the seat may not know.
         seatings: How often the schedule plays a seed, once in each seating.
         longest: Environment steps of the longest episode, whatever became of it.
         seats: Slot by seat of episodes in swapped seats.
@@ -110,9 +116,11 @@ class OperatorData:
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)
-    refused: int = 0
+    unusable: Counter[str] = field(default_factory=_count)
+    uncounted: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
+    saw_everything: Counter[str] = field(default_factory=_count)
     seatings: int = 1
     longest: int = 0
     seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
@@ -143,8 +151,13 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
         for seat, agent in episode.agents.items():
             data.agents.setdefault(slot_of[seat], agent)
             data.invalid[slot_of[seat]] += episode.invalid_actions.get(seat, 0)
-        if episode.status is EpisodeStatus.FAILED and any(episode.invalid_actions.values()):
-            data.refused += 1
+        if episode.unusable_decisions is None:
+            data.uncounted[episode.episode_index] = slot_of
+            if (refused := _REFUSED.match(episode.error or "")) is not None:
+                data.unusable[slot_of.get(refused[1], refused[1])] += 1
+        for seat, decisions in (episode.unusable_decisions or {}).items():
+            data.unusable[slot_of.get(seat, seat)] += decisions
+        data.saw_everything.update(slot_of.get(seat, seat) for seat in episode.saw_everything)
         for seat, tokens in episode.tokens.items():
             data.input_tokens[slot_of.get(seat, seat)] += tokens.input
             data.output_tokens[slot_of.get(seat, seat)] += tokens.output
@@ -212,22 +225,25 @@ def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> st
     return "+".join(sorted(present)) or seats
 
 
-def collect_decisions(operator: OperatorRun, episodes: Collection[int], refused: int = 0) -> Decisions:
-    """Count ``steps.jsonl`` of the given episodes in constant memory.
+def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
+    """Count ``steps.jsonl`` of an operator's recorded episodes in constant memory.
 
     Args:
         operator: Whose.
-        episodes: Those that are recorded.
-        refused: Decisions at which episodes failed, so that there is no step of them.
+        data: Its episodes; where earlier versions have not counted unusable decisions, they are added.
     """
-    sources: Counter[str] = Counter()
+    episodes, sources = data.indices, Counter[str]()
     latencies = LatencySketch()
     for line in operator.step_lines():
         row = line.value
         try:
-            if row["episode_index"] not in episodes:
+            index, source = row["episode_index"], row["action_source"]
+            if index not in episodes:
                 continue
-            sources[row["action_source"]] += 1
+            sources[source] += 1
+            if source in FALLBACKS and index in data.uncounted:
+                seat = str(row.get("agent_id"))
+                data.unusable[data.uncounted[index].get(seat, seat)] += 1
         except (KeyError, TypeError) as error:
             raise RunFormatError(
                 line.where, f"'episode_index' or 'action_source' is unusable ({error})"
@@ -236,7 +252,9 @@ def collect_decisions(operator: OperatorRun, episodes: Collection[int], refused:
         if isinstance(latency, float | int):
             latencies.add(latency)
     counts = {str(source): n for source, n in sorted(sources.items())}
-    total = sum(counts.values()) + refused
+    replaced = sum(sources[source] for source in FALLBACKS)
+    # Where an episode failed at an unusable answer there is no step of that decision.
+    total = sum(counts.values()) + max(0, data.unusable.total() - replaced)
     return Decisions(total, counts, latencies.quantile(0.5), latencies.quantile(0.95))
 
 

@@ -42,6 +42,11 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
             f"Told rewards whatever the game (tell_rewards: always): {', '.join(told)}. "
             "Where seats hide things from each other, rewards say what a seat may not know."
         )
+    for slot, episodes in data.saw_everything.items():
+        yield (
+            f"{slot} was played by a person who saw the whole picture, in {episodes:,} of "
+            f"{wording.count(operator.recorded, 'episode')}: more than that seat may know."
+        )
     for team in operator.teams if data.swapped else ():
         measure = "score" if team.score else "return"
         parts = [f"{wording.estimate(e)} in the seats of {seats}" for seats, e in team.by_seats.items()]

@@ -16,7 +16,7 @@ from gym_gui.analysis.export import write_whole
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.core.chess_numbers import numbered
-from gym_gui.core.enums import ActionSource, EpisodeStatus
+from gym_gui.core.enums import FALLBACKS, EpisodeStatus
 from gym_gui.core.errors import MissingDependencyError, RunFormatError, UsageError
 from gym_gui.core.record_fields import count
 from gym_gui.core.records import EpisodeRecord, StepRecord
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import chess.pgn
 
 _CHESS: Final = re.compile(r"(?:^|[/.])chess_v\d+$")
-_FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
 
 
 def is_chess(operator: OperatorRun | OperatorSummary) -> bool:
@@ -135,7 +134,7 @@ def _result(episode: EpisodeRecord, seats: list[str]) -> str:
 def _comment(row: StepRecord) -> str:
     """What a reader of the game should know of a move: that it was not the player's, or not its first try."""
     parts: list[str] = []
-    if row.action_source in _FALLBACKS:
+    if row.action_source in FALLBACKS:
         parts.append(f"not the player's own: {row.action_source}")
     dialogue: Any = row.extra.get("dialogue")
     if isinstance(dialogue, dict):

@@ -200,6 +200,8 @@ class SlotSummary:
         policy: Its policy's name, or ``None``.
         mean: Mean return of the slot.
         invalid_actions: Unusable answers in all recorded episodes.
+        unusable_decisions: Decisions whose last answer was unusable; ``None``: the run is of an earlier
+            version, and its step rows were not read.
         input_tokens: Tokens read; of every call where calls are recorded, else of played decisions.
         output_tokens: Tokens written.
         calls: Its calls to a model, ``None`` where it made none.
@@ -211,6 +213,7 @@ class SlotSummary:
     policy: str | None
     mean: Estimate
     invalid_actions: int
+    unusable_decisions: int | None
     input_tokens: int
     output_tokens: int
     calls: Calls | None = None
@@ -263,6 +266,7 @@ class OperatorSummary:
         failure_score: What a failed episode counts as, ``None`` where the experiment does not say.
         halved: Completed episodes left out, as their seed was not completed in every seating.
         invalid_actions: Unusable answers in all recorded episodes.
+        unusable_decisions: As of a slot.
         decisions: From the step rows; ``None`` where they were not read.
         teams: By squad; one team in cooperative and single-agent environments.
         slots: By configured slot.
@@ -286,6 +290,7 @@ class OperatorSummary:
     length: Estimate
     success: Share | None
     invalid_actions: int
+    unusable_decisions: int | None
     decisions: Decisions | None
     teams: tuple[TeamSummary, ...]
     slots: tuple[SlotSummary, ...]

@@ -145,6 +145,8 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
     for (episode, agent), tally in calls.items():
         slot = data.seats.get(episode, {}).get(agent, agent)
         of_slots.setdefault(slot, CallTally()).add(tally)
+    decisions = collect_decisions(entry.operator, data) if steps else None
+    counted = steps or not data.uncounted
     found = OperatorSummary(
         key=entry.key,
         run_id=entry.run.run_id,
@@ -162,9 +164,10 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
         length=estimate([float(e.length) for e in data.played], [e.sample for e in data.played]),
         success=share([hit for hit, _ in judged], [sample for _, sample in judged]),
         invalid_actions=data.invalid.total(),
-        decisions=collect_decisions(entry.operator, data.indices, data.refused) if steps else None,
+        unusable_decisions=data.unusable.total() if counted else None,
+        decisions=decisions,
         teams=teams,
-        slots=tuple(_slot(data, slot, of_slots.get(slot, CallTally())) for slot in data.agents),
+        slots=tuple(_slot(data, slot, of_slots.get(slot, CallTally()), counted) for slot in data.agents),
         calls=summed(calls.values()).frozen(),
         bounds=_bounds(values, missing, seen) if len(teams) < 2 else None,
         success_bounds=_bounds([float(hit) for hit, _ in judged], recorded - len(judged), (0.0, 1.0))
@@ -228,7 +231,7 @@ def _by_seats(results: Sequence[tuple[Sample, SquadResult]]) -> dict[str, Estima
     return {seats: estimate([v for v, _ in rows], [s for _, s in rows]) for seats, rows in found.items()}
 
 
-def _slot(data: OperatorData, slot: str, calls: CallTally) -> SlotSummary:
+def _slot(data: OperatorData, slot: str, calls: CallTally, counted: bool) -> SlotSummary:
     agent = data.agents[slot]
     results = [(e.returns.get(slot), e.sample) for e in data.played]
     usable = [(value, sample) for value, sample in results if value is not None]
@@ -239,6 +242,7 @@ def _slot(data: OperatorData, slot: str, calls: CallTally) -> SlotSummary:
         policy=agent.policy,
         mean=estimate([value for value, _ in usable], [sample for _, sample in usable]),
         invalid_actions=data.invalid[slot],
+        unusable_decisions=data.unusable[slot] if counted else None,
         # An answer that was refused has no row: what it took stands in its call alone.
         input_tokens=calls.input_tokens or data.input_tokens[slot],
         output_tokens=calls.output_tokens or data.output_tokens[slot],

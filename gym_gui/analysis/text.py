@@ -93,11 +93,13 @@ def incomplete_in_words(summary: Summary) -> str:
 
 
 def unusable_in_words(operator: OperatorSummary) -> str:
-    """Unusable answers as a share of decisions, their count where decisions are not known."""
-    if operator.invalid_actions and operator.decisions and operator.decisions.total:
-        # One decision that is asked for again may have several of them.
-        return wording.percent(min(operator.invalid_actions / operator.decisions.total, 1.0))
-    return f"{operator.invalid_actions:,}"
+    """Share of decisions whose last answer was unusable; where that is not known, how many, or of answers."""
+    unusable = operator.unusable_decisions
+    if unusable is None:
+        return wording.count(operator.invalid_actions, "answer")
+    if unusable and operator.decisions and operator.decisions.total:
+        return wording.percent(unusable / operator.decisions.total)
+    return f"{unusable:,}"
 
 
 def render_text(summary: Summary, console: Console) -> None:

@@ -18,13 +18,12 @@ import orjson
 from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
+from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
 
 CHAT, DRY = "chat", "dry"
 """Kinds of call: one that was answered (or failed), and one that a dry run did not send."""
-FALLBACKS = frozenset({"noop", "random_legal"})
-"""Sources of an action that the engine put in the place of an unusable answer."""
 
 
 class Message(NamedTuple):

@@ -66,7 +66,9 @@ class Episode:
         self.credit = 0
         self.returns: dict[AgentID, float] = dict.fromkeys(seats, 0.0)
         self.invalid: dict[AgentID, int] = {}
+        self.unusable: dict[AgentID, int] = {}
         self.refused: dict[AgentID, str] = {}
+        self.saw_everything: set[AgentID] = set()
         self.limits: dict[AgentID, Limit] = {}
         self.limit = ""
         self.lost = ""
@@ -412,6 +414,10 @@ class Episode:
             wall_s=round(time.perf_counter() - self._clock, 6),
             trajectory_sha256=trajectory,
             rebound=tuple(self._rebound),
+            unusable_decisions={agent: self.unusable.get(agent, 0) for agent in self.seats}
+            if self.invalid
+            else {},
+            saw_everything=tuple(agent for agent in self.seats if agent in self.saw_everything),
             lost=self.lost or None,
             limit=self.limit or None,
             unplayed=unplayed,

@@ -30,6 +30,7 @@ class Eyes:
         self._episode: Episode | None = None
         self._seen: dict[AgentID, Any] = {}
         self._latest: tuple[AgentID, ...] = ()
+        self._whole = False
 
     def kept_from(self, episode: Episode) -> tuple[AgentID, ...]:
         """Seats of people from which the game hides something."""
@@ -41,13 +42,20 @@ class Eyes:
         )
 
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
-        """Whose view is shown: the people who are asked, else those who were; nobody's: the whole game is."""
-        seats = () if self._everything else self.kept_from(episode)
+        """Whose view is shown: the people who are asked, else those who were; nobody's: the whole game is.
+
+        The episode is told whose players have seen it whole, be it before they sat down.
+        """
+        hidden = self.kept_from(episode)
+        seats = () if self._everything else hidden
         if episode is not self._episode:
-            self._episode, self._seen, self._latest = episode, {}, ()
+            self._episode, self._seen, self._latest, self._whole = episode, {}, (), False
         asked = tuple(agent for agent in seats if agent in episode.asked)
         self._seen.update((agent, episode.asked[agent].observation) for agent in asked)
         self._latest = asked or tuple(agent for agent in self._latest if agent in seats) or seats[:1]
+        self._whole = self._whole or not self._latest
+        if self._whole:
+            episode.saw_everything.update(hidden)
         return self._latest
 
     def picture(self, episode: Episode, eyes: Collection[AgentID]) -> Picture | None:

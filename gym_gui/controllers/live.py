@@ -202,11 +202,11 @@ class Spectator:
         return "" if number or self._mode is None else self._eyes.text(episode, eyes)
 
     def _agent(self, episode: Episode, agent: AgentID, slot: AgentID, eyes: tuple[AgentID, ...]) -> AgentView:
-        total, invalid = episode.returns.get(agent, 0.0), episode.invalid.get(agent, 0)
+        total, unusable = episode.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
         row = episode.latest(agent)
         others = bool(eyes) and agent not in eyes
         if row is None or (others and _is_secret(episode, row, eyes)):
-            return AgentView(agent, slot, total=total, invalid=invalid)
+            return AgentView(agent, slot, total=total, unusable=unusable)
         info = self._slots[agent]
         extras: dict[str, Any] = dict(row[rows.EXTRAS] or ())
         space, action = info.does.space, row[rows.ACTION]
@@ -223,7 +223,7 @@ class Spectator:
             value=None if value is None else float(value),
             option=extras.get("option", ""),
             latency_ms=row[rows.LATENCY],
-            invalid=invalid,
+            unusable=unusable,
             by=episode.chosen_by_another(agent),
         )
 

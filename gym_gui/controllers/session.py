@@ -404,6 +404,7 @@ class SessionController:
         if rule is not None and decision.attempt < rule.retry:
             self._ready.append(episode.ask_again(decision, answer.invalid))
             return
+        episode.unusable[agent] = episode.unusable.get(agent, 0) + 1
         then = rule.then if rule is not None else "error"
         if then == "error":
             episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, StrEnum, auto
+from typing import Final
 
 
 class SteppingParadigm(Enum):
@@ -23,6 +24,10 @@ class ActionSource(StrEnum):
     RANDOM_LEGAL = "random_legal"
     NOOP = "noop"
     OPTION = "option"
+
+
+FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.RANDOM_LEGAL})
+"""Sources of an action that the engine put in the place of an unusable answer."""
 
 
 class EpisodeStatus(StrEnum):

@@ -75,7 +75,7 @@ class AgentView:
         value: The policy's own estimate, where it gives one.
         option: The option it follows, in hierarchical play.
         latency_ms: How long it took to choose.
-        invalid: Unusable replies so far.
+        unusable: Decisions so far whose last reply was unusable.
         by: Who chose it, where it was somebody else than plays the slot: who has left it since, in
             a record also who took it over; else ``""``.
     """
@@ -90,7 +90,7 @@ class AgentView:
     value: float | None = None
     option: str = ""
     latency_ms: float = 0.0
-    invalid: int = 0
+    unusable: int = 0
     by: str = ""
 
 

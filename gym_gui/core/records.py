@@ -139,6 +139,9 @@ class EpisodeRecord:
         agents: Who sat where at the beginning.
         rebound: Who took over seats, in the order of time.
         invalid_actions: Unusable answers by seat.
+        unusable_decisions: Decisions by seat whose last answer was unusable, all retries used up; ``None``:
+            earlier versions did not count them.
+        saw_everything: Seats that a person has played who saw what the seat may not know.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
         lost: The process that was missing, ``worker`` or ``session``, where neither the players nor
@@ -174,6 +177,8 @@ class EpisodeRecord:
     record_sha256: str | None = None
     lost: str | None = None
     rebound: tuple[RebindingRecord, ...] = ()
+    unusable_decisions: Mapping[str, int] | None = None
+    saw_everything: tuple[str, ...] = ()
     limit: str | None = None
     unplayed: bool = False
     extra: Mapping[str, Any] = field(default_factory=_nothing)
@@ -203,6 +208,10 @@ class EpisodeRecord:
         }
         if self.rebound:
             row["rebound"] = [asdict(change) for change in self.rebound]
+        if self.unusable_decisions:
+            row["unusable_decisions"] = self.unusable_decisions
+        if self.saw_everything:
+            row["saw_everything"] = self.saw_everything
         optional = {"lost": self.lost, "limit": self.limit, "unplayed": self.unplayed}
         row.update((key, value) for key, value in optional.items() if value)
         return {**row, **self.extra}
@@ -376,6 +385,9 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
     """
     f = Fields(row, where)
     outcome = f.any("outcome")
+    invalid = f.table("invalid_actions", each_value(count, "a count"))
+    # Where no answer was unusable, no line says how many decisions were.
+    unusable = f.table("unusable_decisions", each_value(count, "a count"))
     return EpisodeRecord(
         operator_id=f.need("operator_id", text, "text"),
         episode_index=f.need("episode_index", count, "a whole number from 0"),
@@ -390,7 +402,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         terminated=f.optional("terminated", boolean, "true or false") or False,
         truncated=f.optional("truncated", boolean, "true or false") or False,
         agents=_agents(f),
-        invalid_actions=f.table("invalid_actions", each_value(count, "a count")),
+        invalid_actions=invalid,
         tokens=f.table("tokens", _tokens),
         error=f.optional("error", text, "text or null"),
         started_at=f.optional("started_at", text, "a time as text"),
@@ -399,6 +411,8 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         record_sha256=f.optional("record_sha256", text, "text"),
         lost=f.optional("lost", text, "text"),
         rebound=_rebound(f, where),
+        unusable_decisions=unusable if unusable or not any(invalid.values()) else None,
+        saw_everything=tuple(map(str, f.optional("saw_everything", items, "a list") or ())),
         limit=f.optional("limit", text, "text"),
         unplayed=f.optional("unplayed", boolean, "true or false") or False,
         extra=f.rest(),

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from gym_gui.analysis import Summary, open_run, render_html, render_text, report, summarize
+from gym_gui.analysis.export import operator_rows
 from gym_gui.core.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'>&\x1b[31m\u202e\n[bold]x[/bold]"
@@ -62,18 +63,46 @@ def test_the_table_fits_and_says_it_all(mixed: tuple[Path, Path], width: int) ->
         assert part in flat
 
 
+@pytest.mark.parametrize("earlier", [False, True], ids=["counted", "by an earlier version"])
 @pytest.mark.parametrize("failing", [False, True])
-def test_unusable_answers_are_a_share_of_decisions(tmp_path: Path, runs: Any, failing: bool) -> None:
-    """Five of five are all of them: played by somebody else, or the end of the episode."""
-    unusable = {"invalid_actions": {"agent_0": 1}}
-    end: dict[str, Any] = {"status": "failed", "length": 0, "error": "agent_0: unusable action at step 0"}
-    changes = {**unusable, **end} if failing else {**unusable, "length": 1}
-    rows = [runs.single("llm", i, None if failing else 1.0, **changes) for i in range(5)]
-    summary = summarize(open_run(runs.write_run(tmp_path, runs.Plan({"llm": rows}))))
-    decisions = summary.operator("llm").decisions
-    assert decisions is not None and decisions.total == 5
+def test_unusable_decisions_are_counted_not_answers(
+    tmp_path: Path, runs: Any, failing: bool, earlier: bool
+) -> None:
+    """Each asked twice more than it had to be; in one of four there was no action in the end."""
+
+    def row(i: int) -> dict[str, Any]:
+        unusable, end = i % 4 == 3, dict[str, Any](length=1)
+        if unusable and failing:
+            end = {"status": "failed", "length": 0, "error": "agent_0: unusable action at step 0: no action"}
+        if not earlier:
+            end["unusable_decisions"] = {"agent_0": int(unusable)}
+        return runs.single("llm", i, 1.0, **end, invalid_actions={"agent_0": 3 if unusable else 2})
+
+    def steps(row: Any) -> list[dict[str, Any]]:
+        source = "random_legal" if row["episode_index"] % 4 == 3 else "retry"
+        return runs.step_rows(row, source=source)
+
+    path = runs.write_run(tmp_path, runs.Plan({"llm": [row(i) for i in range(8)]}, steps=steps))
+    summary = summarize(open_run(path))
+    operator = summary.operator("llm")
+    assert operator.decisions is not None and operator.decisions.total == 8
+    assert (operator.unusable_decisions, operator.invalid_actions) == (2, 18)
+    assert operator.slots[0].unusable_decisions == 2
     for told in (_text(summary, 200), render_html(summary)):
-        assert "100 %" in told and "50 %" not in told
+        assert "25 %" in told and "100 %" not in told
+    assert (operator_rows(summary)[0]["unusable"], operator_rows(summary)[0]["unusable_answers"]) == (2, 18)
+    unknown = summarize(open_run(path), steps=False).operator("llm").unusable_decisions
+    assert unknown == (None if earlier else 2), "nothing is guessed where the rows are not read"
+
+
+def test_who_played_with_the_whole_picture_before_them_is_named(tmp_path: Path, runs: Any) -> None:
+    goals = {"green": 1, "blue": 0}
+    rows = [runs.match("soccer", i, goals) for i in range(4)]
+    rows[2]["saw_everything"] = ["blue_0"]
+    summary = _summary((runs.write_run(tmp_path, runs.Plan({"soccer": rows}, task="Soccer 2v2")),))
+    said = "blue_0 was played by a person who saw the whole picture, in 1 of 4 episodes"
+    for told in (_text(summary, 300), render_html(summary), json.dumps(summary.to_json())):
+        assert said in told
 
 
 def test_the_table_is_plain_where_there_is_no_terminal(mixed: tuple[Path, Path]) -> None:

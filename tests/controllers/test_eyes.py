@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from gym_gui import envs
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.live import LiveView
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
@@ -65,6 +67,44 @@ async def test_a_person_at_the_card_table_sees_their_own_cards() -> None:
     assert picture.tobytes() == own != whole
     view, picture = looked(await first_look("leduc_holdem_v4", workers, everything=True))
     assert (view.eyes, view.kept_from) == ((), (agent,)) and picture.tobytes() == whole
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_who_was_shown_everything_is_on_record(everything: bool) -> None:
+    agent = await opener("leduc_holdem_v4")
+    workers = {"player_0": OTHER, "player_1": OTHER, agent: PERSON}
+    watcher = SessionLog(reply=lambda question: (question.legal or [0])[0])
+    await to_its_end("leduc_holdem_v4", workers, watcher, everything=everything)
+    assert watcher.episodes[0].get("saw_everything") == ([agent] if everything else None)
+
+
+async def test_who_sits_down_having_watched_saw_everything() -> None:
+    watcher = SessionLog(reply=lambda question: (question.legal or [0])[0])
+    players = {"player_0": OTHER, "player_1": OTHER}
+    seat = await opener("leduc_holdem_v4")
+    await to_its_end("leduc_holdem_v4", players, watcher, sits_down=seat)
+    assert watcher.episodes[0]["saw_everything"] == [seat]
+
+
+async def to_its_end(
+    task: str, workers: dict[str, Any], watcher: SessionLog, *, everything: bool = False, sits_down: str = ""
+) -> None:
+    """An episode that is watched; in mid-game a person takes a seat."""
+    settings = SessionSettings(1, live=LiveSettings(everything=everything))
+    session = LocalSession(casting(workers, task=task), settings, watcher)
+    watcher.answer = session.answer
+    await session.start()
+    try:
+        if sits_down:
+            session.pause()
+        session.play(plans(1))
+        if sits_down:
+            await in_time(lambda: watcher.views, "the beginning is shown")
+            await session.rebind(sits_down, WorkerAssignment("human_worker", "human", {}))
+            session.resume()
+        await in_time(lambda: watcher.episodes, "it is over")
+    finally:
+        await session.close()
 
 
 async def opener(task: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.transcript import CHAT, DRY, FALLBACKS, Turn, turn_of, with_row
+from gym_gui.analysis.transcript import CHAT, DRY, Turn, turn_of, with_row
+from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 
 MOST_CALLS: Final = 20_000

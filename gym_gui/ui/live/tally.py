@@ -80,7 +80,7 @@ class Tally:
         self.changes += 1
         self._length_sum += int(row.get("length", 0))
         self._decisions += decisions
-        self._unusable += sum(row.get("invalid_actions", {}).values())
+        self._unusable += sum(row.get("unusable_decisions", {}).values())
         total = row.get("total_reward")
         if isinstance(total, (int, float)) and math.isfinite(total):
             self.returns.append((self.episodes, float(total)))
@@ -103,9 +103,11 @@ class Tally:
 
     @property
     def unusable(self) -> int:
-        """Replies that could not be played, the running episode's included."""
+        """Decisions whose last reply could not be played, the running episode's included."""
         running = self._last
-        return self._unusable + (sum(agent.invalid for agent in running.agents) if running is not None else 0)
+        return self._unusable + (
+            sum(agent.unusable for agent in running.agents) if running is not None else 0
+        )
 
     @property
     def decisions(self) -> int:

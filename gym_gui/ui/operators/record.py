@@ -5,6 +5,7 @@ from __future__ import annotations
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from gym_gui.analysis import wording
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator
@@ -24,7 +25,8 @@ class OperatorRecord(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setToolTip(
-            "Since the last reset. Unusable: replies that could not be played. Median: time of a decision"
+            "Since the last reset. Unusable: decisions whose last reply could not be played. "
+            "Median: time of a decision"
         )
         self._operator: LiveOperator | None = None
         self._timer = QTimer(self)
@@ -55,14 +57,14 @@ class OperatorRecord(QLabel):
 
 
 def record_words(tally: Tally, config: OperatorConfig) -> str:
-    """What an operator has done, for example ``Episodes 4 · unusable replies 3 of 124 · median 1.4 s``."""
+    """What an operator has done, for example ``Episodes 4 · unusable 3 of 124 decisions · median 1.4 s``."""
     parts = [f"Episodes {tally.episodes:,}" if tally.episodes else "No episode has ended yet"]
     if tally.mean_return is not None:
         parts.append(f"mean return {tally.mean_return:,.2f}")
     if tally.mean_length is not None:
         parts.append(f"mean length {tally.mean_length:,.0f}")
     if tally.unusable or (asks_models(config) and tally.decisions):
-        parts.append(f"unusable replies {tally.unusable:,} of {tally.decisions:,}")
+        parts.append(f"unusable {tally.unusable:,} of {wording.count(tally.decisions, 'decision')}")
     if tally.median_s is not None:
         parts.append(f"median {seconds_words(tally.median_s)}")
     return " · ".join(parts)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.controllers.play_setup import Clock, is_person, people, with_clock
+from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.live.engine import asks_models, with_player
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_FALLBACKS = frozenset({"noop", "random_legal"})
 _NOTHING_SEEN = (-1, -1)
 """Episode and step, before the first look."""
 
@@ -350,7 +350,7 @@ class PlayGame(QObject):
             self._seen_step = (view.episode, view.step)
             mine = self.people
             for agent in view.agents:
-                if agent.slot in mine and agent.source in _FALLBACKS and not agent.by:
+                if agent.slot in mine and agent.source in FALLBACKS and not agent.by:
                     self._fallbacks[agent.agent] = self._fallbacks.get(agent.agent, 0) + 1
         self._go_on_without_models()
         self.viewed.emit(view)

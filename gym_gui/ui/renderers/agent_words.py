@@ -86,8 +86,9 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
         parts.append(f"follows the option {agent.option}")
     if agent.latency_ms:
         parts.append(f"chose in {agent.latency_ms:.1f} ms")
-    if agent.invalid:
-        parts.append(f"{agent.invalid} unusable {'reply' if agent.invalid == 1 else 'replies'}")
+    if agent.unusable:
+        decisions = "decision" if agent.unusable == 1 else "decisions"
+        parts.append(f"{agent.unusable} {decisions} without a usable reply")
     if to_move:
         parts.append("is to move")
     return f"{who}: {'; '.join(parts)}."

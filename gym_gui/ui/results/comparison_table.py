@@ -158,7 +158,7 @@ def _columns(operators: Sequence[OperatorSummary]) -> list[_Column]:
         )
     columns += [
         _Column("Length", _length, "Mean environment steps of an episode"),
-        _Column("Unusable", _unusable, "Replies that could not be played"),
+        _Column("Unusable", _unusable, "Share of decisions whose last reply could not be played"),
         _Column("Decision p50", _latency, "Median time from the question to the answer"),
     ]
     if any(o.calls for o in operators):

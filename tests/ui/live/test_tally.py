@@ -55,7 +55,13 @@ def test_episodes_that_have_ended():
     assert (tally.episodes, tally.mean_return, tally.mean_length, tally.decisions) == (0, None, None, 3)
     tally.look(one(4, 2.0, over="completed"))
     assert tally.decisions == 4
-    row = {"episode_index": 0, "total_reward": 2.0, "length": 4, "invalid_actions": {"a": 1}}
+    row = {
+        "episode_index": 0,
+        "total_reward": 2.0,
+        "length": 4,
+        "invalid_actions": {"a": 3},
+        "unusable_decisions": {"a": 1},
+    }
     tally.end(row, decisions=4)
     tally.end({**row, "episode_index": 1, "total_reward": None, "length": 6}, decisions=6)
     tally.end({**row, "episode_index": 2, "total_reward": 5.0}, decisions=4)

@@ -178,14 +178,14 @@ def test_policies_that_came_since_are_offered_when_the_list_opens(
 def test_the_record_says_what_was_played():
     tally, config = Tally(), baseline()
     assert record_words(tally, config) == "No episode has ended yet"
-    agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, invalid=1)
+    agent = AgentView("agent_0", "agent_0", "left", 0, "policy", 1.0, 1.0, latency_ms=1400.0, unusable=1)
     tally.look(LiveView(0, 7, 0, (AgentView("agent_0", "agent_0"),), ("agent_0",)))
     tally.look(LiveView(0, 7, 1, (agent,), ("agent_0",)))
-    assert record_words(tally, config) == "No episode has ended yet · unusable replies 1 of 1 · median 1.4 s"
-    row = {"episode_index": 0, "total_reward": 2.0, "length": 10, "invalid_actions": {"agent_0": 3}}
+    assert record_words(tally, config) == "No episode has ended yet · unusable 1 of 1 decision · median 1.4 s"
+    row = {"episode_index": 0, "total_reward": 2.0, "length": 10, "unusable_decisions": {"agent_0": 3}}
     tally.end(row, decisions=124)
     assert record_words(tally, config) == (
-        "Episodes 1 · mean return 2.00 · mean length 10 · unusable replies 3 of 124 · median 1.4 s"
+        "Episodes 1 · mean return 2.00 · mean length 10 · unusable 3 of 124 decisions · median 1.4 s"
     )
 
 

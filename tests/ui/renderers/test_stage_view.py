@@ -27,7 +27,7 @@ SEATS = {
 AGENTS = (
     AgentView("green_0", "green_0", action="forward"),
     AgentView("green_1", "green_1", action="turn left", value=0.82, option="fetch"),
-    AgentView("blue_0", "blue_0", action="forward", source="random_legal", invalid=2),
+    AgentView("blue_0", "blue_0", action="forward", source="random_legal", unusable=2),
     AgentView("blue_1", "blue_1"),
 )
 VIEW = LiveView(0, 7, 3, AGENTS, turn=tuple(SEATS), scores={"green": 1.0, "blue": 0.0}, frame=3)
@@ -52,7 +52,7 @@ def test_chips_say_who_did_what(overlay: Overlay) -> None:
     ]
     said = overlay.accessibleDescription()
     assert "blue_0, played by Qwen 2.5: last action forward (random instead)" in said
-    assert "2 unusable replies" in said
+    assert "2 decisions without a usable reply" in said
 
 
 def test_names_make_way_before_agents_do(overlay: Overlay) -> None:
