@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ class EpisodeFunds:
         whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
         self._budgets: dict[str, Amount] = {RUN: whole} if whole != NOTHING else {}
         self._seconds = execution.time_budget_s or math.inf
-        self._runs = runs
+        self._runs = list(runs)
         self._payers = {run.operator_id: self._payers_of(run) for run in runs}
         self._flights: dict[tuple[str, int], _Flight] = {}
         self._ledger: BudgetLedger | None = None
@@ -104,6 +104,25 @@ class EpisodeFunds:
             payers[slot] = _Payer(accounts, budgets.episode, budgets.at_once)
         return {slot: payer for slot, payer in payers.items() if payer.accounts}
 
+    def seat(self, run: OperatorExecution) -> None:
+        """An operator has come, or others play for it."""
+        same = run.operator_id
+        self._runs = [*(other for other in self._runs if other.operator_id != same), run]
+        self._payers[same] = self._payers_of(run)
+
+    def watch(self, keep: Callable[[bytes], None]) -> None:
+        """Begin where episodes are played one at a time, without an end.
+
+        Args:
+            keep: Is given each line of the ledger, to be written.
+        """
+        self._ledger = BudgetLedger(None, self._budgets, keep)
+
+    @property
+    def limits_time(self) -> bool:
+        """Whether no episode may begin after some time."""
+        return self._seconds < math.inf
+
     def open(self, folder: Path) -> None:
         """Begin, or go on, in a run folder.
 
@@ -111,7 +130,7 @@ class EpisodeFunds:
             UsageError: The ledger in it is damaged.
         """
         self._since = time.monotonic()
-        if not self._budgets and self._seconds == math.inf:
+        if not self._budgets and not self.limits_time:
             return
         fresh = not (folder / NAME).exists()
         self._ledger = BudgetLedger(folder / NAME, self._budgets)
@@ -184,7 +203,7 @@ class EpisodeFunds:
             return {}
         if any(payer.need is None for payer in payers.values()):
             return self._first_shares(run)
-        if any(self._waits_for_first(other) for other in self._runs if other is not run):
+        if any(self._waits_for_first(other) for other in self._runs if self._pay_together(run, other)):
             return None
         spoken_for = self._earlier(run, plan)
         need = self._by_account(run.operator_id, {slot: payer.margin() for slot, payer in payers.items()})
@@ -225,6 +244,12 @@ class EpisodeFunds:
         waiting = [run.operator_id for run in self._runs if run.pending and run.operator_id not in flying]
         slots = [payer for operator in waiting for payer in self._payers[operator].values()]
         return max(1, sum(payer.need is None and account in payer.accounts for payer in slots))
+
+    def _pay_together(self, run: OperatorExecution, other: OperatorExecution) -> bool:
+        """Whether two operators spend from the same account."""
+        own = {account for payer in self._payers[run.operator_id].values() for account in payer.accounts}
+        theirs = self._payers[other.operator_id].values()
+        return other is not run and any(account in own for payer in theirs for account in payer.accounts)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
         """Whether what an operator needs is still to be found out."""
@@ -316,7 +341,8 @@ class EpisodeFunds:
             run = next(run for run in self._runs if run.operator_id == operator)
             self.lost(run, index, begun=True)
         if self._ledger is not None:
-            self._ledger.settle("", {}, self.elapsed_s)
+            if self._budgets or self.limits_time:
+                self._ledger.settle("", {}, self.elapsed_s)
             self._ledger = None
 
     def _note_need(self, run: OperatorExecution, courses: Mapping[str, Course]) -> None:
@@ -352,13 +378,14 @@ class EpisodeFunds:
         if self.elapsed_s >= self._seconds:
             return f"the run has taken its {self._seconds:g} s (--time-budget gives it more); {end}"
         run = next(run for run in self._runs if run.pending and not self.carries(run, run.pending[0]))
-        return f"{self._shortage(run)}; {end}"
+        return f"{self.shortage(run, run.pending[0])}; {end}"
 
-    def _shortage(self, run: OperatorExecution) -> str:
+    def shortage(self, run: OperatorExecution, plan: EpisodePlan) -> str:
+        """Which budget does not carry an episode, as the beginning of a sentence."""
         assert self._ledger is not None
         payers = self._payers[run.operator_id]
         need = self._by_account(run.operator_id, {s: p.margin() for s, p in payers.items()})
-        spoken_for = self._earlier(run, run.pending[0])
+        spoken_for = self._earlier(run, plan)
         for account, amount in need.items():
             room, budget, spent = (
                 self._ledger.remaining(account),

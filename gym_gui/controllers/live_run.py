@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,13 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gym_gui
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.introductions import Introductions
+from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan, ExecutionConfig
-from gym_gui.services.recorder import COMPLETED, FAILED, Recorder
+from gym_gui.services.budget_ledger import NAME as LEDGER
+from gym_gui.services.recorder import COMPLETED, FAILED, Appender, Recorder
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
 
@@ -71,6 +76,13 @@ class LiveRun:
         self._seeds: dict[int, int] = {}
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
         self._taken: dict[str, int] = {}
+        self._players = {operator.operator_id: _playing(operator) for operator in self._operators}
+        self._funds = EpisodeFunds(
+            Experiment(self._operators, ExecutionConfig()), list(self._players.values())
+        )
+        self._funds.watch(self._keep_ledger)
+        self._ledger_lines: list[bytes] = []
+        self._ledger_file: Appender | None = None
         self._held: list[_Job] = []
         self._jobs: list[_Job] = []
         self._writer: asyncio.Task[None] | None = None
@@ -94,6 +106,9 @@ class LiveRun:
         fixed = replace(config, seats="fixed")
         same = config.operator_id
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
+        if same in self._players and self._players[same].casting.config != fixed:
+            self._players[same] = _playing(fixed)
+            self._funds.seat(self._players[same])
 
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
@@ -110,6 +125,8 @@ class LiveRun:
         known = [o for o in self._operators if o.operator_id != config.operator_id]
         if len(known) == len(self._operators):
             self._operators.append(replace(config, seats="fixed"))
+            self._players[config.operator_id] = _playing(self._operators[-1])
+            self._funds.seat(self._players[config.operator_id])
         self.describe(config)
         self._counts.setdefault(config.operator_id, 0)
         return True
@@ -135,6 +152,23 @@ class LiveRun:
             raise UsageError(f"{operator_id} is no operator of this run, so it cannot be recorded in it")
         return self._taken.get(operator_id, 0)
 
+    def begin(self, operator_id: str, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode as it may be played, with what it may spend put aside.
+
+        Returns:
+            ``None``: a budget does not carry it; :meth:`shortage` says which.
+        """
+        return self._funds.admit(self._players[operator_id], plan)
+
+    def shortage(self, operator_id: str, plan: EpisodePlan) -> str:
+        """Why an episode may not begin, in a sentence."""
+        sentence = self._funds.shortage(self._players[operator_id], plan)
+        return f"{sentence[0].upper()}{sentence[1:]}"
+
+    def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
+        """Nobody will say how an episode has ended; what it may have cost is counted."""
+        self._funds.lost(self._players[operator_id], index, begun=begun)
+
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Write an episode.
 
@@ -143,7 +177,8 @@ class LiveRun:
             plan: Its index and seed.
             episode: How it ended.
         """
-        if self._closed or self.problem:
+        self._settle(operator_id, episode)
+        if self._closed or self.problem or episode.unplayed:
             return
         aborted = episode.status is EpisodeStatus.ABORTED
         if aborted and not episode.steps:
@@ -157,14 +192,25 @@ class LiveRun:
         held, self._held = self._held, []
         self._enqueue(*held, job)
 
+    def _settle(self, operator_id: str, episode: EpisodeFinished) -> None:
+        run = self._players[operator_id]
+        if episode.unplayed:
+            self._funds.short(run, episode.index)
+        elif episode.status is EpisodeStatus.ABORTED:  # its session lives, and tells what is still paid for
+            self._funds.lost(run, episode.index, begun=False)
+        else:
+            self._funds.over(run, episode.index)
+
     def call(self, operator_id: str, line: bytes) -> None:
         """Write a paid call, at once: what has cost money is never lost."""
+        self._funds.call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
 
     async def close(self) -> None:
         """End the run: everything on the disk, its figures final."""
         if not self._closed:
+            self._funds.close()
             self._closed = True
             self._held.clear()
             await self._written()  # apart from what is still to be written: that may fail
@@ -178,7 +224,16 @@ class LiveRun:
 
     # -- the writing thread ----------------------------------------------------------
 
+    def _keep_ledger(self, line: bytes) -> None:
+        """A line of the budgets' ledger; as long as there is no folder it waits for one."""
+        self._ledger_lines.append(line)
+        if self.folder is not None and not self._closed and not self.problem:
+            self._enqueue()
+
     def _enqueue(self, *jobs: _Job) -> None:
+        lines, self._ledger_lines = b"".join(self._ledger_lines), []
+        if lines and not self._closed:
+            self._jobs.append(partial(self._write_ledger, lines))
         self._jobs.extend(jobs)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.get_running_loop().create_task(self._drain(), name="Recording the run")
@@ -226,9 +281,17 @@ class LiveRun:
     def _write_call(self, operator_id: str, line: bytes) -> None:
         self._open().call(operator_id, line)
 
+    def _write_ledger(self, lines: bytes) -> None:
+        folder = self._open().folder
+        if self._ledger_file is None:
+            self._ledger_file = Appender(folder / LEDGER, folder)
+        self._ledger_file.append(lines)
+
     def _finish(self) -> None:
         if self._recorder is None:
             return
+        if self._ledger_file is not None:
+            self._ledger_file.close()
         status = FAILED if self._failures or self.problem else COMPLETED
         self._recorder.close(
             status,
@@ -242,6 +305,12 @@ class LiveRun:
         episodes = max(self._seeds, default=0) + 1
         seeds = [self._seeds.get(i, self._seed + i) for i in range(episodes)]
         return Experiment(self._operators, ExecutionConfig(episodes, seeds))
+
+
+def _playing(config: OperatorConfig) -> OperatorExecution:
+    """An operator as budgets see it: its environment is made, and it is checked, in its own process."""
+    casting = Casting(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
+    return OperatorExecution(casting, 0, deque())
 
 
 def _run_all(jobs: Sequence[_Job]) -> None:

@@ -109,6 +109,14 @@ class OperatorScriptExecutionManager:
 
     # -- what sessions report --------------------------------------------------------
 
+    @property
+    def hands_out_ahead(self) -> bool:
+        """Whether a session is given more episodes than it can begin at once.
+
+        One that waits there would begin after the run's time is over.
+        """
+        return not self._funds.limits_time
+
     def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
         return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))

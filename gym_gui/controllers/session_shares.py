@@ -34,6 +34,11 @@ class ShareOwner(Protocol):
         """Whether no more episodes are given out."""
         ...
 
+    @property
+    def hands_out_ahead(self) -> bool:
+        """Whether a session is given more episodes than it can begin at once."""
+        ...
+
     def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
         ...
@@ -114,7 +119,7 @@ class SessionShare:
             return
         queue = self.run.suspects if self.quarantine else self.run.pending
         room = self.ready.concurrency
-        ahead = 0 if self.quarantine else self._ahead(room)
+        ahead = self._ahead(room) if self._owner.hands_out_ahead and not self.quarantine else 0
         window = 1 if self.quarantine else room + ahead
         if self.assigned and len(self.assigned) > window - (ahead + 1) // 2:
             return  # half the reserve at a time: a message for every episode would cost more than the episode

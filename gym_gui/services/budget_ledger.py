@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,13 +64,17 @@ class BudgetLedger:
     """Budgets that several share.
 
     Args:
-        path: Its file; made with the first line.
+        path: Its file; made with the first line. ``None``: nobody else writes it, and ``keep`` is given each
+            line that belongs in it.
         budgets: By account, what may be spent in it; 0 for no limit. What was spent under other budgets
             counts.
+        keep: Where there is no path.
     """
 
-    def __init__(self, path: Path, budgets: Amounts) -> None:
-        self._path, self._budgets = path, budgets
+    def __init__(
+        self, path: Path | None, budgets: Amounts, keep: Callable[[bytes], None] | None = None
+    ) -> None:
+        self._path, self._budgets, self._keep = path, budgets, keep
         self._accounts: dict[str, _Account] = {}
         self._tickets: dict[str, _Ticket] = {}
         self._at = 0
@@ -138,6 +142,9 @@ class BudgetLedger:
     @contextmanager
     def _locked(self) -> Generator[Any]:
         """Hear what others have written; what is given to the function that is yielded is added."""
+        if self._path is None:
+            yield self._apply_and_keep
+            return
         with suppress(FileExistsError):
             open_file(self._path, "xb").close()
         with open_file(self._path, "r+b", buffering=0) as file:
@@ -146,11 +153,16 @@ class BudgetLedger:
             self._hear(file)
 
             def write(row: Mapping[str, Any]) -> None:
-                file.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+                file.write(_line(row))
                 os.fsync(file.fileno())
                 self._hear(file)
 
             yield write
+
+    def _apply_and_keep(self, row: Mapping[str, Any]) -> None:
+        self._apply(row)
+        if self._keep is not None:
+            self._keep(_line(row))
 
     def _hear(self, file: Any) -> None:
         file.seek(self._at)
@@ -190,6 +202,10 @@ class BudgetLedger:
     def _fits(self, account: str, amount: Amount) -> bool:
         room = self.remaining(account)
         return amount.tokens <= room.tokens and amount.usd <= room.usd + _ROUNDING
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _plain(amounts: Amounts) -> dict[str, Any]:

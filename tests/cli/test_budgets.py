@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,41 @@ def test_a_model_that_never_answers_ends_the_run_and_is_not_said_to_be_free(mosa
         calls = json.loads(report.out)["operators"][0]["calls"]
         assert calls["usd"] in (None, 0) and calls["unsure"] >= len(server.requests)
         assert calls["unsure_usd"] > 0
+
+
+def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
+    """The first reply comes after it: what is on is played to its end, what waits in a session is not."""
+
+    def script(request: Request) -> Reply:
+        return replace(said(request), after_s=3.0 if request.number == 0 else 0.0)
+
+    with FakeModelServer(script) as server:
+        file = experiment(
+            mosaic.home, asks(server.url, "gpt-4o"), num_episodes=4, concurrency=1, processes=1,
+            time_budget_s=2,
+        )  # fmt: skip
+        done = mosaic("run", file, "--json", **KEY)
+        result = done.json()
+        assert (done.status, result["status"], result["failed"]) == (1, "stopped", 0), done.err
+        assert "the run has taken its 2 s (--time-budget gives it more); 3 of 4" in result["problem"]
+        run = mosaic.home / result["run"]
+        assert len(rows(run)["gpt-4o"]) == 1 and len(server.requests) == STEPS
+        done = mosaic("run", "--resume", run, "--json", **KEY)
+        assert done.status == 1 and len(server.requests) == STEPS, "its time is over for whoever goes on"
+        done = mosaic("run", "--resume", run, "--time-budget", "600", "--json", **KEY)
+        assert (done.status, done.json()["episodes"]) == (0, 4), done.err
+
+
+def test_an_episode_ends_with_its_time_and_its_line_says_so(mosaic: Mosaic) -> None:
+    def script(request: Request) -> Reply | Raw:
+        return Raw(stall_after=0) if request.number == 2 else said(request)
+
+    with FakeModelServer(script) as server:
+        operator = asks(server.url, "gpt-4o", episode_time_limit_s=3, timeout_s=60)
+        done = mosaic("run", experiment(mosaic.home, operator, num_episodes=1), "--json", **KEY)
+        (row,) = rows(mosaic.home / done.json()["run"])["gpt-4o"]
+    assert (row["status"], row["truncated"], row["length"]) == ("completed", True, 2)
+    assert row["limit"] == "agent_0: the episode has taken its 3 s (episode_time_limit_s)"
 
 
 def test_only_budgets_of_a_run_can_be_changed(mosaic: Mosaic) -> None:

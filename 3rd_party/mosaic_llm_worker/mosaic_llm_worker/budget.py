@@ -323,6 +323,14 @@ class Budget:
         self._episodes.pop(episode, None)
         self._ends.pop(episode, None)
 
+    def end_of(self, episode: int) -> float:
+        """When an episode has taken its time, by the monotonic clock."""
+        return self._ends.get(episode, math.inf)
+
+    def time_over(self) -> LimitReached:
+        """What is raised then."""
+        return LimitReached(f"the episode has taken its {self._limit[2]:g} s (episode_time_limit_s)")
+
     @asynccontextmanager
     async def room(self, episode: int, most: Most) -> AsyncGenerator[None]:
         """Room for one request; waits for others that are under way where it may be theirs.
@@ -331,8 +339,8 @@ class Budget:
             BudgetSpent: There is none, whatever the others turn out to cost.
             LimitReached: The episode has taken as much as a person allows it.
         """
-        if time.monotonic() > self._ends.get(episode, math.inf):
-            raise LimitReached(f"the episode has taken its {self._limit[2]:g} s (episode_time_limit_s)")
+        if time.monotonic() > self.end_of(episode):
+            raise self.time_over()
         purses = [*self._episodes.get(episode, ()), self._whole]
         await self._enter(purses, most)
         try:

@@ -199,10 +199,14 @@ class Caller:
         course.most = self._most(messages, ask)
         sent = True
         try:
+            end = self._budget.end_of(place.episode)
+            until = min(place.until, end)
             try:
-                async with asyncio.timeout_at(place.until if place.until < math.inf else None):
+                async with asyncio.timeout_at(until if until < math.inf else None):
                     reply = await self._insist(place, messages, ask, course)
             except TimeoutError:
+                if end == until:
+                    raise self._budget.time_over() from None
                 still = course.waits_for or f"the server at {self._settings.url} is still at it"
                 raise Unanswered(_too_late(still)) from None
             course.reply = reply

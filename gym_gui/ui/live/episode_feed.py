@@ -25,6 +25,12 @@ class Flight:
     place: int
     round: int
     run: LiveRun | None
+    operator_id: str = ""
+
+    def lost(self, *, begun: bool) -> None:
+        """Nobody will say how it has ended."""
+        if self.run is not None:
+            self.run.lost(self.operator_id, self.plan.index, begun=begun)
 
 
 class EpisodeFeed:
@@ -75,11 +81,19 @@ class EpisodeFeed:
         return EpisodePlan(self._base + place, seed, 0)
 
     def give(self, session: Session, operator_id: str, run: LiveRun | None) -> bool:
-        """Have the session play the next episode; ``False`` while one is in flight, or none is left."""
+        """Have the session play the next episode.
+
+        Returns:
+            ``False`` while one is in flight, where none is left, or where the run's budgets do not carry it.
+        """
         if self.flight is not None or self.left == 0:
             return False
         plan = self.upcoming(operator_id, run)
-        self.flight = Flight(plan, self._next, self._round, run)
+        if run is not None and (admitted := run.begin(operator_id, plan)) is not None:
+            plan = admitted
+        elif run is not None:
+            return False
+        self.flight = Flight(plan, self._next, self._round, run, operator_id)
         self._next += 1
         session.play([plan])
         return True
@@ -96,10 +110,16 @@ class EpisodeFeed:
         self.flight = None
         return flight
 
-    def lost(self) -> None:
-        """The session is gone; what it played left no trace and is begun again."""
-        if self.flight is not None and self.is_of_this_round(self.flight):
-            self._next = self.flight.place
+    def again(self, flight: Flight) -> None:
+        """What was played left no trace and is begun again."""
+        if self.is_of_this_round(flight):
+            self._next = flight.place
+
+    def lost(self, *, begun: bool) -> None:
+        """The session is gone; with ``begun`` somebody had been asked."""
+        if self.flight is not None:
+            self.again(self.flight)
+            self.flight.lost(begun=begun)
         self.flight = None
 
     async def abort(self, session: Session) -> bool:
@@ -115,5 +135,7 @@ class EpisodeFeed:
             await asyncio.wait_for(session.settled(), PATIENCE_S)
         except TimeoutError:
             return self.flight is None
-        self.flight = None  # reported by now, unless it had not begun: then it is forgotten without a word
+        if self.flight is not None:  # it had not begun: it is forgotten without a word
+            self.flight.lost(begun=False)
+        self.flight = None
         return True

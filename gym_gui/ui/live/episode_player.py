@@ -53,6 +53,7 @@ class EpisodePlayer:
         config: Who plays, as it is now.
         run: Where episodes that end are written, or ``None``.
         trouble: Why it is broken, as a sentence; ``""`` while it is not.
+        shortage: Which budget does not carry its next episode, as a sentence; ``""`` while all do.
         last_view: The newest look, or ``None``.
         last_frame: The newest picture, or ``None``.
         episodes_done: Lines of the last 1,000 episodes that ended by themselves.
@@ -80,7 +81,7 @@ class EpisodePlayer:
         self.config, self.run = config, run
         self.link = SessionLink(context, self.on_event, open_session)
         self.feed = EpisodeFeed(seeds)
-        self.trouble = ""
+        self.trouble = self.shortage = ""
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
         self.episodes_done: list[dict[str, Any]] = []
@@ -115,7 +116,7 @@ class EpisodePlayer:
 
     def begin(self, seed: int, episodes: int | None, look: Look | None = None) -> None:
         """Play from this seed on, with the session that is open where it suits."""
-        self.trouble = ""
+        self.trouble = self.shortage = ""
         self._early = None
         self.feed.begin(seed, episodes)
         self.episodes_done, self.tally, self.calls = [], Tally(), None
@@ -125,7 +126,7 @@ class EpisodePlayer:
 
     def begin_again(self) -> None:
         """After trouble: another session goes on where the last one stood."""
-        self.trouble = ""
+        self.trouble = self.shortage = ""
         self._spawn(self._open())
 
     def become(self, config: OperatorConfig, *, same: bool) -> None:
@@ -164,7 +165,7 @@ class EpisodePlayer:
         if session is None:
             self._early = by_agent
             return
-        if self.feed.done:
+        if self.feed.done or self.shortage:
             return
         self.stepping = True
         self.touch()
@@ -237,7 +238,7 @@ class EpisodePlayer:
 
     def stop(self) -> None:
         """End the session; what was played stays on show."""
-        self.trouble = ""
+        self.trouble = self.shortage = ""
         self.feed.limit = 0
         self._spawn(self._shut())
 
@@ -345,8 +346,10 @@ class EpisodePlayer:
 
     def _forget(self) -> None:
         self.link.let_go()
+        view = self.last_view
+        asked = not self.paused or self.stepping or (view is not None and view.step > 0)
         self.stepping = self._onwards = False
-        self.feed.lost()
+        self.feed.lost(begun=asked)
         self._questions_gone()
 
     def _questions_gone(self) -> None:
@@ -365,10 +368,15 @@ class EpisodePlayer:
         self._break(reason)
 
     def _play_next(self) -> None:
-        session = self.link.session
-        if session is not None and self.feed.give(session, self.config.operator_id, self.run):
-            self._onwards = False
+        session, operator_id = self.link.session, self.config.operator_id
+        if session is None or self.feed.flight is not None or self.feed.left == 0:
+            return
+        if self.feed.give(session, operator_id, self.run):
             self.touch()
+        elif self.run is not None:  # it waits until a person gives it more
+            self.shortage = self.run.shortage(operator_id, self.feed.upcoming(operator_id, self.run))
+            self.stepping = False
+        self._onwards = False
 
     # -- what the session says ---------------------------------------------------------
 
@@ -407,12 +415,12 @@ class EpisodePlayer:
         row: dict[str, Any] = orjson.loads(episode.line)
         if self.calls is not None:
             self.calls.played(episode.steps, _slots(row))
-        if not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
+        if episode.unplayed:
+            self.feed.again(flight)
+        elif not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
             return  # somebody has asked for something else meanwhile
-        self.tally.end(row, decisions=episode.steps.count(b"\n"))
-        self.episodes_done.append(row)
-        del self.episodes_done[:-KEPT_EPISODES]
-        self._told.on_episode_over(row)
+        else:
+            self._count(row, episode.steps)
         if episode.status is EpisodeStatus.FAILED:
             # Another one would most likely fail as fast as this one: have a person look first.
             reason = str(row.get("error") or "the episode failed")
@@ -420,6 +428,12 @@ class EpisodePlayer:
         elif not self.paused or self._onwards:
             self._play_next()
         self._told.on_changed()
+
+    def _count(self, row: dict[str, Any], steps: bytes) -> None:
+        self.tally.end(row, decisions=steps.count(b"\n"))
+        self.episodes_done.append(row)
+        del self.episodes_done[:-KEPT_EPISODES]
+        self._told.on_episode_over(row)
 
     def _on_view(self, view: LiveView) -> None:
         if self._blind:

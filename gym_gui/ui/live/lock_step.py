@@ -64,5 +64,7 @@ class LockStep(QObject):
         operators = self._operators()
         for operator in operators:
             operator.step()
-        if not any(o.stepping or (o.is_running() and not o.done) for o in operators):
+        if not any(
+            o.stepping or (o.is_running() and not o.done and not o.waits_for_budget) for o in operators
+        ):
             self.exhausted.emit()

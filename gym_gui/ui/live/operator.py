@@ -108,6 +108,8 @@ class LiveOperator(QObject):
         """Where it stands, as its card says it."""
         if self._state is OperatorState.BROKEN:
             return self.trouble
+        if self._state is OperatorState.SPENT:
+            return self.player.shortage
         return state_words(self._state, thinking_s=self.waiting_s, done=self.done)
 
     @property
@@ -139,6 +141,11 @@ class LiveOperator(QObject):
     def done(self) -> bool:
         """Whether every episode that was asked for has been played."""
         return self.player.feed.done
+
+    @property
+    def waits_for_budget(self) -> bool:
+        """Whether a budget does not carry its next episode."""
+        return bool(self.player.shortage)
 
     @property
     def episode_limit(self) -> int | None:
@@ -203,6 +210,8 @@ class LiveOperator(QObject):
             return OperatorState.STOPPING
         if player.questions:
             return OperatorState.YOUR_MOVE
+        if player.shortage:
+            return OperatorState.SPENT
         if player.feed.flight is None:
             return OperatorState.READY
         waits = player.stepping if player.paused else True

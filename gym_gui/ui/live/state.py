@@ -16,6 +16,7 @@ class OperatorState(StrEnum):
     YOUR_MOVE = "your_move"
     THINKING = "thinking"
     STOPPING = "stopping"
+    SPENT = "spent"
     BROKEN = "broken"
     CLOSED = "closed"
 
@@ -28,6 +29,7 @@ ALIVE = frozenset(
         OperatorState.YOUR_MOVE,
         OperatorState.THINKING,
         OperatorState.STOPPING,
+        OperatorState.SPENT,
     }
 )
 """States in which there is a session that answers."""
@@ -40,6 +42,7 @@ _WORDS = {
     OperatorState.PAUSED: "Paused",
     OperatorState.YOUR_MOVE: "Your move",
     OperatorState.STOPPING: "Stopping…",
+    OperatorState.SPENT: "Budget used up",
     OperatorState.BROKEN: "Stopped",
     OperatorState.CLOSED: "Closed",
 }
@@ -48,6 +51,7 @@ _TONES = {
     OperatorState.RUNNING: "ok",
     OperatorState.THINKING: "warning",
     OperatorState.YOUR_MOVE: "accent",
+    OperatorState.SPENT: "warning",
     OperatorState.BROKEN: "error",
 }
 

@@ -15,7 +15,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
 from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
-from gym_gui.ui.live.state import state_tone
+from gym_gui.ui.live.state import state_tone, state_words
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
 from gym_gui.ui.renderers.stage_view import StageView
@@ -178,12 +178,14 @@ class OperatorRenderContainer(Card):
     def _on_state_changed(self, state: OperatorState) -> None:
         operator = self.operator
         broken = state is OperatorState.BROKEN
-        self.status.set_state(state_tone(state), "Stopped" if broken else operator.words)
-        if self._trouble_row.isVisibleTo(self) != broken:
-            self._trouble_row.setVisible(broken)
-        if broken and self.trouble.text() != operator.trouble:
-            self.trouble.setText(operator.trouble)
-            self.trouble.setToolTip(operator.trouble)
+        told = state in (OperatorState.BROKEN, OperatorState.SPENT)
+        self.status.set_state(state_tone(state), state_words(state) if told else operator.words)
+        if self._trouble_row.isVisibleTo(self) != told:
+            self._trouble_row.setVisible(told)
+        self.restart.setVisible(broken)
+        if told and self.trouble.text() != operator.words:
+            self.trouble.setText(operator.words)
+            self.trouble.setToolTip(operator.words)
         if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.last_view is None:
             starting = state is OperatorState.STARTING
             self.stage.clear(
