@@ -377,6 +377,8 @@ def play_with_two_keyboards(page: PlayPage, qtbot: QtBot, devices: dict[str, Any
         device = devices[page.people.devices[slot]]
         device.type((code, 1), (code, 0))
     you.wait(lambda: page.game.is_over)
+    episodes = you.folder() / "operators" / "two" / "episodes.jsonl"
+    you.wait(lambda: episodes.read_text("utf-8").count("\n") == 2)  # written after it is shown
     _, steps = you.recorded("two")
     assert [(s["agent_id"], s["action"]) for s in steps] == [*WINNING, *WINNING]
 
