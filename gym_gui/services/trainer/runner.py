@@ -37,7 +37,6 @@ if __name__ == "__main__":  # started without site-packages
 
 from gym_gui.workers.identity import birth
 from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
-from mosaic_worker.plain_files import replace_file
 
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0
@@ -147,8 +146,11 @@ class _Runner:
             "events_at": before,
             "started_at": time.time(),
         }
+        # By hand: this file is run alone and imports the standard library only.
+        part = self._folder / "runner.json.part"
         try:
-            replace_file(self._folder / "runner.json", (json.dumps(row) + "\n").encode(), sync=False)
+            part.write_text(json.dumps(row) + "\n", encoding="utf-8")
+            part.replace(self._folder / "runner.json")
         except OSError:
             kill_tree(options.tag)
             raise
