@@ -223,7 +223,7 @@ class Scenes:
 
     async def train(self) -> None:
         """Two runs of PPO that go on, one more that waits or runs, and one that is done."""
-        from gym_gui.ui.train.presets import TrainingPreset
+        from gym_gui.services.training_presets import TrainingPreset
 
         self._context.go("train")
         page = self._page("train")

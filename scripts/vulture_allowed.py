@@ -36,7 +36,7 @@ _.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _
 _.n_epochs, _.normalize_advantage, _.policy_delay, _.target_noise_clip, _.target_policy_noise
 _.target_update_interval, _.top_quantiles_to_drop_per_net, _.train_freq
 _.call_ref, _.record_sha256, _.state_sha
-_.free_memory_mb, _.max_memory_mb, _.saved_at
+_.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 
 # -- for people who write workers, environments and notebooks; the design documents' names

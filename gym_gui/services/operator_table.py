@@ -13,7 +13,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.seeding import check_seed
 from gym_gui.core.trust import Origin
-from gym_gui.services.presets import write_text
+from gym_gui.services.preset_store import write_text
 from mosaic_worker.plain_files import read_file
 
 NAME: Final = "operators.json"

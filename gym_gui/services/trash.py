@@ -1,4 +1,4 @@
-"""Throws folders away so that they can be had back."""
+"""Throws folders and files away so that they can be had back."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class TrashError(MosaicError):
 
 
 def throw_away(folder: Path) -> Path | None:
-    """Move a run folder to the desktop's trash.
+    """Move a run folder, or a file, to the desktop's trash.
 
     Args:
-        folder: The run folder.
+        folder: The run folder, or the file.
 
     Returns:
         Where it lies now, for :func:`put_back`; ``None`` where the system does not say.
@@ -36,11 +36,11 @@ def throw_away(folder: Path) -> Path | None:
     except ImportError:
         raise MissingDependencyError("the trash", "mosaic install gui") from None
     try:
-        if is_being_written(folder):
+        if folder.is_dir() and is_being_written(folder):
             raise UsageError(f"the run {folder.name} is being written", fix="Stop it first")
         send2trash.send2trash(str(folder))
     except FileNotFoundError:
-        raise UsageError(f"there is no folder {folder} any more", fix="Look at the list again") from None
+        raise UsageError(f"there is no {folder} any more", fix="Look at the list again") from None
     except OSError as exc:  # Send2Trash's own errors are OSErrors too
         reason = exc.strerror or str(exc)
         raise TrashError(
@@ -76,7 +76,7 @@ def _found(folder: Path) -> Iterator[Path]:
             fields = _fields(info)
             origin = base / unquote(fields.get("Path", ""))
             kept = trash / "files" / info.stem
-            if origin == absolute and kept.is_dir():
+            if origin == absolute and kept.exists():
                 listed.append((fields.get("DeletionDate", ""), kept))
     yield from (kept for _, kept in sorted(listed, reverse=True))
 

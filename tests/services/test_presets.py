@@ -14,8 +14,10 @@ from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.experiment_file import load_experiment, needs_code
-from gym_gui.services.presets import PresetError, PresetStore, export_experiment, read_preset
+from gym_gui.services.preset_store import PresetError, PresetStore
+from gym_gui.services.presets import CONFIGURATIONS, export_experiment
 
+Presets = PresetStore[OperatorConfig]
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 CHASER = WorkerAssignment("operators_worker", "baseline", {"behavior": "soccer_chaser"})
 RANDOM = WorkerAssignment("", "random", on_invalid={"retry": 2, "then": "noop"}, deadline_s=2.5)
@@ -35,19 +37,19 @@ def mixed(**more: object) -> OperatorConfig:
 
 
 @pytest.fixture
-def presets(tmp_path: Path) -> PresetStore:
-    return PresetStore(tmp_path / "presets")
+def presets(tmp_path: Path) -> Presets:
+    return PresetStore(tmp_path / "presets", CONFIGURATIONS)
 
 
-def test_what_was_saved_is_loaded(presets: PresetStore):
+def test_what_was_saved_is_loaded(presets: Presets):
     saved = presets.save("Mixed teams", mixed())
     assert presets.load("Mixed teams") == mixed()
     (listed,) = presets.presets()
-    assert (listed.name, listed.task, listed.problem) == ("Mixed teams", SOCCER, "")
-    assert listed.path == saved.path and listed.saved_at is not None
+    assert (listed.name, listed.environment, listed.problem) == ("Mixed teams", SOCCER, "")
+    assert listed.path == saved.path and "saved_at" in json.loads(saved.path.read_text())
 
 
-def test_linked_agents_and_managers_survive(presets: PresetStore, tmp_path: Path):
+def test_linked_agents_and_managers_survive(presets: Presets, tmp_path: Path):
     (tmp_path / "joint.pth").write_bytes(b"weights")
     file = str(tmp_path / "joint.pth")
     config = OperatorConfig.multi_agent(
@@ -61,13 +63,13 @@ def test_linked_agents_and_managers_survive(presets: PresetStore, tmp_path: Path
     assert presets.load("linked") == config
 
 
-def test_an_unfinished_configuration_is_kept_too(presets: PresetStore):
+def test_an_unfinished_configuration_is_kept_too(presets: Presets):
     config = OperatorConfig("half", task=SOCCER, workers={"green_0": CHASER})
     presets.save("half", config)
     assert presets.load("half") == config
 
 
-def test_saving_twice_needs_consent(presets: PresetStore):
+def test_saving_twice_needs_consent(presets: Presets):
     presets.save("mine", mixed())
     with pytest.raises(PresetError, match=r"already. Replace it"):
         presets.save("mine", mixed())
@@ -77,7 +79,7 @@ def test_saving_twice_needs_consent(presets: PresetStore):
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a/b", "..", "con", ".hidden", "x" * 80, "tab\tbed"])
-def test_a_name_that_is_no_file_name_is_refused(presets: PresetStore, name: str):
+def test_a_name_that_is_no_file_name_is_refused(presets: Presets, name: str):
     with pytest.raises(PresetError, match="cannot be called so") as caught:
         presets.save(name, mixed())
     assert "folder of the run" not in str(caught.value)
@@ -87,7 +89,7 @@ def test_a_name_that_is_no_file_name_is_refused(presets: PresetStore, name: str)
 def test_deleted_presets_go_where_they_are_told(tmp_path: Path):
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    presets = PresetStore(tmp_path / "presets", lambda path: shutil.move(path, bin_))
+    presets = PresetStore(tmp_path / "presets", CONFIGURATIONS, lambda path: shutil.move(path, bin_))
     presets.save("mine", mixed())
     presets.delete("mine")
     assert not presets.presets() and len(list(bin_.iterdir())) == 1
@@ -97,10 +99,10 @@ def test_deleted_presets_go_where_they_are_told(tmp_path: Path):
         presets.load("mine")
 
 
-def test_a_shared_preset_is_taken_over_beside_one_of_its_name(presets: PresetStore, tmp_path: Path):
+def test_a_shared_preset_is_taken_over_beside_one_of_its_name(presets: Presets, tmp_path: Path):
     shared = tmp_path / "from a friend.preset.json"
     presets.save("mine", mixed())
-    presets.write(shared, mixed(), "mine")
+    CONFIGURATIONS.write(shared, "mine", mixed())
     assert presets.import_file(shared).name == "mine 2"
     assert presets.import_file(shared).name == "mine 3"
     assert presets.load("mine 3") == mixed()
@@ -118,18 +120,18 @@ def test_a_shared_preset_is_taken_over_beside_one_of_its_name(presets: PresetSto
         ('{"mosaic_preset": 1, "operator": {"id": "a", "task": "x", "wrokers": {}}}', "wrokers"),
     ],
 )
-def test_a_file_that_is_no_preset_says_why(presets: PresetStore, content: str, words: str):
+def test_a_file_that_is_no_preset_says_why(presets: Presets, content: str, words: str):
     presets.folder.mkdir()
     path = presets.folder / "bad.preset.json"
     path.write_text(content)
     with pytest.raises(PresetError) as caught:
-        read_preset(path)
+        CONFIGURATIONS.read(path)
     assert words in str(caught.value) and "bad.preset.json" in str(caught.value)
     (listed,) = presets.presets()
     assert listed.name == "bad" and words in listed.problem
 
 
-def test_a_key_written_out_is_refused(presets: PresetStore):
+def test_a_key_written_out_is_refused(presets: Presets):
     presets.save("mine", mixed())
     path = presets.path_of("mine")
     data = json.loads(path.read_text())
@@ -143,7 +145,7 @@ def test_a_key_written_out_is_refused(presets: PresetStore):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path):
     (tmp_path / "presets").write_text("a file in its place")
     with pytest.raises(PresetError, match="cannot be written"):
-        PresetStore(tmp_path / "presets").save("mine", mixed())
+        PresetStore(tmp_path / "presets", CONFIGURATIONS).save("mine", mixed())
 
 
 @pytest.mark.parametrize("name", ["mixed.yaml", "mixed.yml", "mixed.py"])
@@ -212,8 +214,8 @@ def test_whatever_settings_say_survives_every_format(
         return  # no settings that any configuration could hold
     path = tmp_path_factory.mktemp("any") / f"any{suffix}"
     if suffix == ".preset.json":
-        PresetStore(path.parent).write(path, config, "any")
-        assert read_preset(path)[1] == config
+        CONFIGURATIONS.write(path, "any", config)
+        assert CONFIGURATIONS.read(path)[1] == config
     else:
         export_experiment(path, config)
         assert load_experiment(path, allow_code=False).operators == (config,)

@@ -15,7 +15,7 @@ from gym_gui.controllers.finding import Level
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui import theme
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
-from gym_gui.ui.agents.preset_menu import PresetMenu
+from gym_gui.ui.agents.preset_menu import ConfigurationPresetMenu
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
@@ -48,7 +48,7 @@ class AgentsPage(Page):
         self.picker.setMinimumWidth(230)
         self.picker.chosen.connect(self._on_environment_chosen)
         self.bar.add(self.picker)
-        self.presets = PresetMenu(context, self.model, self)
+        self.presets = ConfigurationPresetMenu(context, self.model, self)
         self.presets.loaded.connect(self.model.open_config)
         self._add_actions()
         self.message = InlineMessage("info", "", ("Detach", self.detach))

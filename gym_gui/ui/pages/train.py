@@ -11,6 +11,7 @@ from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
@@ -18,7 +19,6 @@ from gym_gui.ui.train.compare_panel import ComparePanel
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.new_run import NewRunForm
 from gym_gui.ui.train.policies_view import PoliciesView
-from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.ui.train.requests import RunRequests
 from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.run_words import summary

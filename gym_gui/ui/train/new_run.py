@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.services.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.estimate import estimate
 from gym_gui.ui.train.link import LinkState, TrainerLink
-from gym_gui.ui.train.preset_menu import TrainingPresetMenu
-from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.train.settings_list import LABEL_WIDTH, SettingsList
 from gym_gui.ui.train.space_look import SpaceLook
@@ -111,7 +111,7 @@ class NewRunForm(QWidget):
         self.estimate = InlineMessage("info", "")
         self.estimate.setObjectName("train-estimate")
         self._column.addWidget(self.estimate)
-        self.presets = TrainingPresetMenu(self._context, self.preset, self)
+        self.presets = PresetMenu(self._context, TRAININGS, self.preset, self._to_be_saved, self)
         self.presets.loaded.connect(self._on_preset_loaded)
         self.presets_button = QuietButton("Presets", menu=self.presets, name="train-presets")
         self.presets_button.setToolTip("Save these settings under a name, or take saved ones")
@@ -270,6 +270,11 @@ class NewRunForm(QWidget):
         if seed is not None:
             self.numbers.seed.setText(str(seed))
         self.check()
+
+    def _to_be_saved(self) -> tuple[bool, str]:
+        preset = self.preset()
+        name = f"{preset.algorithm} {preset.env_id}".replace("/", " ") if preset else ""
+        return preset is not None, name
 
     def _on_preset_loaded(self, preset: object) -> None:
         assert isinstance(preset, TrainingPreset)

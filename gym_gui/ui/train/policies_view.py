@@ -23,12 +23,12 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.services.store import Store
+from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.import_panel import ImportPanel
 from gym_gui.ui.train.policies_model import Column, PoliciesModel
 from gym_gui.ui.train.policy_panel import PolicyPanel
-from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.ui.widgets import Card, EmptyHint, muted_label
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QInputDialog, QLineEdit, QMenu
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.experiment_file import load_experiment
-from gym_gui.services.presets import read_preset
+from gym_gui.services.presets import CONFIGURATIONS
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.live.state import ALIVE
@@ -228,7 +228,7 @@ class TestPresets:
         pick(qtbot, page, "policy_player_1", "does nothing")
         page.presets.share(str(tmp_path / "duel"))
         file = tmp_path / "duel.preset.json"
-        assert read_preset(file)[1].workers["player_1"].settings["behavior"] == "noop"
+        assert CONFIGURATIONS.read(file)[1].workers["player_1"].settings["behavior"] == "noop"
         page.model.reset()
         page.presets.import_file(str(file))
         assert told[-1].kind == "ok" and page.model.policy_id("player_1") == "noop"

@@ -17,9 +17,9 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.starting import stop_daemon
+from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
-from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.training import search_trainer
 from tests.ui.conftest import PATIENCE_MS

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLineEdit
+from PyQt6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.link import LinkState
-from gym_gui.ui.train.presets import TrainingPreset
 from gym_gui.ui.train.run_data import RETURN
 from gym_gui.ui.train.runs_model import ACTIONS_ROLE, Column
 from gym_gui.ui.train.runs_table import action_box
@@ -232,10 +234,10 @@ def test_the_form(page: TrainPage, qtbot: QtBot) -> None:
     assert form.problem.text() == "There is no environment NoSuch-v0 here: choose another one."
     offered = {item.value: item.reason for item in form.environment.items}
     assert "several agents" in offered["classic/connect_four_v3"] and offered["CartPole-v1"] == ""
-    presets_are_saved_and_taken(page)
+    presets_are_saved_and_taken(page, qtbot)
 
 
-def presets_are_saved_and_taken(page: TrainPage) -> None:
+def presets_are_saved_and_taken(page: TrainPage, qtbot: QtBot) -> None:
     fill(page, spread=3.0)
     page.form.presets.save("Wide")
     fill(page)
@@ -243,6 +245,17 @@ def presets_are_saved_and_taken(page: TrainPage) -> None:
     page.form.presets.fill()
     page.form.presets.load("Wide")
     assert page.form.settings.values()["spread"] == 3.0  # type: ignore[union-attr]
+    presets_are_thrown_into_the_trash(page, qtbot)
+
+
+def presets_are_thrown_into_the_trash(page: TrainPage, qtbot: QtBot) -> None:
+    delete = page.form.presets.findChild(QMenu, "presets_delete")
+    assert delete is not None
+    delete.actions()[0].trigger()
+    store = page.form.presets.store
+    qtbot.waitUntil(lambda: not store.presets(), timeout=PATIENCE_MS)
+    trash = Path(os.environ["XDG_DATA_HOME"]) / "Trash" / "files"
+    qtbot.waitUntil(lambda: (trash / "Wide.training.json").is_file(), timeout=PATIENCE_MS)
 
 
 def test_trainings_outlive_their_trainer_and_the_window(

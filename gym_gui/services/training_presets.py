@@ -1,0 +1,54 @@
+"""Trainings under a name: worker, algorithm, environment and settings, to begin from again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+from gym_gui.services.preset_store import PresetError, PresetKind
+
+
+def _nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class TrainingPreset:
+    """A training as the form holds it.
+
+    Attributes:
+        worker: Who trains.
+        algorithm: With what.
+        env_id: Where.
+        settings: Those that differ from their defaults.
+    """
+
+    worker: str
+    algorithm: str
+    env_id: str
+    settings: Mapping[str, Any] = field(default_factory=_nothing)
+
+
+def _to_data(_: str, preset: TrainingPreset) -> dict[str, Any]:
+    return {
+        "worker": preset.worker,
+        "algorithm": preset.algorithm,
+        "env_id": preset.env_id,
+        "settings": dict(preset.settings),
+    }
+
+
+def _from_data(path: Path, content: Mapping[str, Any]) -> TrainingPreset:
+    settings: Any = content.get("settings", {})
+    texts = [content.get(key) for key in ("worker", "algorithm", "env_id")]
+    if not isinstance(settings, dict) or not all(isinstance(text, str) for text in texts):
+        raise PresetError(f"{path.name} is damaged", fix="Delete it, or save it anew")
+    worker, algorithm, env_id = map(str, texts)
+    return TrainingPreset(worker, algorithm, env_id, cast("dict[str, Any]", settings))
+
+
+TRAININGS: Final = PresetKind[TrainingPreset](
+    ".training.json", "mosaic_training_preset", _to_data, _from_data, lambda preset: preset.env_id
+)

@@ -1,0 +1,136 @@
+"""A Presets button's menu: save, load, throw away what is kept under a name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, TypeVar
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QInputDialog, QMenu, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.preset_store import Preset, PresetKind, PresetStore
+from gym_gui.ui.context import AppContext
+
+T = TypeVar("T")
+
+
+class PresetMenu(QMenu, Generic[T]):
+    """Filled anew whenever it opens.
+
+    Args:
+        context: The data folder, and what is told.
+        kind: What is kept.
+        current: What stands there now, to be saved; it has told why where there is nothing.
+        offered: Whether there is something to be saved, and what it might be called.
+        parent: Whose dialogs these are.
+    """
+
+    loaded = pyqtSignal(object)
+    """What was loaded: a configuration, a training."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        kind: PresetKind[T],
+        current: Callable[[], T | None],
+        offered: Callable[[], tuple[bool, str]],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("presets_menu")
+        self.setToolTipsVisible(True)
+        self._context, self._current, self._offered = context, current, offered
+        self.store = PresetStore(context.store.data / "presets", kind)
+        self.aboutToShow.connect(self.fill)
+
+    def fill(self) -> None:
+        """Show what there is now."""
+        for old in self.findChildren(QMenu, "presets_delete"):
+            old.deleteLater()
+        self.clear()
+        presets = self.store.presets()
+        for preset in presets:
+            self._add_preset(preset)
+        if not presets:
+            self._entry("None saved yet", None, "none").setEnabled(False)
+        self.addSeparator()
+        self._entry("Save as…", self.ask_name, "save").setEnabled(self._offered()[0])
+        if presets:
+            delete = QMenu("Delete", self)
+            delete.setObjectName("presets_delete")
+            for preset in presets:
+                delete.addAction(preset.name, partial(self.delete, preset.name))
+            self.addMenu(delete)
+
+    def _entry(self, text: str, then: Callable[[], object] | None, name: str) -> QAction:
+        action = QAction(text, self)
+        action.setObjectName(f"preset_{name}")
+        if then is not None:
+            action.triggered.connect(lambda _checked=False, then=then: then())
+        self.addAction(action)
+        return action
+
+    def _add_preset(self, preset: Preset) -> None:
+        entry = self._entry(preset.name, partial(self.load, preset.name), f"load_{preset.name}")
+        entry.setToolTip(preset.problem or preset.environment)
+        entry.setEnabled(not preset.problem)
+        if preset.problem:
+            entry.setText(f"{preset.name} (cannot be read)")
+
+    # -- doing -----------------------------------------------------------------------
+
+    def load(self, name: str) -> None:
+        """Show a preset."""
+        try:
+            value = self.store.load(name)
+        except MosaicError as error:
+            self._context.notify(str(error), "error")
+        else:
+            self.loaded.emit(value)
+
+    def ask_name(self) -> None:
+        """Ask what to call it, then save."""
+        dialog = QInputDialog(self.parentWidget())
+        dialog.setObjectName("preset_name_dialog")
+        dialog.setWindowTitle("Save preset")
+        dialog.setLabelText("Name of the preset")
+        dialog.setTextValue(self._offered()[1])
+        dialog.setOkButtonText("Save")
+        dialog.textValueSelected.connect(self.save)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def save(self, name: str, *, replace_it: bool = False) -> None:
+        """Save what stands there; one of that name is replaced only when told to."""
+        value = self._current()
+        if value is None:
+            return
+        try:
+            if not replace_it and self.store.path_of(name).exists():
+                action = ("Replace it", partial(self.save, name, replace_it=True))
+                self._context.notify(f"There is a preset {name!r} already", "warning", action)
+                return
+            saved = self.store.save(name, value, replace_it=replace_it)
+        except MosaicError as error:
+            self._context.notify(str(error), "error")
+            return
+        self._context.notify(f"Saved as {saved.name}", "ok")
+
+    def delete(self, name: str) -> None:
+        """Throw a preset away; it can be had back at once."""
+        self._context.spawn(self._delete(name), f"Deleting the preset {name}")
+
+    async def _delete(self, name: str) -> None:
+        content = await asyncio.to_thread(self.store.delete, name)
+        undo = ("Undo", partial(self._restore, name, content))
+        self._context.notify(f"{name} is in the trash", "info", undo)
+
+    def _restore(self, name: str, content: bytes) -> None:
+        try:
+            self.store.restore(name, content)
+        except MosaicError as error:
+            self._context.notify(str(error), "error")
