@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_INIT = Path(__file__).resolve().parent.parent / "gym_gui" / "__init__.py"
+_VERSION = Path(__file__).resolve().parent.parent / "gym_gui" / "version.py"
 
 project = "MOSAIC"
 author = "The MOSAIC developers"
-release = re.findall(r'^__version__ = "(.+)"$', _INIT.read_text(encoding="utf-8"), re.MULTILINE)[0]
+release = re.findall(r'^__version__ = "(.+)"$', _VERSION.read_text(encoding="utf-8"), re.MULTILINE)[0]
 
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist"]

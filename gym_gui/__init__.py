@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from gym_gui.version import __version__
+
 __all__ = ["__version__", "aevaluate", "evaluate"]
 
 if TYPE_CHECKING:

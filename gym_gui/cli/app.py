@@ -71,7 +71,7 @@ _CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        from gym_gui import __version__
+        from gym_gui.version import __version__
 
         sys.stdout.write(f"mosaic {__version__}\n")
         raise typer.Exit(DONE)

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-import gym_gui
 from gym_gui.cli.pip_settings import uv_variables, without_index
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.paths import PACKAGE
 
-_CHECKOUT = Path(gym_gui.__file__).resolve().parent.parent
+_CHECKOUT = PACKAGE.parent
 _UV_LINE = re.compile(r"^ \+ (?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
 _CUDA = re.compile(r"^(nvidia|cuda|pytorch-triton|triton$)")
 

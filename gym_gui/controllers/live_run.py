@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import gym_gui
 from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.introductions import Introductions
@@ -28,6 +27,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan, ExecutionConfig
 from gym_gui.services.budget_ledger import NAME as LEDGER
 from gym_gui.services.recorder import COMPLETED, FAILED, Appender, Recorder
+from gym_gui.core.paths import PACKAGE
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
 
@@ -262,7 +262,7 @@ class LiveRun:
             about = {
                 **self._about(),
                 "machine": machine(),
-                "commit": commit(Path(gym_gui.__file__).parent),
+                "commit": commit(PACKAGE),
                 "watched": True,
             }
             self._recorder = Recorder.create(self._out, list(self._counts), {**about, **self._header})

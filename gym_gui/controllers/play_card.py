@@ -20,13 +20,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-import gym_gui
 from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import TYPED, Origin, enforce, handed_on
 from gym_gui.envs.keymaps import Axis, KeyScheme
+from gym_gui.version import __version__
 from gym_gui.workers.spawn import spawn
 from gym_gui.workers.tree import tagged
 from mosaic_worker.plain_files import replace_file
@@ -233,7 +233,7 @@ def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subj
     changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
     ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))
     code = [subject.sha256 for subject in allowed]
-    facts = [_FORMAT, gym_gui.__version__, ours, asked, spec.id, versions, changed, code, sys.prefix]
+    facts = [_FORMAT, __version__, ours, asked, spec.id, versions, changed, code, sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
 
 

@@ -17,6 +17,11 @@ import platformdirs
 
 APP = "mosaic"
 
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of this package."""
+EXAMPLES = (PACKAGE / "bundled" / "examples", PACKAGE.parent / "docs" / "examples")
+"""Where the examples may lie that come with it: in a wheel inside the package, in a checkout beside it."""
+
 
 def data_dir() -> Path:
     """The user's own workers, policies and presets."""

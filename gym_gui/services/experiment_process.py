@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, cast
 
-import gym_gui
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.paths import PACKAGE
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _environment() -> dict[str, str]:
     """Variables that importing needs; no keys and tokens."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    root = str(Path(gym_gui.__file__).absolute().parents[1])
+    root = str(PACKAGE.parent)
     inherited = os.environ.get("PYTHONPATH", "")
     return kept | {
         "PYTHONPATH": os.pathsep.join(part for part in (root, inherited) if part),

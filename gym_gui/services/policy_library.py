@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
-import gym_gui
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.paths import EXAMPLES
 from gym_gui.services.policy_files import PolicyFile, find_policy_files
 from gym_gui.services.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.store import Store
@@ -27,12 +27,7 @@ PREFIX: Final = "library:"
 
 Place = Literal["library", "training", "runs", "folder", "bundled"]
 
-_PACKAGE = Path(gym_gui.__file__).resolve().parent
-_BUNDLED = (
-    _PACKAGE / "bundled" / "examples" / "checkpoints",
-    _PACKAGE.parent / "docs" / "examples" / "checkpoints",
-)
-"""In a wheel they lie inside the package, in a checkout beside it."""
+_BUNDLED = tuple(folder / "checkpoints" for folder in EXAMPLES)
 _FOLDERS = "folders.json"
 _NOT_IN_NAMES = frozenset('/\\:*?"<>|\0\n\r\t')
 _SCORES = ".scores"

@@ -14,10 +14,10 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Final, cast
 
-from gym_gui import __version__
 from gym_gui.core.errors import UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.services.policy_files import PolicyFile
+from gym_gui.version import __version__
 from mosaic_worker.plain_files import read_file, replace_file
 
 STANDARD_SEEDS: Final = tuple(range(10_000, 10_020))

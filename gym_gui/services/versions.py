@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
-import gym_gui
 from gym_gui.envs.distributions import distributions_of
+from gym_gui.version import __version__
 
 
 class _HasEnvironment(Protocol):
@@ -32,7 +32,7 @@ def versions_of(casting: _HasEnvironment) -> dict[str, str]:
     """Versions of the engine and of what an operator's environment comes from."""
     packages = ["numpy", "gymnasium", "pettingzoo", "protobuf", casting.env_package]
     found = {p: v for p in packages if p and (v := version_of(p)) is not None}
-    return {"python": platform.python_version(), "mosaic": gym_gui.__version__, **found}
+    return {"python": platform.python_version(), "mosaic": __version__, **found}
 
 
 def machine() -> dict[str, Any]:

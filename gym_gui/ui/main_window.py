@@ -11,7 +11,6 @@ from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui import __version__
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.log_dock import LogDock, LogFeed
@@ -24,6 +23,7 @@ from gym_gui.ui.palette import CommandPalette
 from gym_gui.ui.shortcuts import ShortcutSheet
 from gym_gui.ui.status_line import StatusLine
 from gym_gui.ui.widgets.messages import EmptyHint
+from gym_gui.version import __version__
 
 _log = logging.getLogger(__name__)
 

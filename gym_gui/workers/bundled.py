@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import gym_gui
+from gym_gui.core.paths import PACKAGE
 
 MANIFEST = "worker.toml"
 """The file that makes a folder a worker."""
@@ -12,9 +12,8 @@ MANIFEST = "worker.toml"
 
 def bundled_folders() -> tuple[Path, ...]:
     """Folders whose sub-folders are the workers that come with MOSAIC."""
-    package = Path(gym_gui.__file__).resolve().parent
     # In a wheel they lie inside the package, in a checkout beside it.
-    inside, beside = package / "bundled", package.parent / "3rd_party"
+    inside, beside = PACKAGE / "bundled", PACKAGE.parent / "3rd_party"
     return (inside,) if inside.is_dir() else (beside,)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import gym_gui
 from gym_gui.core.errors import KilledWhileStartingError, SlotRefusedError, WorkerLaunchError
+from gym_gui.version import __version__
 from gym_gui.wire.channel import PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.log_sieve import LogSieve, shortened
@@ -241,7 +241,7 @@ class WorkerConnection:
             self._doom.set_result(problem)
 
     def _hello(self) -> pb.Hello:
-        host = f"mosaic/{gym_gui.__version__}"
+        host = f"mosaic/{__version__}"
         return pb.Hello(protocol=PROTOCOL, host=host, heartbeat_s=self._patience_s / 3, token=self._token)
 
     @property

@@ -20,7 +20,6 @@ from pathlib import Path
 import grpc
 import grpc.aio
 
-import gym_gui
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.messages import SERVER_OPTIONS
@@ -30,6 +29,7 @@ from gym_gui.services.trainer.records import Health
 from gym_gui.services.trainer.servicer import TrainerServicer
 from gym_gui.services.trainer.trainer import Trainer
 from gym_gui.services.trainer.usage import available_mb
+from gym_gui.version import __version__
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class _Daemon:
         try:
             await server.start()
             self._place.socket.chmod(0o600)
-            self._place.announce(gym_gui.__version__, tcp)
+            self._place.announce(__version__, tcp)
             _log.info("serving %s%s", self._store.data, f", and on {tcp}" if tcp else "")
             self._notify()
             await self._until_done()
@@ -181,7 +181,7 @@ class _Daemon:
     def _health(self) -> Health:
         machine = self._trainer.queue.machine
         return Health(
-            gym_gui.__version__,
+            __version__,
             os.getpid(),
             round(time.monotonic() - self._began, 1),
             len(machine.cores),

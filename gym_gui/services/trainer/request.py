@@ -12,7 +12,6 @@ from typing import Any
 
 from ulid import ULID
 
-import gym_gui
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.core.trust import TYPED, Origin, require
@@ -21,6 +20,7 @@ from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
 from gym_gui.services.trainer.settings_text import flags_of, texts_of_flags
+from gym_gui.version import __version__
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError
@@ -196,7 +196,7 @@ class TrainRequest:
             "limits": None if limits is None else asdict(limits),
             "resumed": self.resume,
             "versions": {
-                "mosaic": gym_gui.__version__,
+                "mosaic": __version__,
                 "python": platform.python_version(),
                 self.definition.type_id: self.definition.version,
             },

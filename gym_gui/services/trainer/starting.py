@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-import gym_gui
 import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
+from gym_gui.core.paths import PACKAGE
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.place import NOTIFY, Address, find, log_file
 from gym_gui.workers.discovery import discover
@@ -148,7 +148,7 @@ def _environment(store: Store) -> dict[str, str]:
         PYTHONUNBUFFERED="1",
         PYTHONSAFEPATH="1",  # what lies among the runs is no code of ours
     )
-    roots = [Path(gym_gui.__file__).resolve().parents[1], Path(mosaic_worker.__file__).resolve().parents[1]]
+    roots = [PACKAGE.parent, Path(mosaic_worker.__file__).resolve().parents[1]]
     beside = [str(root) for root in roots if root.name != "site-packages"]
     environment["PYTHONPATH"] = os.pathsep.join([*filter(None, [environment.get("PYTHONPATH", "")]), *beside])
     if not environment["PYTHONPATH"]:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import gym_gui
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-
-_PACKAGE = Path(gym_gui.__file__).resolve().parent
-_PLACES = (_PACKAGE / "bundled" / "examples", _PACKAGE.parent / "docs" / "examples")
-"""In a wheel they lie inside the package, in a checkout beside it."""
+from gym_gui.core.paths import EXAMPLES
 
 
 def bundled_policies() -> tuple[Path, ...]:
     """Folders that trained policies come in."""
-    return tuple(place / "checkpoints" for place in _PLACES if (place / "checkpoints").is_dir())
+    return tuple(place / "checkpoints" for place in EXAMPLES if (place / "checkpoints").is_dir())
 
 
 def example_experiment() -> Path | None:
     """An experiment file to look at, if there is one here."""
-    return next((path for place in _PLACES if (path := place / "quickstart.py").is_file()), None)
+    return next((path for place in EXAMPLES if (path := place / "quickstart.py").is_file()), None)
 
 
 def random_operator(task: str = "CartPole-v1") -> OperatorConfig:

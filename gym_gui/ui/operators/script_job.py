@@ -294,11 +294,11 @@ class ScriptJob(QObject):
             self._manager.stop()
 
     def _header(self) -> Mapping[str, Any]:
-        import gym_gui
+        from gym_gui.core.paths import PACKAGE
         from gym_gui.services.versions import commit, machine
 
         totals = {operator.config.operator_id: operator.episodes for operator in self._plan.operators}
-        return {"machine": machine(), "commit": commit(Path(gym_gui.__file__).parent), "episodes": totals}
+        return {"machine": machine(), "commit": commit(PACKAGE), "episodes": totals}
 
     def _on_progress(self, states: Sequence[OperatorProgress]) -> None:
         standings: dict[str, Standing] = {}
