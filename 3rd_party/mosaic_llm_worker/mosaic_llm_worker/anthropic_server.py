@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from mosaic_llm_worker.caching import MARK, marked
-from mosaic_llm_worker.replies import OnlyModel, as_object, as_text, count, model_names, objects, plain
+from mosaic_llm_worker.models import OnlyModel, model_names
+from mosaic_llm_worker.replies import as_object, as_text, count, objects, plain
 from mosaic_llm_worker.server_settings import ServerSettings
 from mosaic_llm_worker.servers import Ask, Completion, Message, ToolCall
 from mosaic_llm_worker.transport import Refused, Transport

@@ -32,8 +32,9 @@ from mosaic_llm_worker.cassette import (
     kept_tokens,
 )
 from mosaic_llm_worker.pace import Pace
+from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
-from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, open_server
+from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
 

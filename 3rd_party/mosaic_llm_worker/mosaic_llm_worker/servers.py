@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    from mosaic_llm_worker.server_settings import ServerSettings
+from typing import Any, Literal, Protocol, TypeAlias
 
 Message: TypeAlias = "Mapping[str, Any]"
 """In OpenAI's form: ``{"role", "content"}``, where content is text or a list of parts
@@ -190,15 +187,3 @@ class ChatServer(Protocol):
     async def aclose(self) -> None:
         """Close the connections."""
         ...
-
-
-def open_server(settings: ServerSettings, key: str) -> ChatServer:
-    """The server that settings name. Nothing is sent before the first request."""
-    # Only the interface that is spoken is loaded.
-    if settings.client_name == "anthropic":
-        from mosaic_llm_worker.anthropic_server import AnthropicServer
-
-        return AnthropicServer(settings, key)
-    from mosaic_llm_worker.openai_server import OpenAIServer
-
-    return OpenAIServer(settings, key)

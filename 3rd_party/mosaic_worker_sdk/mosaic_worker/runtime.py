@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -36,22 +36,14 @@ SDK = "mosaic_worker/0.1.0"
 _log = logging.getLogger(__name__)
 
 
-class Host:
-    """What a worker can ask of its host; available as ``worker.host`` once connected."""
+class _LinkHost:
+    """The :class:`~mosaic_worker.worker.Host` at the other end of a link."""
 
     def __init__(self, link: Link, pending: List[pb.ToWorker]) -> None:
         self._link = link
         self._pending = pending
 
     def ask_human(self, batch: Batch) -> List[Any]:
-        """Let the person at the host choose.
-
-        Args:
-            batch: Decisions to be made.
-
-        Returns:
-            One action per decision, ``None`` where the person did not act in time.
-        """
         for i in batch.ids:
             self._link.send(pb.FromWorker(ask_human=pb.HumanRequest(slot=batch.slot.index, id=i)))
         codec = Codec(batch.slot.action_space)
@@ -67,8 +59,7 @@ class Host:
             answers[message.human.id] = codec.unstack(columns, 1)[0] if columns else None
         return [answers[i] for i in batch.ids]
 
-    def record_call(self, call: Dict[str, Any]) -> None:
-        """Have a paid call written to the run folder at once."""
+    def record_call(self, call: Mapping[str, Any]) -> None:
         self._link.send(pb.FromWorker(call=pb.Call(json=json.dumps(call))))
 
 
@@ -154,7 +145,7 @@ class Runtime:
         root.setLevel(logging.INFO)
         if hello.heartbeat_s > 0:
             threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
-        worker.host = Host(self._link, self._pending)
+        worker.host = _LinkHost(self._link, self._pending)
         if isinstance(worker, AsyncWorker):
             self._decider = Decider(worker, self._send_one)
         try:

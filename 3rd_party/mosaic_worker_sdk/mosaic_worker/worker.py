@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Protocol, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from mosaic_worker.spaces import Space, take
 
 if TYPE_CHECKING:
     from mosaic_worker.link import Link
-    from mosaic_worker.runtime import Host
 
 
 @dataclass(frozen=True)
@@ -275,6 +274,25 @@ class StepResults(NamedTuple):
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
+
+
+class Host(Protocol):
+    """What a worker can ask of its host; available as ``worker.host`` once connected."""
+
+    def ask_human(self, batch: Batch) -> List[Any]:
+        """Let the person at the host choose.
+
+        Args:
+            batch: Decisions to be made.
+
+        Returns:
+            One action per decision, ``None`` where the person did not act in time.
+        """
+        ...
+
+    def record_call(self, call: Mapping[str, Any]) -> None:
+        """Have a paid call written to the run folder at once."""
+        ...
 
 
 class Worker:
