@@ -1,19 +1,14 @@
-"""From an operator's configuration to a line-up: checked first, then staffed."""
+"""From an operator's configuration to one that is checked and can be staffed."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from gym_gui import envs
-from gym_gui.controllers.demonstrations import with_turns
 from gym_gui.controllers.lineup import (
-    IN_PROCESS,
-    Lineup,
-    Player,
     Seating,
     nothing_to_do,
     read_slots,
@@ -34,24 +29,16 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_library import at_path, known_name
-from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
-from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
-from gym_gui.workers.supervisor import Company, SlotRequest, Supervisor
+from gym_gui.workers.supervisor import Company
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 
-DEFAULT_DEADLINE_S = 300.0
-"""Time for one decision where the slot sets none; people have all the time they want."""
-
-Secrets = Mapping[AgentID, Mapping[str, str]]
 Told = tuple[Company, Mapping[AgentID, Company]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
-
-_UNTOLD: Told = (Company(), {})
 
 
 def _nobody() -> dict[AgentID, object]:
@@ -137,42 +124,6 @@ class Casting:
         assignment = self.assignments.get(slot)
         return assignment.worker_type if assignment else "baseline"
 
-    async def staff(self, supervisor: Supervisor, secrets: Secrets | None = None) -> Lineup:
-        """Start the workers.
-
-        Raises:
-            WorkerLaunchError: One could not be started or refused its slot.
-        """
-        mapping = PolicyMappingService()
-        for slot in self.slots.values():
-            mapping.set_slot(slot)
-        players: dict[AgentID, Player] = {}
-        for agent, policy in self.objects.items():
-            players[agent] = _bind_object(mapping, agent, policy)
-        hires = [self._hire(supervisor, mapping, group, secrets or {}) for group in self._groups()]
-        for hired in await asyncio.gather(*hires):
-            for binding, slot in hired:
-                mapping.attach(binding, slot)
-                players[binding.agent_id] = Player.of(binding)
-        return Lineup(
-            self.config.operator_id,
-            self.make_environment,
-            self.slots,
-            self.seatings,
-            mapping,
-            players,
-            {agent: a.on_invalid for agent, a in self.assignments.items()},
-            self.views,
-        )
-
-    def _groups(self) -> list[list[AgentID]]:
-        """Slots that share a process: those of a link group; every other has its own."""
-        groups: dict[str, list[AgentID]] = {}
-        for agent in self.workers:
-            link = self.config.link_group_of(agent)
-            groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
-        return list(groups.values())
-
     def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> Casting:
         """The same operator with somebody else in one slot, checked; starts nothing.
 
@@ -193,63 +144,6 @@ class Casting:
             objects={slot: policy for slot, policy in self.objects.items() if slot != agent},
         )
 
-    async def hire(
-        self, agent: AgentID, supervisor: Supervisor, mapping: PolicyMappingService, secrets: Secrets
-    ) -> tuple[AgentPolicyBinding, WorkerSlot]:
-        """Start the worker of one slot, in a process of its own; nothing is bound yet.
-
-        Raises:
-            WorkerLaunchError: It could not be started or refused its slot.
-        """
-        (hired,) = await self._hire(supervisor, mapping, [agent], secrets)
-        return hired
-
-    async def _hire(
-        self,
-        supervisor: Supervisor,
-        mapping: PolicyMappingService,
-        agents: Sequence[AgentID],
-        secrets: Secrets,
-    ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-        definition = self.workers[agents[0]]
-        requests = [self._request(agent, definition, secrets.get(agent, {})) for agent in agents]
-        hired = await supervisor.hire(definition, requests, mapping.collect)
-        result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
-        for request, (slot, policy) in zip(requests, hired, strict=True):
-            agent, name = request.agent_id, policy or definition.type_id
-            kind = self.assignments[agent].worker_type
-            settings = dict(settings_of(self.assignments[agent], definition))
-            result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
-        return result
-
-    def _request(
-        self, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
-    ) -> SlotRequest:
-        slot, assignment, pipeline = self.slots[agent], self.assignments[agent], self.pipelines.get(agent)
-        settings = with_turns(self, agent, settings_of(assignment, definition))
-        if assignment.checkpoint_agent is not None:
-            settings["checkpoint_agent"] = assignment.checkpoint_agent
-        deadline = assignment.deadline_s
-        if deadline is None and assignment.worker_type != "human":
-            deadline = DEFAULT_DEADLINE_S
-        # Whoever reads nothing has no environment made for them.
-        company, elsewhere = self._told[agent] if agent in self.views else _UNTOLD
-        return SlotRequest(
-            agent,
-            self.env_id,
-            slot.observation_space if pipeline is None else pipeline.input_space,
-            slot.action_space,
-            settings,
-            slot.action_meanings,
-            slot.noop_action if isinstance(slot.noop_action, int) else None,
-            assignment.deterministic,
-            deadline,
-            secrets,
-            pipeline,
-            company,
-            elsewhere,
-        )
-
     def company(self, agent: AgentID) -> Company:
         """What a worker that reads is told of the game before it begins.
 
@@ -257,6 +151,10 @@ class Casting:
             agent: A slot of :attr:`views`.
         """
         return self._told[agent][0]
+
+    def companies_elsewhere(self, agent: AgentID) -> Mapping[AgentID, Company]:
+        """The same for others' seats that it takes in some episodes, by agent."""
+        return self._told[agent][1]
 
     @cached_property
     def _told(self) -> Mapping[AgentID, Told]:
@@ -472,21 +370,3 @@ def _check_player(
     if reasons:
         raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {reasons[0]}")
     return pipeline
-
-
-def _bind_object(mapping: PolicyMappingService, agent: AgentID, policy: object) -> Player:
-    """Bind an in-process policy; a class or other factory makes one per episode."""
-    actors = mapping.actor_service
-    name = f"{agent}:object"
-    makes = isinstance(policy, type) or not hasattr(policy, "select_action")
-    if makes and not isinstance(policy, type):
-        function: Callable[..., Any] = policy  # pyright: ignore[reportAssignmentType]  # as_actor checks it
-        from gym_gui.core.protocols import FunctionActor
-
-        actors.register_actor(lambda: FunctionActor(function), actor_id=name)
-        shown = getattr(policy, "__name__", type(policy).__name__)
-    else:
-        actors.register_actor(policy, actor_id=name)
-        shown = str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
-    mapping.bind_agent_policy(agent, name)
-    return Player(IN_PROCESS, "baseline", shown)

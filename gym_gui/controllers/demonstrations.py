@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import orjson
 
 from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.analysis.compare import EpisodeRows
+from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import NOBODY
 from gym_gui.controllers.rows import SeatCodecs
@@ -30,9 +31,6 @@ from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Answer
 from gym_gui.core.view import View
 from gym_gui.services.recorder import COMPLETED
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.casting import Casting
 
 SETTING: Final = "episode"
 """Type of the settings that name recorded episodes."""

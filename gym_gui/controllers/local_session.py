@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from gym_gui import envs
-from gym_gui.controllers.casting import Casting, Secrets
+from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.lineup import Lineup, Player
@@ -35,6 +35,7 @@ from gym_gui.controllers.sessions import (
     SessionSettings,
     checked_pace,
 )
+from gym_gui.controllers.staffing import Secrets, hire, staff
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
@@ -90,7 +91,7 @@ class LocalSession:
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._casting))
         try:
-            lineup = await self._casting.staff(self._supervisor, self._secrets)
+            lineup = await staff(self._casting, self._supervisor, self._secrets)
         except BaseException:
             versions.cancel()
             await self._supervisor.close()
@@ -251,7 +252,7 @@ class LocalSession:
             given = {agent: dict(secrets or {})}
             mapping = self._lineup.mapping
             try:
-                binding, slot = await casting.hire(agent, self._supervisor, mapping, given)
+                binding, slot = await hire(casting, agent, self._supervisor, mapping, given)
             except MosaicError as exc:
                 raise exc if isinstance(exc, UsageError) else UsageError(exc.message, fix=exc.fix) from exc
             before = self._supervisor.slot_of(agent, other_than=slot)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.controllers.casting import IN_PROCESS, Casting
-from gym_gui.controllers.lineup import Lineup, Player
+from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
 from gym_gui.core.enums import Limit
 from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gym_gui.controllers.casting import IN_PROCESS, Casting, cast, make_environment
-from gym_gui.controllers.lineup import noop_of, read_slots, seatings
+from gym_gui.controllers.casting import Casting, cast, make_environment
+from gym_gui.controllers.lineup import IN_PROCESS, noop_of, read_slots, seatings
 from gym_gui.controllers.sessions import default_concurrency
+from gym_gui.controllers.staffing import process_groups
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import LinkGroup, OperatorConfig
 from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
@@ -95,9 +96,9 @@ def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
         discover(registry)
         registry.register(parse_manifest(manifest, tmp_path / "worker.toml"))
         casting = cast(operator("rps_v2", {"player_0": sole}, link_groups=[linked]))
-    assert casting._groups() == [["player_0", "player_1"]]
+    assert process_groups(casting) == [["player_0", "player_1"]]
     apart = cast(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
-    assert apart._groups() == [["player_0"], ["player_1"]]
+    assert process_groups(apart) == [["player_0"], ["player_1"]]
 
 
 def test_a_checkpoint_that_is_not_there_is_missed_before_anything_starts(tmp_path: Path) -> None:

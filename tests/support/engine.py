@@ -14,6 +14,7 @@ from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.staffing import staff
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
@@ -96,7 +97,7 @@ async def lineup_of(
     operator = OperatorConfig("op", "", "", task, {}, manager=managers, **config)
     casting = cast(operator, policies)
     supervisor = Supervisor("op", SessionEvents(lambda *_: None, lambda *_: None, lambda *_: None))
-    lineup = await casting.staff(supervisor)
+    lineup = await staff(casting, supervisor)
     lineup.rules = {slot: OnInvalid.of(rule) for slot, rule in (rules or {}).items()}
     return lineup
 

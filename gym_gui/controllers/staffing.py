@@ -1,0 +1,145 @@
+"""From a checked operator to a line-up: its workers are started, its objects bound."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.controllers.casting import Casting, settings_of
+from gym_gui.controllers.demonstrations import with_turns
+from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
+from gym_gui.core.types import AgentID
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.slot import WorkerSlot
+from gym_gui.workers.supervisor import Company, SlotRequest, Supervisor
+
+DEFAULT_DEADLINE_S = 300.0
+"""Time for one decision where the slot sets none; people have all the time they want."""
+
+Secrets = Mapping[AgentID, Mapping[str, str]]
+
+
+async def staff(casting: Casting, supervisor: Supervisor, secrets: Secrets | None = None) -> Lineup:
+    """Start the workers of an operator.
+
+    Raises:
+        WorkerLaunchError: One could not be started or refused its slot.
+    """
+    mapping = PolicyMappingService()
+    for slot in casting.slots.values():
+        mapping.set_slot(slot)
+    players: dict[AgentID, Player] = {}
+    for agent, policy in casting.objects.items():
+        players[agent] = _bind_object(mapping, agent, policy)
+    hires = [_hire(casting, supervisor, mapping, group, secrets or {}) for group in process_groups(casting)]
+    for hired in await asyncio.gather(*hires):
+        for binding, slot in hired:
+            mapping.attach(binding, slot)
+            players[binding.agent_id] = Player.of(binding)
+    return Lineup(
+        casting.config.operator_id,
+        casting.make_environment,
+        casting.slots,
+        casting.seatings,
+        mapping,
+        players,
+        {agent: a.on_invalid for agent, a in casting.assignments.items()},
+        casting.views,
+    )
+
+
+async def hire(
+    casting: Casting,
+    agent: AgentID,
+    supervisor: Supervisor,
+    mapping: PolicyMappingService,
+    secrets: Secrets,
+) -> tuple[AgentPolicyBinding, WorkerSlot]:
+    """Start the worker of one slot, in a process of its own; nothing is bound yet.
+
+    Raises:
+        WorkerLaunchError: It could not be started or refused its slot.
+    """
+    (hired,) = await _hire(casting, supervisor, mapping, [agent], secrets)
+    return hired
+
+
+def process_groups(casting: Casting) -> list[list[AgentID]]:
+    """Slots that share a process: those of a link group; every other has its own."""
+    groups: dict[str, list[AgentID]] = {}
+    for agent in casting.workers:
+        link = casting.config.link_group_of(agent)
+        groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
+    return list(groups.values())
+
+
+async def _hire(
+    casting: Casting,
+    supervisor: Supervisor,
+    mapping: PolicyMappingService,
+    agents: Sequence[AgentID],
+    secrets: Secrets,
+) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
+    definition = casting.workers[agents[0]]
+    requests = [_request(casting, agent, definition, secrets.get(agent, {})) for agent in agents]
+    hired = await supervisor.hire(definition, requests, mapping.collect)
+    result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
+    for request, (slot, policy) in zip(requests, hired, strict=True):
+        agent, name = request.agent_id, policy or definition.type_id
+        kind = casting.assignments[agent].worker_type
+        settings = dict(settings_of(casting.assignments[agent], definition))
+        result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
+    return result
+
+
+def _request(
+    casting: Casting, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
+) -> SlotRequest:
+    slot, assignment, pipeline = (
+        casting.slots[agent],
+        casting.assignments[agent],
+        casting.pipelines.get(agent),
+    )
+    settings = with_turns(casting, agent, settings_of(assignment, definition))
+    if assignment.checkpoint_agent is not None:
+        settings["checkpoint_agent"] = assignment.checkpoint_agent
+    deadline = assignment.deadline_s
+    if deadline is None and assignment.worker_type != "human":
+        deadline = DEFAULT_DEADLINE_S
+    # Whoever reads nothing has no environment made for them.
+    reads = agent in casting.views
+    return SlotRequest(
+        agent,
+        casting.env_id,
+        slot.observation_space if pipeline is None else pipeline.input_space,
+        slot.action_space,
+        settings,
+        slot.action_meanings,
+        slot.noop_action if isinstance(slot.noop_action, int) else None,
+        assignment.deterministic,
+        deadline,
+        secrets,
+        pipeline,
+        casting.company(agent) if reads else Company(),
+        casting.companies_elsewhere(agent) if reads else {},
+    )
+
+
+def _bind_object(mapping: PolicyMappingService, agent: AgentID, policy: object) -> Player:
+    """Bind an in-process policy; a class or other factory makes one per episode."""
+    actors = mapping.actor_service
+    name = f"{agent}:object"
+    makes = isinstance(policy, type) or not hasattr(policy, "select_action")
+    if makes and not isinstance(policy, type):
+        function: Callable[..., Any] = policy  # pyright: ignore[reportAssignmentType]  # as_actor checks it
+        from gym_gui.core.protocols import FunctionActor
+
+        actors.register_actor(lambda: FunctionActor(function), actor_id=name)
+        shown = getattr(policy, "__name__", type(policy).__name__)
+    else:
+        actors.register_actor(policy, actor_id=name)
+        shown = str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
+    mapping.bind_agent_policy(agent, name)
+    return Player(IN_PROCESS, "baseline", shown)
