@@ -32,7 +32,7 @@ from gym_gui.core import terminal
 
 if TYPE_CHECKING:
     from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
-    from gym_gui.envs.families.multigrid import Compiling
+    from gym_gui.envs.families.multigrid_warm import Compiling
     from gym_gui.services.trainer import TrainProgress
 
 _LINE_EVERY_S = 5.0

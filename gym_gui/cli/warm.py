@@ -7,7 +7,7 @@ import time
 
 from gym_gui.cli.progress import compile_progress
 from gym_gui.core.errors import MosaicError
-from gym_gui.envs.families.multigrid import warm
+from gym_gui.envs.families.multigrid_warm import warm
 from gym_gui.envs.registry import list_specs
 
 

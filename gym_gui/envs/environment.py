@@ -15,8 +15,9 @@ from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
 from gym_gui.core.view import FRAMES, Frame, View
 from gym_gui.envs.describers import Describer, SpaceDescriber
-from gym_gui.envs.family import Family, Teams
-from gym_gui.envs.keymaps import KeyScheme, by_space
+from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Teams
+from gym_gui.envs.keymaps import KeyScheme
 from gym_gui.envs.pictures import Picture, as_picture, as_text
 from gym_gui.envs.png import as_png, cells_of
 from gym_gui.envs.spec import EnvSpec
@@ -54,6 +55,16 @@ class Environment:
         """The environment itself, innermost."""
         inner = self.adapter.env
         return getattr(inner, "unwrapped", inner)
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return self.family.title_of(self.spec)
+
+    @property
+    def summary(self) -> str:
+        """What it is about, in one sentence; ``""`` where nobody says."""
+        return self.family.summary(self.spec)
 
     @property
     def rewards_betray(self) -> bool:
@@ -266,7 +277,7 @@ class Environment:
             agent: The agent.
             player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
         """
-        keys = by_space if self._managed_by(agent) else self.family.keys
+        keys = self.family.keys_by_space if self._managed_by(agent) else self.family.keys
         return keys(self, agent, player)
 
     def with_manager(

@@ -14,20 +14,18 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
 from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
-from gym_gui.envs.keymaps import KeyScheme, Pace, by_space
+from gym_gui.envs.instance import Instance, Teams
+from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
 
 USED_MODES = ("rgb_array", "ansi")
 """Render modes that are of use here; ``human`` opens windows of its own."""
 _GENERAL = frozenset({"Env", "EzPickle", "AECEnv", "ParallelEnv", "MiniGridEnv", "MultiGridEnv"})
 """Base classes whose documentation is about all environments and none in particular."""
-
-Teams = Mapping[str, tuple[str, ...]]
 
 
 class Family:
@@ -198,35 +196,35 @@ class Family:
         agents = adapter.possible_agents
         return {"agent" if len(agents) == 1 else "team": agents}
 
-    def scores(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, float] | None:
+    def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
         """Score by team, as the environment keeps it; ``None`` where it keeps none."""
         return None
 
-    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """Who won; ``None`` where the environment has no winners."""
         return None
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         """Whether the task was solved, in the environment's own word; else ``None``."""
         return None
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """A word for each discrete action, or empty."""
         return ()
 
-    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+    def noop_action(self, environment: Instance, agent: str) -> Any | None:
         """The action that does nothing, where there is one."""
         meanings = self.action_meanings(environment, agent)
         lowered = [meaning.lower() for meaning in meanings]
         return lowered.index("noop") if "noop" in lowered else None
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         """Says in words what its agents see; by default by the names of its spaces."""
         from gym_gui.envs.describers import SpaceDescriber
 
         return SpaceDescriber(environment)
 
-    def board(self, environment: Environment) -> Board | None:
+    def board(self, environment: Instance) -> Board | None:
         """The position of a board game, to be drawn and clicked on; else ``None``."""
         return None
 
@@ -242,7 +240,7 @@ class Family:
         """What the components of a continuous action are, where that is known."""
         return ()
 
-    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         """Default keys for a person who plays ``agent``.
 
         Args:
@@ -250,9 +248,22 @@ class Family:
             agent: The agent.
             player: 0 for the first person at the keyboard, 1 for the second, whose keys are others.
         """
-        return by_space(environment, agent, player)
+        return self.keys_by_space(environment, agent, player)
 
-    def options(self, environment: Environment) -> tuple[Option, ...]:
+    def keys_by_space(self, environment: Instance, agent: str, player: int) -> KeyScheme:
+        """Keys by what the actions are called, else by their numbers; arguments as of :meth:`keys`."""
+        spec = environment.spec
+        return of_space(
+            environment.adapter.action_space(agent),
+            player,
+            self.pace(spec),
+            words=environment.action_meanings(agent),
+            idle=environment.noop_action(agent),
+            mouse=self.has_board(spec),
+            components=self.components(spec),
+        )
+
+    def options(self, environment: Instance) -> tuple[Option, ...]:
         """Options for a manager, or empty where the family has none of its own."""
         return ()
 

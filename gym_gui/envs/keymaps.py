@@ -14,12 +14,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import copysign, isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,32 +174,42 @@ _PARTS = re.compile(r"UP|DOWN|LEFT|RIGHT|FIRE")
 _JOINED = re.compile(r"(?:UP|DOWN)?(?:LEFT|RIGHT)?(?:FIRE)?")
 
 
-def by_space(environment: Environment, agent: str, player: int) -> KeyScheme:
-    """Keys by what the actions are called, else by their numbers.
+def of_space(
+    space: Any,
+    player: int,
+    pace: Pace = Pace(),  # noqa: B008  # immutable
+    *,
+    words: Sequence[str] = (),
+    idle: Any = None,
+    mouse: bool = False,
+    components: Sequence[str] = (),
+) -> KeyScheme:
+    """Keys by what the actions of a space are called, else by their numbers.
 
     Args:
-        environment: Where ``agent`` plays.
-        agent: The agent.
+        space: Gymnasium's action space.
         player: 0 for the first person at the keyboard, 1 for the second.
+        pace: How it is played.
+        words: Names of discrete actions; empty where they have none.
+        idle: The discrete action that does nothing; ``None``: there is none.
+        mouse: Whether moves are made on a drawn board.
+        components: What the components of a continuous action are; empty where nobody knows.
     """
-    space: Any = environment.adapter.action_space(agent)
-    pace = environment.family.pace(environment.spec)
     n: int | None = getattr(space, "n", None)
     if isinstance(n, (int, np.integer)) and not getattr(space, "shape", ()):
         first = int(getattr(space, "start", 0))
-        noop = environment.noop_action(agent)
         return of_actions(
-            environment.action_meanings(agent) or ("",) * int(n),
+            words or ("",) * int(n),
             player,
             pace,
             first=first,
-            idle=int(noop) if noop is not None else None,
-            mouse=environment.family.has_board(environment.spec),
+            idle=int(idle) if idle is not None else None,
+            mouse=mouse,
         )
     if hasattr(space, "low") and np.issubdtype(space.dtype, np.floating):
         low: list[float] = np.ravel(space.low).tolist()
         high: list[float] = np.ravel(space.high).tolist()
-        return of_components(low, high, player, pace, names=environment.family.components(environment.spec))
+        return of_components(low, high, player, pace, names=components)
     return KeyScheme(realtime=pace.realtime, rate=pace.rate)
 
 

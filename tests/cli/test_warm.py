@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.cli.progress import compile_progress
-from gym_gui.envs.families.multigrid import Compiling, warm
+from gym_gui.envs.families.multigrid_warm import Compiling, warm
 
 NAMES = ("see_behind", "get_vis_mask", "gen_obs_grid")
 STATES = [Compiling(NAMES[:ready], 3) for ready in range(4)]

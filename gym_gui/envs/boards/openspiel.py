@@ -23,7 +23,7 @@ from gym_gui.envs.boards.position import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _MARKS = {".": "", "x": FIRST, "o": SECOND}
 _STONES = {"+": "", "X": FIRST, "O": SECOND}
@@ -32,11 +32,11 @@ _MEN = {".": "", "o": FIRST, "8": FIRST * 2, "+": SECOND, "*": SECOND * 2}
 _STEP = re.compile(r"^([a-z]\d+)([a-z]\d+)([qrbn]?)$")
 
 
-def _state(environment: Environment) -> Any:
+def _state(environment: Instance) -> Any:
     return environment.env.game_state
 
 
-def tic_tac_toe(environment: Environment) -> Board:
+def tic_tac_toe(environment: Instance) -> Board:
     """Tic-tac-toe: actions go row by row."""
     state = _state(environment)
     lines = str(state).split()
@@ -52,7 +52,7 @@ def tic_tac_toe(environment: Environment) -> Board:
     )
 
 
-def connect_four(environment: Environment) -> Board:
+def connect_four(environment: Instance) -> Board:
     """Connect four: actions are columns."""
     lines = str(_state(environment)).split()
     cells = [_MARKS[mark] for line in lines for mark in line]
@@ -61,7 +61,7 @@ def connect_four(environment: Environment) -> Board:
     )
 
 
-def go(environment: Environment) -> Board:
+def go(environment: Instance) -> Board:
     """Go: actions go row by row from the bottom, the last one passes."""
     grid = [parts[1] for line in str(_state(environment)).splitlines() if (parts := _go_line(line))]
     size = len(grid)
@@ -81,7 +81,7 @@ def _go_line(line: str) -> list[str]:
     return parts if len(parts) == 2 and parts[0].isdigit() else []
 
 
-def checkers(environment: Environment) -> Board:
+def checkers(environment: Instance) -> Board:
     """Checkers: a capture of several men is as many moves."""
     state = _state(environment)
     size: Mapping[str, int] = state.get_game().get_parameters()
@@ -95,7 +95,7 @@ def checkers(environment: Environment) -> Board:
     return _steps(environment, "checkers", rows, cells, named)
 
 
-def chess(environment: Environment) -> Board:
+def chess(environment: Instance) -> Board:
     """Chess: the position is printed in Forsyth-Edwards notation."""
     import pyspiel
 
@@ -110,7 +110,7 @@ def chess(environment: Environment) -> Board:
 
 
 def _steps(
-    environment: Environment,
+    environment: Instance,
     kind: str,
     rows: int,
     cells: list[str],
@@ -148,7 +148,7 @@ def _squares(name: str, rows: int) -> tuple[Square, Square, str]:
     return square_named(found[1], rows), square_named(found[2], rows), found[3]
 
 
-READERS: Mapping[str, Callable[[Environment], Board]] = {
+READERS: Mapping[str, Callable[[Instance], Board]] = {
     "tic_tac_toe": tic_tac_toe,
     "connect_four": connect_four,
     "go": go,

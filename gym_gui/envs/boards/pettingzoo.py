@@ -22,12 +22,12 @@ from gym_gui.envs.boards.position import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _PIECES = ("", FIRST, SECOND)
 
 
-def chess(environment: Environment) -> Board:
+def chess(environment: Instance) -> Board:
     """Chess: the position is a ``chess.Board``; black's actions are numbered mirrored."""
     game: Any = environment.env.board
     turn = turn_of(environment)
@@ -63,14 +63,14 @@ def _chess_square(square: int) -> Square:
     return 7 - square // 8, square % 8
 
 
-def connect_four(environment: Environment) -> Board:
+def connect_four(environment: Instance) -> Board:
     """Connect four: a flat list from the top, 1 and 2 for the players."""
     marks: list[int] = environment.env.board
     cells = [_PIECES[mark] for mark in marks]
     return drops("connect_four", cells, 7, turn_of(environment), lambda action: f"column {action + 1}")
 
 
-def tictactoe(environment: Environment) -> Board:
+def tictactoe(environment: Instance) -> Board:
     """Tic-tac-toe: squares are numbered column by column."""
     squares: list[int] = environment.env.board.squares
     cells = [_PIECES[squares[column * 3 + row]] for row in range(3) for column in range(3)]
@@ -84,7 +84,7 @@ def tictactoe(environment: Environment) -> Board:
     )
 
 
-def go(environment: Environment) -> Board:
+def go(environment: Instance) -> Board:
     """Go, rows from the top as its documentation has them; its picture is drawn transposed."""
     points: list[list[int]] = environment.env._go.board.tolist()
     size = len(points)
@@ -99,7 +99,7 @@ def go(environment: Environment) -> Board:
     return placings("go", cells, size, turn_of(environment), point, label)
 
 
-READERS: Mapping[str, Callable[[Environment], Board]] = {
+READERS: Mapping[str, Callable[[Instance], Board]] = {
     "chess": chess,
     "connect_four": connect_four,
     "tictactoe": tictactoe,

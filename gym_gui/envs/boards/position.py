@@ -11,7 +11,7 @@ from gym_gui.core.live import Board, Move
 from gym_gui.core.types import AgentID
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 Square = tuple[int, int]
 
@@ -37,7 +37,7 @@ class Turn(NamedTuple):
     last: int | None
 
 
-def turn_of(environment: Environment) -> Turn:
+def turn_of(environment: Instance) -> Turn:
     """Whose turn it is, as the adapter and its action mask say."""
     adapter: Any = environment.adapter
     current: Sequence[AgentID] = adapter.get_current_agents()

@@ -13,7 +13,7 @@ from gym_gui.envs.describers.spaces import action_form, is_picture
 from gym_gui.envs.pictures import Picture, as_picture
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 
 class ActionWord(NamedTuple):
@@ -39,7 +39,7 @@ class Describer(ABC):
         environment: The instance it speaks of.
     """
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Instance) -> None:
         self.environment = environment
 
     @abstractmethod

@@ -12,7 +12,7 @@ from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _FILES = "abcdefghijklmnopqrstuvwxyz"
 _GO_FILES = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
@@ -48,7 +48,7 @@ _LETTERS: Mapping[str, str] = {
 class BoardDescriber(SpaceDescriber):
     """What a game's board shows (:meth:`Environment.board`); other games by their spaces."""
 
-    def __init__(self, environment: Environment, kind: str) -> None:
+    def __init__(self, environment: Instance, kind: str) -> None:
         """``kind`` as in :class:`Board`: it is asked for before there is a position."""
         super().__init__(environment)
         self._kind = kind
@@ -93,7 +93,7 @@ class BoardDescriber(SpaceDescriber):
     def game(self, agent: AgentID) -> str:
         environment = self.environment
         others = [each for each in environment.adapter.possible_agents if each != agent]
-        title = environment.family.title_of(environment.spec)
+        title = environment.title
         rules = f"The game is {title}; you play {agent} against {', '.join(others)}. {_RULES[self._kind]}"
         komi = f" White gets {self._komi():g} points more (komi)." if self._kind == "go" else ""
         return f"{rules}{komi} {_PAID}{longest(environment)}"
@@ -123,7 +123,7 @@ class BoardDescriber(SpaceDescriber):
         return f"{FROM_CHOICES}{_NOTATIONS.get(self._kind, '')}"
 
 
-def longest(environment: Environment) -> str:
+def longest(environment: Instance) -> str:
     """A sentence on the most moves that a game of OpenSpiel may have; ``""`` for games of others."""
     game: Any = getattr(environment.env, "_env", None)
     return f" A game has at most {game.max_game_length()} moves." if hasattr(game, "max_game_length") else ""

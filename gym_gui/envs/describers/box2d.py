@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gym_gui.envs.describers.vectors import Component, VectorDescriber
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _LANDER = (
     Component("x (0 is the pad, more is right of it)"),
@@ -86,12 +86,12 @@ _CAR_GAME = (
 )
 
 
-def lander(environment: Environment) -> VectorDescriber:
+def lander(environment: Instance) -> VectorDescriber:
     """LunarLander, with discrete actions or continuous ones."""
     return VectorDescriber(environment, _LANDER, _LANDER_ACTIONS, about=_LANDER_GAME, meanings=_ENGINES)
 
 
-def walker(environment: Environment) -> VectorDescriber:
+def walker(environment: Instance) -> VectorDescriber:
     """BipedalWalker; what is rewarded does not depend on the terrain."""
     joints = tuple(
         Component(f"{joint} {what}: speed of the motor")
@@ -101,12 +101,12 @@ def walker(environment: Environment) -> VectorDescriber:
     return VectorDescriber(environment, _WALKER, joints, about=_WALKER_GAME, reads=_LIDAR)
 
 
-def car(environment: Environment) -> VectorDescriber:
+def car(environment: Instance) -> VectorDescriber:
     """CarRacing, which shows a picture alone."""
     return VectorDescriber(environment, (), _CAR_ACTIONS, about=_CAR_GAME, meanings=_CAR)
 
 
-DESCRIBERS: Mapping[str, Callable[[Environment], VectorDescriber]] = {
+DESCRIBERS: Mapping[str, Callable[[Instance], VectorDescriber]] = {
     "box2d.lunar_lander": lander,
     "box2d.bipedal_walker": walker,
     "box2d.car_racing": car,

@@ -123,7 +123,7 @@ class PokerDescriber(SpaceDescriber):
 
     def game(self, agent: AgentID) -> str:
         others = [each for each in self.environment.adapter.possible_agents if each != agent]
-        title = self.environment.family.title_of(self.environment.spec)
+        title = self.environment.title
         return f"The game is {title}, a kind of poker; you play {agent} against {', '.join(others)}. " + (
             _GAMES[self._game].rules
         )

@@ -12,7 +12,7 @@ from gym_gui.envs.describers.spaces import number
 from gym_gui.envs.describers.vectors import Component, VectorDescriber
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _TURNS = ("clockwise", "counterclockwise")
 _SIDES = ("left", "right")
@@ -46,7 +46,7 @@ class ControlDescriber(VectorDescriber):
         task: Which.
     """
 
-    def __init__(self, environment: Environment, task: Task) -> None:
+    def __init__(self, environment: Instance, task: Task) -> None:
         about = task.about(environment.env)
         super().__init__(environment, acted=task.acted, about=about, meanings=task.meanings)
         self._task = task

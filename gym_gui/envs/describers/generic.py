@@ -12,13 +12,13 @@ from gym_gui.envs.describers.base import Describer
 from gym_gui.envs.describers.spaces import can_be_said, is_memory, say
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 
 class SpaceDescriber(Describer):
     """Says values as their space names them; the default of every family."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Instance) -> None:
         super().__init__(environment)
         self._spaces: dict[AgentID, Space] = {}
 
@@ -27,8 +27,8 @@ class SpaceDescriber(Describer):
 
     def game(self, agent: AgentID) -> str:
         environment = self.environment
-        title = environment.family.title_of(environment.spec)
-        return " ".join(filter(None, (f"The game is {title}.", environment.family.summary(environment.spec))))
+        title = environment.title
+        return " ".join(filter(None, (f"The game is {title}.", environment.summary)))
 
     def names(self, agent: AgentID) -> Sequence[str]:
         """Names of the components of a vector, or of a ``Discrete`` space's values; empty where unknown."""

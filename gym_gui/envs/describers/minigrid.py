@@ -66,8 +66,8 @@ class MiniGridDescriber(SpaceDescriber):
     def game(self, agent: AgentID) -> str:
         environment = self.environment
         title, about = (
-            environment.family.title_of(environment.spec),
-            environment.family.summary(environment.spec),
+            environment.title,
+            environment.summary,
         )
         parts = [
             f"You move on a grid of square cells with walls, in the game {title}.",

@@ -16,6 +16,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
 from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.families.multigrid_slots import slot_names
 from gym_gui.envs.pictures import Picture, framed
 
 _KINDS = (*KINDS, "goal", "switch", "end zone")
@@ -72,8 +73,6 @@ class MultiGridDescriber(SpaceDescriber):
 
     @cached_property
     def _agents(self) -> dict[AgentID, Any]:
-        from gym_gui.envs.families.multigrid import slot_names
-
         env = self.environment.env
         names = slot_names(env)
         return {names[each.index]: each for each in env.agents}
@@ -118,7 +117,7 @@ class MultiGridDescriber(SpaceDescriber):
         environment, env = self.environment, self.environment.env
         colour = agent.rpartition("_")[0]
         parts = [
-            f"The game is {environment.family.title_of(environment.spec)} on a grid of "
+            f"The game is {environment.title} on a grid of "
             f"{env.width} by {env.height} cells. You are {agent}, of team {colour}. {self._company(agent)}",
             self._rules(agent, colour),
             f"It ends after {env.max_steps} steps at the latest.",

@@ -128,7 +128,7 @@ class NetHackDescriber(SpaceDescriber):
 
     def game(self, agent: AgentID) -> str:
         environment, env = self.environment, self.environment.env
-        aim = environment.family.summary(environment.spec)
+        aim = environment.summary
         return (
             f"You are a hero in a dungeon of the game NetHack. Your aim: {aim} {self._paid()}"
             f"It ends when you die, when the aim is reached, or after {env._max_episode_steps} actions."

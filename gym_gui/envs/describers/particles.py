@@ -17,11 +17,11 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.particle_games import COLOURS, Goals
 from gym_gui.envs.describers.particle_picture import MESH, drawn
 from gym_gui.envs.describers.spaces import number
-from gym_gui.envs.families.mpe2 import LETTERS, MOVES
+from gym_gui.envs.families.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.pictures import Picture
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _MEANINGS = {
     "noop": "no push",
@@ -111,7 +111,7 @@ def _letter(values: Sequence[float]) -> str:
 class ParticleDescriber(SpaceDescriber):
     """Reads each world's vector as the world's own ``observation`` writes it."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Instance) -> None:
         super().__init__(environment)
         self._world: Any = environment.env.world
         self._scenario: Any = environment.env.scenario

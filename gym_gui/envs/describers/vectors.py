@@ -16,7 +16,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import action_form, bounds_of, number
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _REST = 128
 """Components without a name that are said one by one."""
@@ -109,7 +109,7 @@ class VectorDescriber(SpaceDescriber):
 
     def __init__(
         self,
-        environment: Environment,
+        environment: Instance,
         observed: Sequence[Component] = (),
         acted: Sequence[Component] = (),
         *,
@@ -195,7 +195,7 @@ def _rest(values: Sequence[float]) -> str:
 
 
 def documented(
-    environment: Environment, documentation: str, about: str = "", reads: str = ""
+    environment: Instance, documentation: str, about: str = "", reads: str = ""
 ) -> VectorDescriber:
     """A describer from the tables of a docstring, where a vector has as many numbers or more.
 
@@ -212,7 +212,7 @@ def documented(
     return VectorDescriber(environment, named, acted.named, about=about, reads=reads)
 
 
-def _of_size(table: Table, environment: Environment, size: int) -> Iterator[Component]:
+def _of_size(table: Table, environment: Instance, size: int) -> Iterator[Component]:
     """What is in a vector of ``size``; where places are not left out, they come first."""
     named = table.named
     if getattr(environment.env, "_exclude_current_positions_from_observation", True) is False:

@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _REWARDED: Mapping[str, bool] = {"CrafterReward-v1": True, "CrafterNoReward-v1": False}
 _LENGTH = 10_000
@@ -75,15 +75,15 @@ class CrafterFamily(Family):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace()
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.game.action_names)
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.crafter_words import CrafterDescriber
 
         return CrafterDescriber(environment)
 
-    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         keys = {**_KEYS, **{word: LAYOUTS[player].roles[role] for word, role in _ROLES.items()}}
         words = self.action_meanings(environment, agent)
         scheme = super().keys(environment, agent, player)

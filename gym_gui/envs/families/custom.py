@@ -20,7 +20,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
 
@@ -118,19 +118,19 @@ class CustomFamily(Family):
             return each_alone(adapter)
         return super().teams(spec, adapter)
 
-    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """By returns, once the game is over, where teams play against each other."""
         if not environment.adapter.is_episode_done():
             return None
         return ranked(team_returns(environment.teams, returns))
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         """By the table of its documentation, where it has one as Gymnasium's environments do."""
         from gym_gui.envs.describers import vectors
 
         return vectors.documented(environment, self.documentation(environment.spec))
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         alone = environment.adapter.possible_agents == ("agent_0",)
         return success_in_info(environment) if alone else None
 

@@ -15,7 +15,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _HOME = "gymnasium.envs."
 
@@ -92,14 +92,14 @@ _ADVICE = frozenset({"toy_text.taxi"})
 """Their ``info["action_mask"]`` marks moves that change something; all are legal."""
 
 
-def last_step(environment: Environment) -> tuple[float, bool]:
+def last_step(environment: Instance) -> tuple[float, bool]:
     """Reward and ``terminated`` of the step that ended the episode."""
     adapter: Any = environment.adapter
     adapter = getattr(adapter, "inner", adapter)
     return adapter.last_step if isinstance(adapter, SingleAgentAdapter) else (0.0, False)
 
 
-def success_in_info(environment: Environment) -> bool | None:
+def success_in_info(environment: Instance) -> bool | None:
     """``info["is_success"]`` or ``info["success"]``, where an environment says so."""
     info = environment.adapter.info("agent_0")
     for key in ("is_success", "success"):
@@ -190,17 +190,17 @@ class GymnasiumFamily(Family):
             return tuple(f"joint {i + 1}" for i in range(len(LAYOUTS[0].pairs)))
         return WALKER if _area(spec) == "box2d.bipedal_walker" else ()
 
-    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         pushes = _PUSHES.get(_area(environment.spec), ())
         if pushes and not hasattr(environment.adapter.action_space(agent), "n"):
             return of_pushes(pushes, player, self.pace(environment.spec))
         return super().keys(environment, agent, player)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         words = _MEANINGS.get(_area(environment.spec), ())
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         """By what Gymnasium's documentation says of it, unless more is known."""
         from gym_gui.envs.describers import box2d, classic_control, mujoco, toy_text, vectors
 
@@ -226,7 +226,7 @@ class GymnasiumFamily(Family):
         found = source.find(f"{newest}:{spec.entry_point.rpartition(':')[2]}")
         return found.text if found is not None else own
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         rule = _SOLVED.get(_area(environment.spec))
         return success_in_info(environment) if rule is None else rule(last_step(environment))
 

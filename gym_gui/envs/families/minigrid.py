@@ -17,7 +17,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -51,15 +51,15 @@ class MiniGridFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"babyai": "BabyAI-", "gymnasium": "", "gym": ""}
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         """MiniGrid and BabyAI pay for the solved task alone, in the step that ends it."""
         reward, terminated = last_step(environment)
         return terminated and reward > 0
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)
 
-    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+    def noop_action(self, environment: Instance, agent: str) -> Any | None:
         """``done`` changes nothing, except where a task's own ``step`` listens for it."""
         from gym_gui.envs.describers import minigrid_rules
 
@@ -82,12 +82,12 @@ class MiniGridFamily(IndexedFamily):
         area = "babyai" if spec.id.startswith("BabyAI-") else "minigrid"
         return f"https://minigrid.farama.org/environments/{area}/{_class(spec)}/"
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.minigrid import MiniGridDescriber
 
         return MiniGridDescriber(environment)
 
-    def options(self, environment: Environment) -> tuple[Option, ...]:
+    def options(self, environment: Instance) -> tuple[Option, ...]:
         from gym_gui.envs.minigrid_options import OPTIONS
 
         return OPTIONS
@@ -106,7 +106,7 @@ class AtariFamily(IndexedFamily):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=15)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.get_action_meanings())
 
     def title_of(self, spec: EnvSpec) -> str:

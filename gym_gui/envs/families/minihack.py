@@ -13,7 +13,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _HEADS = ("MiniHack-", "NetHack")
 _LEFT_OUT = (
@@ -73,20 +73,20 @@ class MiniHackFamily(Family):
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("rgb_array", "ansi")
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         from gym_gui.envs.describers.nethack_actions import words
 
         return words(environment.env.actions)
 
-    def noop_action(self, environment: Environment, agent: str) -> Any | None:
+    def noop_action(self, environment: Instance, agent: str) -> Any | None:
         """Waiting for a turn, or searching, which is waiting with open eyes."""
         meanings = self.action_meanings(environment, agent)
         return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.nethack_words import NetHackDescriber
 
         return NetHackDescriber(environment)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
+from gym_gui.envs.families.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
@@ -22,12 +23,9 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _MODULE = re.compile(r"^\w+_v\d+$")
-MOVES = ("noop", "left", "right", "down", "up")
-LETTERS = "ABCDEFGHIJ"
-"""Messages, as the package draws them."""
 
 
 class Mpe2Family(Family):
@@ -85,12 +83,12 @@ class Mpe2Family(Family):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=10)
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.particles import ParticleDescriber
 
         return ParticleDescriber(environment)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """Words of moving and of speaking; who does both has a word for each pair."""
         world = environment.env.world
         body = next(a for a in world.agents if a.name == agent)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import inspect
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.families.multigrid_slots import slot_names, team_colour
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _HEAD = "MosaicMultiGrid-"
 _SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}
@@ -35,7 +33,6 @@ _GREEN_BLUE = ("green", "blue")
 _SIDES = {"AF": ("red", "green")}
 """Colours of the two sides; football numbers its teams from 0."""
 _FORMAT = re.compile(r"^(\d+)vs?(\d+)$")
-_WARM_TASK = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 
 
 class MultiGridFamily(IndexedFamily):
@@ -95,7 +92,7 @@ class MultiGridFamily(IndexedFamily):
             teams[team] = (*teams.get(team, ()), agent)
         return teams
 
-    def scores(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, float] | None:
+    def scores(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, float] | None:
         """Goals; they live on the environment, its info says nothing of them.
 
         The field counts by colour: teams that an experiment has formed otherwise have their
@@ -104,18 +101,18 @@ class MultiGridFamily(IndexedFamily):
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if goals is None:
             return None
-        by_colour = {_colour(team): float(n) for team, n in goals.items()}
+        by_colour = {team_colour(team): float(n) for team, n in goals.items()}
         colours = {team: {a.rpartition("_")[0] for a in agents} for team, agents in environment.teams.items()}
         if any(len(mixed) != 1 for mixed in colours.values()):
             return None
         return {team: by_colour[colour] for team, (colour,) in colours.items()}
 
-    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """By goals; ball collecting, which counts nothing, by the teams' returns."""
         scores = self.scores(environment, returns)
         return ranked(team_returns(environment.teams, returns) if scores is None else scores)
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         """For a team that plays alone: whether it scored what it takes to win."""
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if not goals or len(environment.teams) > 1:
@@ -159,10 +156,10 @@ class MultiGridFamily(IndexedFamily):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(rate=10)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.multigrid import MultiGridDescriber
 
         return MultiGridDescriber(environment)
@@ -177,23 +174,6 @@ def _people(n: int, colour: str) -> str:
     return f"{n} {colour} agent{'' if n == 1 else 's'}"
 
 
-def slot_names(env: Any) -> dict[int, str]:
-    """Agent index to slot name: the colour of its team and a number within the team."""
-    names: dict[int, str] = {}
-    size: dict[str, int] = {}
-    for agent in env.agents:
-        colour = _colour(agent.team_index)
-        names[agent.index] = f"{colour}_{size.get(colour, 0)}"
-        size[colour] = size.get(colour, 0) + 1
-    return names
-
-
-def _colour(team: int) -> str:
-    """The package draws team ``t`` in its ``t``-th colour (1 green, 2 blue, …)."""
-    colours: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
-    return str(colours.from_index(int(team) % len(colours)).value)
-
-
 def _respell(task: str) -> str | None:
     """Today's spelling of a name of earlier releases, or ``None`` if it is none."""
     if not task.startswith(_HEAD):
@@ -201,78 +181,3 @@ def _respell(task: str) -> str | None:
     old = task.removeprefix(_HEAD).split("-")
     new = [_SPORTS.get(old[0].lower(), old[0]), *(_FORMAT.sub(r"\1v\2", word) for word in old[1:])]
     return None if new == old else _HEAD + "-".join(new)
-
-
-@dataclass(frozen=True)
-class Compiling:
-    """How far the compiling of MultiGrid is.
-
-    Attributes:
-        functions: Names of those that are ready, in their order.
-        total: How many there are.
-    """
-
-    functions: tuple[str, ...]
-    total: int
-
-
-def warm(progress: Callable[[Compiling], None] | None = None) -> None:
-    """Fill MultiGrid's compile cache (numba).
-
-    All its environments share one signature of one function and of what that calls; the first time takes
-    about 25 s of one core, beside other work accordingly longer.
-
-    Args:
-        progress: Told when it begins to compile, and after each function; never where the cache has all.
-    """
-    from gym_gui.envs.registry import make
-
-    environment = make(_WARM_TASK)
-    try:
-        with contextlib.nullcontext() if progress is None else _told_of_each(progress):
-            adapter = environment.adapter
-            adapter.reset(seed=0)
-            adapter.step(dict.fromkeys(adapter.get_current_agents(), 0))
-    finally:
-        environment.close()
-
-
-@contextlib.contextmanager
-def _told_of_each(progress: Callable[[Compiling], None]) -> Generator[None, None, None]:
-    """Tell of each function of MultiGrid's that it is compiled; nothing where the cache has them."""
-    events: Any = importlib.import_module("numba.core.event")
-    names = _compiled_names()
-    ready: list[str] = []
-
-    def function_of(event: Any) -> Any:
-        return event.data["dispatcher"].py_func
-
-    def is_ours(event: Any) -> bool:
-        return function_of(event).__module__.startswith("mosaic_multigrid")
-
-    class Listener(events.Listener):
-        def on_start(self, event: Any) -> None:
-            if is_ours(event):
-                progress(Compiling(tuple(ready), max(len(names), len(ready) + 1)))
-
-        def on_end(self, event: Any) -> None:
-            if is_ours(event):
-                ready.append(function_of(event).__name__)
-                progress(Compiling(tuple(ready), max(len(names), len(ready))))
-
-    with events.install_listener("numba:compile", Listener()):
-        yield
-
-
-def _compiled_names() -> set[str]:
-    """The function behind every observation, and those that it calls, and so on."""
-    module: Any = importlib.import_module("mosaic_multigrid.utils.obs")
-    found: set[str] = set()
-    waiting = ["gen_obs_grid_encoding"]
-    while waiting:
-        name = waiting.pop()
-        function = getattr(getattr(module, name, None), "py_func", None)
-        if function is not None and name not in found:
-            found.add(name)
-            waiting += function.__code__.co_names
-    return found

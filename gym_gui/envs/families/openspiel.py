@@ -17,7 +17,7 @@ from gym_gui.envs.spec import EnvSpec
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _HEAD = "open_spiel/"
 # What these games call their actions in a position, and not in general.
@@ -65,7 +65,7 @@ class OpenSpielFamily(Family):
             return super().teams(spec, adapter)
         return each_alone(adapter)
 
-    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """By returns, once the game is over: one that a limit cut off is no draw."""
         if not environment.adapter.is_episode_done():
             return None
@@ -95,7 +95,7 @@ class OpenSpielFamily(Family):
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("ansi",)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words: tuple[str, ...] = _MEANINGS.get(spec.id.removeprefix(_HEAD)) or tuple(spec.traits["words"])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
@@ -103,13 +103,13 @@ class OpenSpielFamily(Family):
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(rate=2)
 
-    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
         if environment.spec.id == f"{_HEAD}tic_tac_toe":
             return replace(scheme, bindings={key: i for i, key in enumerate(LAYOUTS[player].square)})
         return scheme
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.boards import BoardDescriber
         from gym_gui.envs.describers.openspiel import OpenSpielDescriber
 
@@ -119,7 +119,7 @@ class OpenSpielFamily(Family):
     def has_board(self, spec: EnvSpec) -> bool:
         return spec.id.removeprefix(_HEAD) in READERS
 
-    def board(self, environment: Environment) -> Board | None:
+    def board(self, environment: Instance) -> Board | None:
         reader = READERS.get(environment.spec.id.removeprefix(_HEAD))
         return None if reader is None else reader(environment)
 

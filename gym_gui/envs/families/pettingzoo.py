@@ -22,7 +22,7 @@ from gym_gui.envs.spec import EnvSpec
 if TYPE_CHECKING:
     from gym_gui.core.live import Board
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
 _TURNS = frozenset({"classic"})
@@ -138,7 +138,7 @@ class PettingZooFamily(Family):
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
 
-    def outcome(self, environment: Environment, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
+    def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """Games are decided by their rewards: plus for the winner, minus for the loser.
 
         A game that a limit cut off in the middle is decided for nobody, nor is it a draw.
@@ -166,7 +166,7 @@ class PettingZooFamily(Family):
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         return {"multiwalker": WALKER, "pistonball": ("piston",)}.get(_game(spec), ())
 
-    def keys(self, environment: Environment, agent: str, player: int) -> KeyScheme:
+    def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
         if _game(environment.spec) == "tictactoe":  # its squares are numbered down the columns
             squares = {key: i % 3 * 3 + i // 3 for i, key in enumerate(LAYOUTS[player].square)}
@@ -176,10 +176,10 @@ class PettingZooFamily(Family):
     def has_board(self, spec: EnvSpec) -> bool:
         return spec.id.startswith("classic/") and _game(spec) in READERS
 
-    def board(self, environment: Environment) -> Board | None:
+    def board(self, environment: Instance) -> Board | None:
         return READERS[_game(environment.spec)](environment) if self.has_board(environment.spec) else None
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         game = _game(environment.spec)
         if not self.has_board(environment.spec):
             return _describer(environment, game) or super().describer(environment)
@@ -191,7 +191,7 @@ class PettingZooFamily(Family):
 
         return BoardDescriber(environment, "tic_tac_toe" if game == "tictactoe" else game)
 
-    def action_meanings(self, environment: Environment, agent: str) -> tuple[str, ...]:
+    def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words = FULL_ATARI if spec.id.startswith("atari/") else _MEANINGS.get(_game(spec), ())
         if _game(spec) == "rps":  # can be made with more choices than three
@@ -199,7 +199,7 @@ class PettingZooFamily(Family):
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
 
 
-def _describer(environment: Environment, game: str) -> Describer | None:
+def _describer(environment: Instance, game: str) -> Describer | None:
     """Who says what games without a board show."""
     if game == "hanabi":
         from gym_gui.envs.describers.hanabi_words import HanabiDescriber

@@ -11,7 +11,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
-    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
 
 _HEAD = "TextWorld/"
 _ENTRY = "gym_gui.envs.families.textworld_env:TextWorldEnv"
@@ -57,10 +57,10 @@ class TextWorldFamily(Family):
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         return ("ansi",)
 
-    def success(self, environment: Environment) -> bool | None:
+    def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)
 
-    def describer(self, environment: Environment) -> Describer:
+    def describer(self, environment: Instance) -> Describer:
         from gym_gui.envs.describers.textworld_words import TextWorldDescriber
 
         return TextWorldDescriber(environment)

@@ -1,0 +1,23 @@
+"""How the slots of a MultiGrid environment are called."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def slot_names(env: Any) -> dict[int, str]:
+    """Agent index to slot name: the colour of its team and a number within the team."""
+    names: dict[int, str] = {}
+    size: dict[str, int] = {}
+    for agent in env.agents:
+        colour = team_colour(agent.team_index)
+        names[agent.index] = f"{colour}_{size.get(colour, 0)}"
+        size[colour] = size.get(colour, 0) + 1
+    return names
+
+
+def team_colour(team: int) -> str:
+    """The package draws team ``t`` in its ``t``-th colour (1 green, 2 blue, …)."""
+    colours: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
+    return str(colours.from_index(int(team) % len(colours)).value)
