@@ -455,17 +455,6 @@ class Summary:
     methods: Mapping[str, str] = field(default_factory=lambda: dict(METHODS))
     format: int = 1
 
-    def __str__(self) -> str:
-        """The table that ``mosaic report`` prints."""
-        from gym_gui.analysis.text import text_of  # it imports this module
-
-        return text_of(self)
-
-    def _repr_html_(self) -> str:
-        from gym_gui.analysis.notebook import notebook_html  # so does it
-
-        return notebook_html(self)
-
     @property
     def verdicts_by_task(self) -> Mapping[str, tuple[Verdict, ...]]:
         """Verdicts by environment; all under ``""`` where there is one."""

@@ -20,6 +20,7 @@ from gym_gui.analysis.pairing import (
     score_or_return,
     totals,
 )
+from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.summary import (
     Bounds,
@@ -28,7 +29,6 @@ from gym_gui.analysis.summary import (
     OperatorSummary,
     RunInfo,
     SlotSummary,
-    Summary,
     TeamSummary,
 )
 from gym_gui.analysis.tasks import same_tasks, task_of, titles
@@ -36,7 +36,7 @@ from gym_gui.analysis.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
 
 
-def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> Summary:
+def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
     """Statistics of one or several runs, also while they are on.
 
     Operators of the same task are compared pairwise on shared seeds; teams of one operator in
@@ -57,7 +57,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> Summary:
     for entry in entries:
         comparisons += compare_teams(entry)
     operators = _operators(entries, steps)
-    return Summary(
+    return PrintedSummary(
         runs=tuple(_run_info(run, entries) for run in opened),
         verdicts=tuple(headline(entries, comparisons)),
         operators=operators,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import MosaicError, UsageError
@@ -32,7 +33,7 @@ async def analyse(run: Path) -> Summary:
     finished = await run_apart(__name__, "summary", str(run))
     if finished.status:
         raise ApartError(finished.complaint or f"{run} cannot be summarised")
-    return await asyncio.to_thread(msgspec.json.decode, finished.output, type=Summary)
+    return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
 
 
 async def write_report(run: Path) -> Path:

@@ -336,26 +336,3 @@ class ChoiceControl(SettingControl):
             reason = option.misfit(env_id, agent)
             item.setEnabled(not reason)
             item.setToolTip(reason or option.meaning)
-
-
-def control_for(setting: Setting, parent: QWidget | None = None) -> SettingControl:
-    """The control that edits ``setting``."""
-    from gym_gui.ui.language.controls import ModelControl, PromptsControl, SecretControl, ServerControl
-
-    kinds: dict[str, type[SettingControl]] = {
-        "choice": ChoiceControl,
-        "flag": FlagControl,
-        "whole": NumberControl,
-        "number": NumberControl,
-        "policy": PathControl,
-        "file": PathControl,
-        "program": PathControl,
-        "list": ListControl,
-        "object": ObjectControl,
-        "episode": ObjectControl,
-        "secret": SecretControl,
-        "server": ServerControl,
-        "model": ModelControl,
-        "prompts": PromptsControl,
-    }
-    return kinds.get(setting.type, TextControl)(setting, parent)

@@ -10,8 +10,23 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import SettingControl, control_for
-from gym_gui.ui.language.controls import HelpedControl
+from gym_gui.ui.agents.setting_controls import (
+    ChoiceControl,
+    FlagControl,
+    ListControl,
+    NumberControl,
+    ObjectControl,
+    PathControl,
+    SettingControl,
+    TextControl,
+)
+from gym_gui.ui.language.controls import (
+    HelpedControl,
+    ModelControl,
+    PromptsControl,
+    SecretControl,
+    ServerControl,
+)
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
 from gym_gui.ui.widgets import LinkButton, all_settings, muted_label, section_label
 from gym_gui.workers.settings_schema import Setting, grouped, problems
@@ -97,7 +112,7 @@ class SettingsForm(QWidget):
         label = muted_label(setting.label, wrap=True, parent=self)
         label.setFixedWidth(LABEL_WIDTH)
         label.setToolTip(setting.meaning)
-        control = control_for(setting, self)
+        control = _control_for(setting, self)
         control.adapt(env_id, agent)
         control.changed.connect(self._on_changed)
         label.setBuddy(control)
@@ -234,3 +249,24 @@ class _Choose:
         control = self._form.control(self._name)
         control.set_value(value)
         control.changed.emit()
+
+
+def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
+    """The control that edits ``setting``."""
+    kinds: dict[str, type[SettingControl]] = {
+        "choice": ChoiceControl,
+        "flag": FlagControl,
+        "whole": NumberControl,
+        "number": NumberControl,
+        "policy": PathControl,
+        "file": PathControl,
+        "program": PathControl,
+        "list": ListControl,
+        "object": ObjectControl,
+        "episode": ObjectControl,
+        "secret": SecretControl,
+        "server": ServerControl,
+        "model": ModelControl,
+        "prompts": PromptsControl,
+    }
+    return kinds.get(setting.type, TextControl)(setting, parent)
