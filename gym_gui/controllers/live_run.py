@@ -25,9 +25,9 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan, ExecutionConfig
+from gym_gui.core.paths import PACKAGE
 from gym_gui.services.budget_ledger import NAME as LEDGER
 from gym_gui.services.recorder import COMPLETED, FAILED, Appender, Recorder
-from gym_gui.core.paths import PACKAGE
 from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
 
