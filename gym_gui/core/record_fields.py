@@ -60,6 +60,10 @@ class Fields:
             known = ", ".join(words)
             raise RunFormatError(self._where, f"{key!r} is {value!r}, which is none of {known}") from None
 
+    def rows(self, key: str) -> list[Fields]:
+        """The objects of a list; empty if absent."""
+        return [Fields(item, f"{self._where}: {key}") for item in self.optional(key, items, "a list") or ()]
+
     def table(self, key: str, read_item: Callable[[object, str], _T]) -> dict[str, _T]:
         """A mapping whose every value is read by ``read_item``; empty if absent."""
         value = self.optional(key, mapping, "an object") or {}

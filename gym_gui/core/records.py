@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.formats import check_format
@@ -341,19 +341,28 @@ def _outcome(value: object, where: str) -> Outcome:
     return row.word("outcome", Outcome)
 
 
-def _agents(row: Fields) -> dict[str, AgentRecord]:
-    def one(value: object, where: str) -> Fields:
-        return Fields(value, where)
+class _Player(TypedDict):
+    worker_id: str
+    worker_type: str
+    policy: str | None
 
+
+def _agents(row: Fields) -> dict[str, AgentRecord]:
     return {
         seat: AgentRecord(
-            worker_id=agent.optional("worker_id", text, "text") or "",
-            worker_type=agent.optional("worker_type", text, "text") or "",
-            policy=agent.optional("policy", text, "text"),
+            **_player(agent),
             slot=agent.optional("slot", text, "text") or seat,
             extra=agent.rest(),
         )
-        for seat, agent in row.table("agents", one).items()
+        for seat, agent in row.table("agents", Fields).items()
+    }
+
+
+def _player(f: Fields) -> _Player:
+    return {
+        "worker_id": f.optional("worker_id", text, "text") or "",
+        "worker_type": f.optional("worker_type", text, "text") or "",
+        "policy": f.optional("policy", text, "text"),
     }
 
 
@@ -410,7 +419,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         trajectory_sha256=f.optional("trajectory_sha256", text, "text"),
         record_sha256=f.optional("record_sha256", text, "text"),
         lost=f.optional("lost", text, "text"),
-        rebound=_rebound(f, where),
+        rebound=_rebound(f),
         unusable_decisions=unusable if unusable or not any(invalid.values()) else None,
         saw_everything=tuple(map(str, f.optional("saw_everything", items, "a list") or ())),
         limit=f.optional("limit", text, "text"),
@@ -451,22 +460,18 @@ def parse_step(row: object, where: str) -> StepRecord:
     )
 
 
-def _rebound(f: Fields, where: str) -> tuple[RebindingRecord, ...]:
-    entries = (Fields(item, f"{where}: rebound") for item in f.optional("rebound", items, "a list") or ())
+def _rebound(f: Fields) -> tuple[RebindingRecord, ...]:
     return tuple(
         RebindingRecord(
             step_index=change.need("step_index", count, "a whole number from 0"),
             agent_id=change.need("agent_id", text, "text"),
-            worker_id=change.optional("worker_id", text, "text") or "",
-            worker_type=change.optional("worker_type", text, "text") or "",
-            policy=change.optional("policy", text, "text"),
+            **_player(change),
         )
-        for change in entries
+        for change in f.rows("rebound")
     )
 
 
-def _retries(f: Fields, where: str) -> tuple[RetryRecord, ...]:
-    entries = (Fields(item, f"{where}: retries") for item in f.optional("retries", items, "a list") or ())
+def _retries(f: Fields) -> tuple[RetryRecord, ...]:
     return tuple(
         RetryRecord(
             operator_id=retry.need("operator_id", text, "text"),
@@ -474,7 +479,7 @@ def _retries(f: Fields, where: str) -> tuple[RetryRecord, ...]:
             reason=retry.optional("reason", text, "text") or "",
             lost=retry.optional("lost", text, "text") or SESSION,
         )
-        for retry in entries
+        for retry in f.rows("retries")
     )
 
 
@@ -522,7 +527,7 @@ def parse_run(row: object, where: str) -> RunRecord:
         commit=f.optional("commit", text, "text"),
         started_at=f.optional("started_at", text, "a time as text"),
         finished_at=f.optional("finished_at", text, "a time as text"),
-        retries=_retries(f, where),
+        retries=_retries(f),
         problem=f.optional("problem", text, "text"),
         extra=f.rest(),
     )
