@@ -19,6 +19,7 @@ _.continued  # asked of vectorized environments, `call("continued")`
 BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 
 # -- called or read by libraries
+gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
 _.pytest_pycollect_makemodule, _.pytest_collection_modifyitems, _.pytest_runtest_setup  # pytest
 _.decorationSize, _.dropEvent, _.dragEnterEvent, _.leaveEvent, _.mergeWith, _.mouseMoveEvent  # Qt
