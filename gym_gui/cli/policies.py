@@ -11,8 +11,8 @@ from rich.text import Text
 from gym_gui.cli.errors import DONE, tell
 from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import UsageError
+from gym_gui.services.fit import space_words
 from gym_gui.services.policy_exchange import export_policy
-from gym_gui.services.policy_fit import space_words
 from gym_gui.services.policy_import import ImportRequest, add_policy
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policy_scores import PolicyScore

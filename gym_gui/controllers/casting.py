@@ -26,16 +26,15 @@ from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from gym_gui.envs.page import step_limit
 from gym_gui.services.backends import SlotInfo
+from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_files import read_policy_file
-from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_library import at_path, known_name
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
-from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import Company
-from mosaic_worker.preprocessing import Pipeline, PreprocessingError
+from mosaic_worker.preprocessing import Pipeline
 
 Told = tuple[Company, Mapping[AgentID, Company]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
@@ -341,17 +340,14 @@ def _check_player(
         raise MissingDependencyError(
             f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
         )
-    try:
-        pipeline = pipeline_of(assignment, definition, slot.observation_space)
-    except PreprocessingError as error:
-        raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {error}") from error
-    shown = slot.observation_space if pipeline is None else pipeline.input_space
-    reasons = check_slot(definition, shown, slot.action_space, inputs=slot.offers)
-    view = None if reasons else View.of(definition.inputs.wanted, settings_of(assignment, definition))
-    why, fix = ("", "") if view is None else view.refused(agent, slot.pictures)
-    if why:
-        raise ExperimentError(f"{where}: {why}", fix=fix)
     path = policy_path(assignment, definition)
+    file = read_policy_file(path) if path is not None else None
+    if reason := fit(slot, definition, assignment, file):
+        theirs = file is not None and other_worker(file, definition)
+        raise ExperimentError(
+            f"{where}: {definition.type_id} cannot play {agent}: {reason}",
+            fix=f"Write worker_id {file.worker_id!r} for {agent}" if file is not None and theirs else "",
+        )
     if path is not None and not path.exists() and "address" not in assignment.settings:
         known = known_name(path)
         raise ExperimentError(
@@ -360,13 +356,4 @@ def _check_player(
             if known
             else "Train one with `mosaic train`, or bring one with `mosaic policies add`",
         )
-    file = read_policy_file(path) if path is not None else None
-    if file is not None and (other := other_worker(file, definition)):
-        raise ExperimentError(f"{where}: {other}", fix=f"Write worker_id {file.worker_id!r} for {agent}")
-    if not reasons and file is not None:
-        steps = assignment.preprocess
-        reason = misfit(file, slot.observation_space, slot.action_space, steps)
-        reasons = [f"{file.path.name} does not fit: {reason[:1].lower()}{reason[1:]}"] if reason else []
-    if reasons:
-        raise ExperimentError(f"{where}: {definition.type_id} cannot play {agent}: {reasons[0]}")
-    return pipeline
+    return pipeline_of(assignment, definition, slot.observation_space)

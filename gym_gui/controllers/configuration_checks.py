@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from gym_gui.controllers.configuration_draft import Draft, Link, Rows
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -21,17 +20,14 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import View
 from gym_gui.services.backends import SlotInfo
+from gym_gui.services.fit import fit
 from gym_gui.services.policy_catalogue import Policy, names_in_words, policies_of, policy_of, title_of
-from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
-from gym_gui.services.policy_fit import misfit, other_worker, pipeline_of
+from gym_gui.services.policy_files import PolicyFile, read_policy_file
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import problems
-from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import WorkerStatus
-from mosaic_worker.preprocessing import PreprocessingError
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 
@@ -43,10 +39,12 @@ class Offer:
     Attributes:
         policy: The policy.
         reason: Why it cannot play there, as a sentence without a full stop; empty when it can.
+        fits: Whether it could, were its worker installed.
     """
 
     policy: Policy
     reason: str = ""
+    fits: bool = True
 
 
 @dataclass(frozen=True)
@@ -118,15 +116,12 @@ class ConfigurationChecks:
 
     def name_of(self, rows: Rows) -> str:
         """What an operator is called as long as nobody names it: by who decides."""
-        return names_in_words([title_of(row, self.policies, self.worker(row)) for row in rows.values()])
+        return names_in_words([self.title(row) for row in rows.values()])
 
     def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:
         """Everything that can be said of a draft."""
         workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in sheet.slots.items()}
-        policies = {
-            agent: tuple(self._policy_offers(sheet, slot, workers[agent]))
-            for agent, slot in sheet.slots.items()
-        }
+        policies = {agent: self.offers(slot) for agent, slot in sheet.slots.items()}
         findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
         config: OperatorConfig | None = None
         if worst(finding.level for finding in findings) is not Level.ERROR:
@@ -142,45 +137,35 @@ class ConfigurationChecks:
         findings.sort(key=lambda finding: order.index(finding.level))
         return Report(tuple(dict.fromkeys(findings)), policies, workers, config)
 
+    def title(self, row: WorkerAssignment) -> str:
+        """What people call who plays a slot."""
+        return title_of(row, self.policies, self.worker(row))
+
+    def problem(self, slot: SlotInfo, row: WorkerAssignment) -> str:
+        """The first thing that keeps a row's worker from playing a slot, as a sentence; or empty."""
+        worker = self.worker(row)
+        if worker is None:
+            return f"There is no worker {row.worker_id}"
+        wrong = self._absent.get(worker.type_id) or fit(slot, worker, row)
+        if not wrong:
+            wrong = next(iter(problems(worker.settings_schema, row.settings).values()), "")
+        return wrong
+
     # -- who could play --------------------------------------------------------------
+
+    def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:
+        """What may play a slot, and what may not."""
+        return tuple(self._offer(slot, policy) for policy in self.policies)
+
+    def _offer(self, slot: SlotInfo, policy: Policy) -> Offer:
+        worker = self.workers[policy.worker_id]
+        unfit = fit(slot, worker, policy.assignment(), policy.file)
+        return Offer(policy, self._absent.get(worker.type_id) or unfit, fits=not unfit)
 
     def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
         for worker in self.workers.values():
-            yield WorkerOffer(worker, self._cannot(worker, slot.observation_space, slot))
-
-    def _policy_offers(
-        self, sheet: EnvironmentSheet, slot: SlotInfo, offers: Sequence[WorkerOffer]
-    ) -> Iterator[Offer]:
-        reasons = {offer.worker.type_id: offer.reason for offer in offers}
-        for policy in self.policies:
-            reason = reasons[policy.worker_id]
-            if policy.option is not None:
-                reason = reason or policy.option.misfit(sheet.env_id, slot.agent_id)
-            elif policy.file is not None:
-                reason = self._file_misfit(policy.file, self.workers[policy.worker_id], slot)
-            elif policy.takes:
-                reason = self._cannot(self.workers[policy.worker_id], None, slot)
-            yield Offer(policy, reason)
-
-    def _file_misfit(self, file: PolicyFile, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
-        """Why a trained policy cannot play a slot: its preprocessing decides what the worker sees."""
-        absent = self._absent.get(worker.type_id, "")
-        why = absent or misfit(file, slot.observation_space, slot.action_space)
-        return why or self._cannot(worker, file.shown, slot)
-
-    def _cannot(self, worker: WorkerTypeDefinition, shown: Any, slot: SlotInfo) -> str:
-        absent = self._absent.get(worker.type_id, "")
-        return absent or next(iter(check_slot(worker, shown, slot.action_space, inputs=slot.offers)), "")
-
-    def _row_misfit(self, row: WorkerAssignment, worker: WorkerTypeDefinition, slot: SlotInfo) -> str:
-        """Why a row's worker cannot play its slot, with what happens to observations before."""
-        try:
-            pipeline = pipeline_of(row, worker, slot.observation_space)
-        except PreprocessingError as error:
-            return str(error)
-        asked = any(s.type == "policy" and not row.settings.get(s.name) for s in worker.settings_schema)
-        shown = slot.observation_space if pipeline is None else pipeline.input_space
-        return self._cannot(worker, None if asked else shown, slot)
+            player = WorkerAssignment(worker.type_id, worker.kind.value)
+            yield WorkerOffer(worker, self._absent.get(worker.type_id) or fit(slot, worker, player))
 
     # -- what is wrong ---------------------------------------------------------------
 
@@ -196,9 +181,9 @@ class ConfigurationChecks:
                 text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
                 yield Finding(Level.ERROR, text, agent)
                 continue
-            if reason := self._row_misfit(row, worker, slot):
+            if reason := self._absent.get(worker.type_id) or fit(slot, worker, row):
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent)
-                continue  # why it does not fit in detail says nothing more
+                continue  # what else is wrong says nothing more
             yield from self._row(agent, row, worker, sheet, slot)
 
     def _row(
@@ -215,22 +200,14 @@ class ConfigurationChecks:
         wrong = list(problems(worker.settings_schema, row.settings).values())
         for sentence in wrong:
             yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
-        view = None if wrong else View.of(worker.inputs.wanted, {**worker.default_settings, **row.settings})
-        refused = ("", "") if view is None else view.refused(agent, slot.pictures)
-        if refused[0]:
-            yield Finding(Level.ERROR, f"{agent}: {'. '.join(refused)}", agent)
         if not wrong:
             try:
                 worker.check_settings(row.settings, agent)
             except UsageError as error:
                 yield Finding(Level.ERROR, str(error), agent)
         for setting in worker.settings_schema:
-            option = setting.option(row.settings.get(setting.name, setting.default))
-            if option is not None and (reason := option.misfit(sheet.env_id, agent)):
-                why = reason[:1].lower() + reason[1:]
-                yield Finding(Level.ERROR, f"{agent}: {option.label} is {why}", agent)
             if setting.type == "policy":
-                yield from _checkpoint(agent, row, setting.name, sheet, slot, worker)
+                yield from _checkpoint(agent, row, setting.name, sheet)
         if note := nothing_to_do(slot, row, sheet.env_id):
             yield Finding(Level.NOTE, note, agent)
         yield from _secrets(agent, row)
@@ -300,8 +277,6 @@ def _checkpoint(
     row: WorkerAssignment,
     setting: str,
     sheet: EnvironmentSheet,
-    slot: SlotInfo,
-    worker: WorkerTypeDefinition,
 ) -> Iterator[Finding]:
     written = row.settings.get(setting)
     if not isinstance(written, str) or not written:
@@ -312,14 +287,8 @@ def _checkpoint(
         return
     file = read_policy_file(path)
     if file is None:
-        if problem := preprocessing_problem(path):
-            yield Finding(Level.ERROR, f"{agent}: {path.name}: {problem}", agent)
         return  # of a format that only its worker reads
-    if other := other_worker(file, worker):
-        yield Finding(Level.ERROR, f"{agent}: {other}; choose it among the policies", agent)
-    if why := misfit(file, slot.observation_space, slot.action_space, row.preprocess):
-        yield Finding(Level.ERROR, f"{agent}: {path.name} does not fit: {why[:1].lower()}{why[1:]}", agent)
-    elif file.env_id != sheet.env_id:
+    if file.env_id != sheet.env_id:
         yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
     part = row.checkpoint_agent
     if part is not None and part not in file.agents:

@@ -17,6 +17,7 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.spaces import Space, short_space, space_to_spec
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
+from gym_gui.envs.page import EnvironmentPage, document
 from gym_gui.services.backends import SlotInfo
 
 _NAMED: Mapping[SteppingParadigm, str] = {
@@ -34,7 +35,6 @@ class EnvironmentSheet:
     Attributes:
         env_id: Canonical id.
         family: Name of its family.
-        title: The family's name for people.
         api: Interface it is made with.
         apis: All it can be made with, the native one first.
         paradigm: How its agents take turns.
@@ -42,18 +42,19 @@ class EnvironmentSheet:
         teams: Agents of each team.
         max_episode_steps: Limit that its package sets, or ``None``.
         can_have_managers: Whether its family has options that a manager chooses from.
+        page: What is told of it, its documentation and default keys included.
     """
 
     env_id: str
     family: str
-    title: str
     api: str
     apis: tuple[str, ...]
     paradigm: SteppingParadigm
     slots: Mapping[AgentID, SlotInfo]
     teams: Mapping[str, tuple[AgentID, ...]]
-    max_episode_steps: int | None = None
-    can_have_managers: bool = False
+    max_episode_steps: int | None
+    can_have_managers: bool
+    page: EnvironmentPage
 
     @property
     def agents(self) -> tuple[AgentID, ...]:
@@ -83,7 +84,6 @@ class EnvironmentSheet:
         return {
             "env_id": self.env_id,
             "family": self.family,
-            "title": self.title,
             "api": self.api,
             "apis": list(self.apis),
             "paradigm": self.paradigm.name,
@@ -91,6 +91,7 @@ class EnvironmentSheet:
             "teams": {team: list(agents) for team, agents in self.teams.items()},
             "max_episode_steps": self.max_episode_steps,
             "can_have_managers": self.can_have_managers,
+            "page": self.page.to_json(),
         }
 
     @classmethod
@@ -100,7 +101,6 @@ class EnvironmentSheet:
         return cls(
             data["env_id"],
             data["family"],
-            data["title"],
             data["api"],
             tuple(data["apis"]),
             SteppingParadigm[data["paradigm"]],
@@ -108,6 +108,7 @@ class EnvironmentSheet:
             {team: tuple(agents) for team, agents in data["teams"].items()},
             data["max_episode_steps"],
             data["can_have_managers"],
+            EnvironmentPage.from_json(data["page"]),
         )
 
     @classmethod
@@ -117,7 +118,6 @@ class EnvironmentSheet:
         return cls(
             spec.id,
             spec.family,
-            environment.family.title,
             spec.api,
             spec.apis,
             environment.adapter.paradigm,
@@ -125,6 +125,7 @@ class EnvironmentSheet:
             {team: tuple(agents) for team, agents in environment.teams.items()},
             spec.max_episode_steps,
             bool(environment.family.options(environment)),
+            document(environment),
         )
 
 
@@ -138,10 +139,12 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
         "meanings": list(slot.action_meanings),
         "offers": list(slot.offers),
         "pictures": list(slot.pictures),
+        "env_id": slot.env_id,
     }
 
 
 def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
     sees, does = Space.from_json(data["sees"]), Space.from_json(data["does"])
     said, offers, pictures = (tuple(data[key]) for key in ("meanings", "offers", "pictures"))
-    return SlotInfo(data["agent"], sees, does, data["noop"], said, offers, pictures)
+    noop, env_id = data["noop"], data["env_id"]
+    return SlotInfo(data["agent"], sees, does, noop, said, offers, pictures, env_id)

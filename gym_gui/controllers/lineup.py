@@ -94,6 +94,7 @@ class Lineup:
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
     """The agent slots of an environment."""
     adapter = environment.adapter
+    env_id = environment.family.pattern_id(environment.spec)
     return {
         agent: SlotInfo(
             agent,
@@ -103,6 +104,7 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             environment.action_meanings(agent),
             _offers(environment, agent),
             environment.pictures(agent),
+            env_id,
         )
         for agent in adapter.possible_agents
     }

@@ -10,7 +10,8 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.candidates import Candidate
+    from gym_gui.controllers.configuration_checks import Offer
+    from gym_gui.services.policy_catalogue import Policy
 
 PERSON: Final = "human_worker"
 """The worker behind a person."""
@@ -19,8 +20,6 @@ OPERATOR: Final = "play"
 _IN_TIME: Final = 0.9
 """Part of a step's time that a person has: the rest is the way to the session and back, so
 that a fallback does not make the step late."""
-_ANYWHERE: Final = frozenset({"random", "noop", "cycle"})
-"""Behaviours that know nothing of the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,6 @@ def person(clock: Clock) -> WorkerAssignment:
     return WorkerAssignment(PERSON, "human", on_invalid="noop", deadline_s=round(_IN_TIME / clock.rate, 4))
 
 
-def assignment_of(candidate: Candidate) -> WorkerAssignment:
-    """A slot that somebody else plays."""
-    return WorkerAssignment(candidate.worker_id, candidate.kind, dict(candidate.settings))
-
-
 def is_person(assignment: WorkerAssignment) -> bool:
     """Whether a person chooses the actions (a human's script is none)."""
     return assignment.worker_id == PERSON and "script" not in assignment.settings
@@ -62,11 +56,26 @@ def people(config: OperatorConfig) -> tuple[str, ...]:
     return tuple(slot for slot, player in config.resolved_slots().items() if is_person(player))
 
 
-def opponent(candidates: Sequence[Candidate]) -> Candidate | None:
+def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
+    """Whom people may play with: everybody but people, those that cannot with the reason.
+
+    Behaviours and trained policies that do not fit are left out: there may be many. Policies
+    trained in another environment come last.
+    """
+    shown = [
+        offer
+        for offer in offers
+        if offer.policy.worker_id != PERSON
+        and (offer.fits or (offer.policy.option is None and offer.policy.file is None))
+    ]
+    return sorted(shown, key=lambda o: o.policy.file is not None and o.policy.file.env_id != env_id)
+
+
+def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
     """Who sits there at first: somebody who knows the game, else random moves."""
-    fitting = [c for c in candidates if not c.reason and not c.asks_policy]
-    knowing = [c for c in fitting if c.kind == "baseline" and c.key.partition(":")[2] not in _ANYWHERE]
-    chance = [c for c in fitting if c.key.endswith(":random")]
+    fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
+    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
+    chance = [policy for policy in fitting if policy.policy_id == "random"]
     return next(iter([*knowing, *chance, *fitting]), None)
 
 

@@ -96,6 +96,10 @@ class Family:
         """Whether its packages can be found."""
         return all(map(is_installed, self.modules))
 
+    def pattern_id(self, spec: EnvSpec) -> str:
+        """What patterns (``MiniGrid-*``) are held against; empty where an id says nothing of the game."""
+        return spec.id
+
     @property
     def listable(self) -> bool:
         """Whether :meth:`specs` can answer; some registries name what is not installed."""

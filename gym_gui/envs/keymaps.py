@@ -76,6 +76,12 @@ class KeyScheme:
     mouse: bool = False
     typed: bool = False
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> KeyScheme:
+        """A scheme from its plain data."""
+        fields: dict[str, Any] = {**data, "axes": tuple(Axis(**axis) for axis in data["axes"])}
+        return cls(**fields)
+
     @property
     def playable(self) -> bool:
         """Whether a person can play with this; not in spaces of several parts."""

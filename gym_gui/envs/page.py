@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
@@ -67,6 +67,27 @@ class EnvironmentPage:
     does: Mapping[str, str] = field(default_factory=_nothing)
     keys: Mapping[str, tuple[KeyScheme, KeyScheme]] = field(default_factory=_nothing)
     trouble: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal page."""
+        return asdict(self) | {"paradigm": self.paradigm.name}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> EnvironmentPage:
+        """Read what :meth:`to_json` wrote."""
+        fields: dict[str, Any] = dict(data)
+        fields["paradigm"] = SteppingParadigm[data["paradigm"]]
+        fields["render_modes"], fields["agents"] = tuple(data["render_modes"]), tuple(data["agents"])
+        fields["teams"] = {team: tuple(agents) for team, agents in data["teams"].items()}
+        fields["actions"] = {
+            agent: tuple((int(number), str(word)) for number, word in actions)
+            for agent, actions in data["actions"].items()
+        }
+        fields["keys"] = {
+            agent: tuple(KeyScheme.from_json(scheme) for scheme in schemes)
+            for agent, schemes in data["keys"].items()
+        }
+        return cls(**fields)
 
 
 def document(

@@ -36,6 +36,7 @@ class SlotInfo:
             ``legal_actions``.
         pictures: Which pictures it may be shown, of :data:`~gym_gui.core.view.FRAMES`; with none it
             offers no ``image``.
+        env_id: Canonical id of its environment; empty where that says nothing of the game.
     """
 
     agent_id: str
@@ -45,6 +46,7 @@ class SlotInfo:
     action_meanings: Sequence[str] = ()
     offers: Sequence[str] = ("legal_actions",)
     pictures: Sequence[str] = ()
+    env_id: str = ""
 
     @cached_property
     def sees(self) -> SpaceCodec:
@@ -55,6 +57,12 @@ class SlotInfo:
     def does(self) -> SpaceCodec:
         """Codec of actions."""
         return SpaceCodec(self.action_space)
+
+    @property
+    def words(self) -> dict[int, str]:
+        """The word of each action number that has one."""
+        first = int(getattr(self.action_space, "start", 0) or 0)
+        return {first + place: word for place, word in enumerate(self.action_meanings) if word}
 
 
 def _no_config() -> dict[str, Any]:

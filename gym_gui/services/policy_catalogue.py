@@ -14,6 +14,7 @@ from typing import Any
 from gym_gui.core.aliases import DEFAULT_WORKERS
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.services.policy_files import PolicyFile, find_policy_files, read_policy_file
+from gym_gui.workers.patterns import matches
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.settings_schema import Setting, SettingOption
 
@@ -50,6 +51,8 @@ class Policy:
         option: The option of its worker that it is, or ``None``.
         file: The trained policy that it is, or ``None``.
         takes: Name of the setting that a person has to fill with a path, or empty.
+        model: Name of the setting that says which model is asked, or empty.
+        environments: Patterns of the environments it is made for; empty: all.
     """
 
     policy_id: str
@@ -61,6 +64,17 @@ class Policy:
     option: SettingOption | None = None
     file: PolicyFile | None = None
     takes: str = ""
+    model: str = ""
+    environments: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether it can play as it is; otherwise a file or a model must be chosen first."""
+        return not (self.takes or self.model)
+
+    def knows(self, env_id: str) -> bool:
+        """Whether it is made for an environment, not merely for any."""
+        return bool(self.environments) and matches(env_id, self.environments)
 
     def assignment(self, before: WorkerAssignment | None = None) -> WorkerAssignment:
         """This policy for a slot.
@@ -88,7 +102,12 @@ def _of_worker(worker: WorkerTypeDefinition, files: Sequence[PolicyFile]) -> lis
         return [_of_option(worker, choice, option) for option in choice.options]
     base, kind = worker.default_policy_id or worker.type_id, worker.kind.value
     if takes is None:
-        return [Policy(base, _title(worker), worker.type_id, kind, meaning=worker.description)]
+        model = next((s.name for s in worker.settings_schema if s.type == "model"), "")
+        meaning, patterns = worker.description, tuple(worker.capabilities.environments)
+        title = _title(worker)
+        return [
+            Policy(base, title, worker.type_id, kind, meaning=meaning, model=model, environments=patterns)
+        ]
     trained = [_of_file(worker, base, takes.name, file) for file in files if _reads(worker, file)]
     asking = f"{worker.display_name}, from a file…"
     meaning = f"{worker.description}; choose the policy's folder or file"
@@ -105,7 +124,14 @@ def _of_option(worker: WorkerTypeDefinition, choice: Setting, option: SettingOpt
     policy_id = option.value if usual else f"{worker.type_id}:{option.value}"
     settings = {choice.name: option.value}
     return Policy(
-        policy_id, option.label, worker.type_id, worker.kind.value, settings, option.meaning, option
+        policy_id,
+        option.label,
+        worker.type_id,
+        worker.kind.value,
+        settings,
+        option.meaning,
+        option,
+        environments=option.environments,
     )
 
 

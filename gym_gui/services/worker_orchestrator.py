@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.envs import EnvSpec, resolve
+from gym_gui.services.fit import requirements_of, training_incompatibilities
 from gym_gui.workers.gpus import detected_gpus
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
@@ -116,9 +117,8 @@ class WorkerOrchestrator:
         fitting = [
             definition
             for definition in self._registry.find_compatible(
-                spec.paradigm,
-                spec.env_type,
-                config.action_space,
+                **requirements_of(spec),
+                action_space=config.action_space,
                 observation_space=config.observation_space,
                 agents=config.agents,
             )
@@ -148,7 +148,7 @@ class WorkerOrchestrator:
     def _chosen(self, config: UnifiedRunConfig) -> WorkerTypeDefinition:
         definition = self._registry.require(config.worker_type)
         spec = self.environment(config)
-        reasons = _mismatches(definition, config, spec)
+        reasons = _incompatibilities(definition, config, spec)
         if reasons:
             raise UsageError(
                 f"worker {definition.type_id} cannot train on {spec.id}: {'; '.join(reasons)}",
@@ -169,19 +169,19 @@ class WorkerOrchestrator:
             return "No training worker is installed; `mosaic workers list` shows what there is"
         lines: list[str] = []
         for definition in trainers:
-            reasons = _mismatches(definition, config, spec)
+            reasons = _incompatibilities(definition, config, spec)
             if not reasons:
                 reasons = [f"it does not know algorithm {config.algorithm!r}"]
             lines.append(f"{definition.type_id}: {', '.join(reasons)}")
         return "; ".join(lines)
 
 
-def _mismatches(definition: WorkerTypeDefinition, config: UnifiedRunConfig, spec: EnvSpec) -> list[str]:
-    if definition.train is None:
-        return ["it does not train"]
-    return definition.capabilities.mismatches(
-        paradigm=spec.paradigm,
-        env_type=spec.env_type,
+def _incompatibilities(
+    definition: WorkerTypeDefinition, config: UnifiedRunConfig, spec: EnvSpec
+) -> list[str]:
+    return training_incompatibilities(
+        definition,
+        spec,
         action_space=config.action_space,
         observation_space=config.observation_space,
         agents=config.agents,

@@ -31,8 +31,8 @@ ENGINE: Final = (
     "gym_gui.host.client",
     "gym_gui.controllers.casting",
     "gym_gui.controllers.live_run",
-    "gym_gui.controllers.play_card",
-    "gym_gui.controllers.candidates",
+    "gym_gui.controllers.environment_sheets",
+    "gym_gui.controllers.configuration_checks",
 )
 
 

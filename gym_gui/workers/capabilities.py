@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.spaces import to_space
+from gym_gui.workers.patterns import made_for_others
 
 ANY = "any"
 """Stands in a list of kinds for "whatever comes"."""
@@ -42,8 +42,8 @@ class WorkerCapabilities:
     """Declares what a worker can do.
 
     Paradigms, ``max_agents`` and the GPU fields limit *training*: which environments the
-    worker may learn in. Whether it can play a slot is decided by the slot's own spaces
-    alone (:func:`gym_gui.workers.slots.check_slot`).
+    worker may learn in. Whether it can play a slot is decided by the slot and the environment
+    (:func:`gym_gui.services.fit.fit`).
 
     Attributes:
         worker_type: The worker's id.
@@ -52,8 +52,7 @@ class WorkerCapabilities:
         env_types: ``"gymnasium"``, ``"pettingzoo"``, … or ``"any"``.
         action_spaces: Of :data:`ACTION_KINDS`.
         observation_spaces: Of :data:`OBSERVATION_KINDS`.
-        environments: Patterns (``*chess*``) of the environments it can play, for who looks for
-            players; empty: all. Whether it plays another that somebody gives it, the worker says itself.
+        environments: Patterns (``*chess*``) of the environments it can play; empty: all.
         max_agents: Agents trained at once; 1 for single-agent algorithms.
         supports_self_play: Whether it can train against itself.
         supports_population: Whether it can train a population.
@@ -97,13 +96,22 @@ class WorkerCapabilities:
             if value is not None and value < least:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
 
-    def is_for(self, env_id: str) -> bool:
-        """Whether an environment is among those that it can play."""
-        return not self.environments or any(fnmatchcase(env_id.lower(), each) for each in self.environments)
+    def made_for_others(self, env_id: str) -> str:
+        """``made for *chess*, not for CartPole-v1``; empty where it can play there, or without an id."""
+        return made_for_others(env_id, self.environments)
 
-    def mismatches(
+    def acts_in(self, kind: str) -> bool:
+        """Whether it can choose actions of a kind."""
+        return bool({kind, ANY} & set(self.action_spaces))
+
+    def observes(self, *kinds: str) -> bool:
+        """Whether it understands observations that are of all these kinds."""
+        return bool({*kinds, ANY} & set(self.observation_spaces))
+
+    def incompatibilities(
         self,
         *,
+        env_id: str = "",
         paradigm: SteppingParadigm | None = None,
         env_type: str | None = None,
         action_space: str | None = None,
@@ -114,20 +122,24 @@ class WorkerCapabilities:
 
         What is not given is not compared.
         """
-        found: list[str] = []
+        others = self.made_for_others(env_id)
+        found = [f"the worker is {others}"] if others else []
         if paradigm is not None and paradigm not in self.supported_paradigms:
             ours = ", ".join(p.name for p in self.supported_paradigms)
             found.append(f"the environment steps {paradigm.name}, the worker supports {ours}")
-        for what, wanted, ours in (
-            ("environment type", env_type, self.env_types),
-            ("action space", action_space, self.action_spaces),
-            ("observation space", observation_space, self.observation_spaces),
+        for what, wanted, ours, can in (
+            ("environment type", env_type, self.env_types, self._steps_through),
+            ("action space", action_space, self.action_spaces, self.acts_in),
+            ("observation space", observation_space, self.observation_spaces, self.observes),
         ):
-            if wanted is not None and wanted not in ours and ANY not in ours:
+            if wanted is not None and not can(wanted):
                 found.append(f"the {what} is {wanted}, the worker supports {', '.join(ours)}")
         if agents is not None and agents > self.max_agents:
             found.append(f"there are {agents} agents, the worker trains at most {self.max_agents}")
         return found
+
+    def _steps_through(self, env_type: str) -> bool:
+        return bool({env_type, ANY} & set(self.env_types))
 
 
 def action_kind(space: Any) -> str:

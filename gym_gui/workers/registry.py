@@ -146,12 +146,14 @@ class WorkerTypeRegistry:
         *,
         observation_space: str | None = None,
         agents: int | None = None,
+        env_id: str = "",
     ) -> list[WorkerTypeDefinition]:
         """Workers that can train under the given requirements, by id."""
         return [
             definition
             for definition in cls.all()
-            if not definition.capabilities.mismatches(
+            if not definition.capabilities.incompatibilities(
+                env_id=env_id,
                 paradigm=paradigm,
                 env_type=env_type,
                 action_space=action_space,

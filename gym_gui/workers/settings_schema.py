@@ -7,7 +7,6 @@ neither, the form has what the worker's default settings show.
 
 from __future__ import annotations
 
-import fnmatch
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal, cast, get_args
 from gym_gui.core.errors import UsageError
 from gym_gui.core.secret_refs import parse_reference
 from gym_gui.core.seeding import SEED
+from gym_gui.workers.patterns import either, made_for_others, matches
 
 SettingType = Literal[
     "text",
@@ -82,17 +82,17 @@ class SettingOption:
         """What people read."""
         return self.title or self.value
 
-    def misfit(self, env_id: str, agent: str = "") -> str:
+    def incompatibility(self, env_id: str, agent: str = "") -> str:
         """Why it is not for this slot, as a sentence without a full stop; empty when it is.
 
         Args:
             env_id: Canonical id of the environment; empty: not known yet.
             agent: The slot; empty: not known yet.
         """
-        if env_id and self.environments and not _any(env_id, self.environments):
-            return f"Made for {_or(self.environments)}, not for {env_id}"
-        if agent and self.agents and not _any(agent, self.agents):
-            return f"For slots named {_or(self.agents)}, not for {agent}"
+        if others := made_for_others(env_id, self.environments):
+            return f"{self.label} is {others}"
+        if agent and not matches(agent, self.agents):
+            return f"{self.label} is for slots named {either(self.agents)}, not for {agent}"
         return ""
 
 
@@ -137,7 +137,7 @@ class Setting:
 
     def concerns(self, env_id: str) -> bool:
         """Whether it means anything in this environment; where it is not known yet, all do."""
-        return not env_id or not self.environments or _any(env_id, self.environments)
+        return not env_id or matches(env_id, self.environments)
 
     @property
     def label(self) -> str:
@@ -180,7 +180,7 @@ class Setting:
 
     def _wanted(self) -> str:
         if self.type == "choice":
-            return _or([option.value for option in self.options])
+            return either([option.value for option in self.options])
         low, high = self.minimum, self.maximum
         if self.type in ("whole", "number") and (low is not None or high is not None):
             word = _WORDS[self.type]
@@ -230,7 +230,7 @@ def read_settings(table: Mapping[str, Any]) -> tuple[Setting, ...]:
         if setting.provider and setting.provider not in choices:
             raise UsageError(
                 f"settings.{setting.name}.provider is {setting.provider!r}, which is none of its choices",
-                fix=f"Name one: {_or(sorted(choices))}" if choices else "Leave it out",
+                fix=f"Name one: {either(sorted(choices))}" if choices else "Leave it out",
             )
     return settings
 
@@ -248,7 +248,7 @@ def _read(name: str, entry: Mapping[str, Any]) -> Setting:
         raise UsageError(f"{where} has an option twice", fix="Give every value once")
     if setting.module and setting.type not in ASKING:
         raise UsageError(
-            f"{where} has a module, but is of type {setting.type}", fix=f"Give module to {_or(ASKING)}"
+            f"{where} has a module, but is of type {setting.type}", fix=f"Give module to {either(ASKING)}"
         )
     if setting.provider and setting.type != "secret":
         raise UsageError(
@@ -321,14 +321,6 @@ def settings_from_values(values: Mapping[str, Any]) -> tuple[Setting, ...]:
         for name, value in values.items()
         if not isinstance(value, dict)
     )
-
-
-def _any(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _or(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""
 
 
 def _short(value: object) -> str:

@@ -99,7 +99,7 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
     report = checks.check(one(four, RANDOM), four)
     reasons = {o.policy.policy_id: o.reason for o in report.policies["player_0"]}
     assert "MosaicMultiGrid-S-*, not for classic/connect_four_v3" in reasons["soccer_chaser"]
-    assert "Trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
+    assert "trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
     slot = replace(pendulum.slots["agent_0"], action_space=to_space(gym.spaces.MultiBinary(3)))
     switches = replace(pendulum, slots={"agent_0": slot})
     report = checks.check(one(switches, RANDOM), switches)
@@ -343,10 +343,10 @@ class TestPreprocessing:
         reasons = {o.policy.policy_id: o.reason for o in report.policies["agent_0"]}
         assert reasons["cleanrl_ppo:kept"] == ""
         assert reasons["cleanrl_ppo"] == "", "a file that is still to be chosen may have steps"
-        assert "Trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
+        assert "trained in CartPole-v1" in reasons["cleanrl_ppo:ppo_cartpole"]
         assert not any("CleanRL is not offered" in f.text for f in report.findings)
         workers = {o.worker.type_id: o.reason for o in report.workers["agent_0"]}
-        assert "observes" in workers["cleanrl_worker"], "by itself it does not understand a Dict"
+        assert workers["cleanrl_worker"] == ""
         row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
         report = checks.check(one(grid, row), grid)
         assert report.level is Level.OK, report.findings
@@ -360,7 +360,7 @@ class TestPreprocessing:
             (["nothing"], "there is no step 'nothing'"),
             (
                 [{"step": "select", "key": "direction"}],
-                "CleanRL observes box or image spaces, this slot's is discrete",
+                "this slot has Discrete(4) after select direction",
             ),
             ([*SELECT, "grayscale"], "this slot has Box(7, 7) after select image, grayscale"),
         ],

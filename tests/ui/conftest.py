@@ -24,11 +24,11 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.controllers.environment_sheets import SHEETS_FOLDER
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
-from gym_gui.ui.play.opening import CARDS_FOLDER
 
 if TYPE_CHECKING:
     from gym_gui.ui.main_window import MainWindow
@@ -127,17 +127,17 @@ def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture(scope="session")
-def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What environments say of their keys; each is asked once, in a process of its own."""
-    return tmp_path_factory.mktemp("cards")
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Descriptions of environments; each is asked once, in a process of its own."""
+    return tmp_path_factory.mktemp("sheets")
 
 
 @pytest.fixture
-def store(tmp_path: Path, cards: Path) -> Store:
+def store(tmp_path: Path, sheets: Path) -> Store:
     """Folders of its own; sockets stay in the system's place, whose paths are short."""
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / CARDS_FOLDER).symlink_to(cards, target_is_directory=True)
+    (cache / SHEETS_FOLDER).symlink_to(sheets, target_is_directory=True)
     return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=cache)
 
 

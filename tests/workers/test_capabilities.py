@@ -49,8 +49,11 @@ def test_nonsense_is_refused(wrong: dict[str, object]):
 
 
 def test_what_is_not_asked_is_not_compared():
-    assert RLLIB.mismatches() == []
-    assert RLLIB.mismatches(paradigm=SteppingParadigm.SIMULTANEOUS, env_type="gymnasium", agents=100) == []
+    assert RLLIB.incompatibilities() == []
+    assert (
+        RLLIB.incompatibilities(paradigm=SteppingParadigm.SIMULTANEOUS, env_type="gymnasium", agents=100)
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,13 +67,13 @@ def test_what_is_not_asked_is_not_compared():
     ],
 )
 def test_each_mismatch_is_a_sentence(asked: dict[str, object], words: str):
-    (sentence,) = RLLIB.mismatches(**asked)  # type: ignore[arg-type]
+    (sentence,) = RLLIB.incompatibilities(**asked)  # type: ignore[arg-type]
     assert words in sentence
 
 
 def test_any_matches_everything():
     anything = WorkerCapabilities("x", env_types=["any"], action_spaces=["any"], observation_spaces=["any"])
-    assert anything.mismatches(env_type="mars", action_space="graph", observation_space="text") == []
+    assert anything.incompatibilities(env_type="mars", action_space="graph", observation_space="text") == []
 
 
 class OddSpace(gym.Space):  # type: ignore[type-arg]

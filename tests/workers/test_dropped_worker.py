@@ -9,11 +9,13 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.fit import fit
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.slots import check_slot
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
 
@@ -39,7 +41,8 @@ async def test_example_of_the_manual_plays(tmp_path: Path, monkeypatch: pytest.M
         discover()
         definition, settings = WorkerTypeRegistry.resolve("dice_worker")
     sees, does = gym.spaces.Box(-1, 1, (2,)), gym.spaces.Discrete(3)
-    assert check_slot(definition, sees, does) == []
+    player = WorkerAssignment("dice_worker", definition.kind.value)
+    assert fit(SlotInfo("agent_0", sees, does), definition, player) == ""
     assert check_installed(definition).state == "installed"
 
     answers: asyncio.Queue[Answer] = asyncio.Queue()

@@ -45,10 +45,10 @@ def test_settings_are_read_with_their_options():
     assert (sides.label, mood.label, mood.policies) == ("Sides", "Mood", True)
     assert [option.label for option in mood.options] == ["calm", "Wild"]
     wild = mood.options[1]
-    assert wild.misfit("MiniGrid-Empty-5x5-v0", "agent_0/goal") == ""
-    assert wild.misfit("", "") == ""
-    assert wild.misfit("CartPole-v1") == "Made for MiniGrid-*, not for CartPole-v1"
-    assert "agent_0" in wild.misfit("MiniGrid-Empty-5x5-v0", "agent_0")
+    assert wild.incompatibility("MiniGrid-Empty-5x5-v0", "agent_0/goal") == ""
+    assert wild.incompatibility("", "") == ""
+    assert wild.incompatibility("CartPole-v1") == "Wild is made for MiniGrid-*, not for CartPole-v1"
+    assert "agent_0" in wild.incompatibility("MiniGrid-Empty-5x5-v0", "agent_0")
 
 
 @pytest.mark.parametrize(

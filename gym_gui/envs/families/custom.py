@@ -71,6 +71,9 @@ class CustomFamily(Family):
     def specs(self) -> Sequence[EnvSpec]:
         return registered.all()
 
+    def pattern_id(self, spec: EnvSpec) -> str:
+        return ""  # whoever named it may have called chess anything
+
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
         """A registered name, else ``module:factory`` taken at its word."""
         known = {spec.id: spec for spec in registered.all()}

@@ -16,6 +16,7 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.envs import needs_of, resolve
+from gym_gui.services.fit import training_incompatibilities
 from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
@@ -127,9 +128,9 @@ class TrainRequest:
         spec = resolve(env, origin=origin)
         require(needs_of(spec, {}), origin)
         schema = read_schemas(definition).get(name)
-        wrong = definition.capabilities.mismatches(paradigm=spec.paradigm, env_type=spec.env_type)
-        if schema is not None and (misfit := schema.misfit(action, observation)):
-            wrong = [*wrong, f"{schema.title or name}: {misfit}"]
+        wrong = training_incompatibilities(definition, spec)
+        if schema is not None and (reason := schema.incompatibility(action, observation)):
+            wrong = [*wrong, f"{schema.title or name}: {reason}"]
         if wrong:
             raise UsageError(f"{definition.type_id} cannot train in {spec.id}: {'; '.join(wrong)}")
         if seed < 0:

@@ -84,7 +84,7 @@ class AlgorithmSchema:
         """As :meth:`checked`, from what a person typed: ``"3e-4"``, ``"64,64"``, ``"none"``."""
         return self.checked({name: value_of_text(text, self.find(name)) for name, text in texts.items()})
 
-    def misfit(self, action: str = "", observation: str = "") -> str:
+    def incompatibility(self, action: str = "", observation: str = "") -> str:
         """Why it cannot learn in an environment; empty where it can, or it is not known.
 
         Args:

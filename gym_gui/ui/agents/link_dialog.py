@@ -60,7 +60,7 @@ class LinkAgentsDialog(QDialog):
         box.setObjectName(f"link_{agent}")
         mine, other = draft.link_of(self.primary), draft.link_of(agent)
         box.setChecked(other is not None and other is mine)
-        why = _misfit(sheet, self.primary, agent)
+        why = _incompatibility(sheet, self.primary, agent)
         if not why and other is not None and other is not mine:
             why = f"now in link {link_letter(draft, other)}"
         else:
@@ -105,7 +105,7 @@ class LinkAgentsDialog(QDialog):
                 box.setChecked(agent in agents)
 
 
-def _misfit(sheet: EnvironmentSheet, primary: str, agent: str) -> str:
+def _incompatibility(sheet: EnvironmentSheet, primary: str, agent: str) -> str:
     one, other = sheet.slots[primary], sheet.slots[agent]
     for what, mine, theirs in (
         ("sees", one.sees.space, other.sees.space),

@@ -14,14 +14,14 @@ from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_probe import EnvironmentProbe, Preview
+from gym_gui.controllers.environment_probe import Preview
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
-from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ class ConfigurationModel(QObject):
         super().__init__(parent)
         self._context = context
         self._knowledge = Knowledge(context.store)
-        self._probe = EnvironmentProbe()
         self.draft, self.trouble = Draft(), ""
         self.sheet: EnvironmentSheet | None = None
         self.report: Report | None = None
@@ -214,11 +213,11 @@ class ConfigurationModel(QObject):
         Raises:
             UsageError: It cannot be drawn, or :meth:`stop_looking` was called.
         """
-        return await self._probe.preview(self.draft.request(), seed)
+        return await self._knowledge.probe.preview(self.draft.request(), seed)
 
     def stop_looking(self) -> None:
         """Give up whatever is being found out about the environment."""
-        self._probe.cancel()
+        self._knowledge.probe.cancel()
 
     async def close(self) -> None:
         """Nothing goes on afterwards."""
@@ -229,7 +228,6 @@ class ConfigurationModel(QObject):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._probe.close()
         await self._knowledge.close()
 
     # -- finding out -----------------------------------------------------------------
@@ -249,7 +247,7 @@ class ConfigurationModel(QObject):
         me = asyncio.current_task()
         try:
             self.checks = await self._knowledge.checks()
-            sheet = await self._probe.describe(draft.request())
+            sheet = await self._knowledge.sheet(draft.request())
         except MosaicError as error:
             if isinstance(error, NotAllowedError):
                 ask = partial(self._context.ask_trust, error)
@@ -298,7 +296,7 @@ class ConfigurationModel(QObject):
 
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:
-            await self._probe.cast(config)
+            await self._knowledge.probe.cast(config)
             verdict = Finding(Level.OK, "The engine accepts the configuration as it stands")
         except MosaicError as error:
             verdict = Finding(Level.ERROR, str(error).removeprefix(f"operator {config.operator_id!r}: "))

@@ -333,6 +333,6 @@ class ChoiceControl(SettingControl):
             item = model.item(row)
             if option is None or item is None:
                 continue
-            reason = option.misfit(env_id, agent)
+            reason = option.incompatibility(env_id, agent)
             item.setEnabled(not reason)
             item.setToolTip(reason or option.meaning)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.ui import theme
@@ -18,7 +19,6 @@ from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
-from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.record import OperatorRecord
 from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.operators.knowledge import Knowledge
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_draft import Draft
@@ -64,7 +64,7 @@ class EnvironmentLook(QObject):
         await self._picker.load()
         checks = await self._knowledge.checks()
         try:
-            sheet = await self._knowledge.sheet(draft)
+            sheet = await self._knowledge.sheet(draft.request())
         except MosaicError as error:
             if self._task is me:
                 self.failed.emit(str(error))

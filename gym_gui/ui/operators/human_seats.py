@@ -14,7 +14,8 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.play.human_input import HumanInput
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.envs.keymaps import KeyScheme
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -37,6 +38,7 @@ class OperatorHumans(QObject):
     Args:
         context: The window's services.
         operator: Who asks.
+        knowledge: Knows the keys of environments.
         card: Whose keyboard and board are listened to.
     """
 
@@ -44,9 +46,16 @@ class OperatorHumans(QObject):
     """The keys are known, or there is nobody to play."""
     refused = pyqtSignal(str)
 
-    def __init__(self, context: AppContext, operator: LiveOperator, card: OperatorRenderContainer) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        operator: LiveOperator,
+        knowledge: Knowledge,
+        card: OperatorRenderContainer,
+    ) -> None:
         super().__init__(card)
         self._context, self._operator, self._card = context, operator, card
+        self._knowledge = knowledge
         self.input = HumanInput(self)
         self.input.chosen.connect(self._on_chosen)
         self.input.refused.connect(self.refused)
@@ -85,33 +94,31 @@ class OperatorHumans(QObject):
             self._context.spawn(self._learn(config, wanted), "Reading the keys of the environment")
 
     async def _learn(self, config: OperatorConfig, wanted: str) -> None:
-        from gym_gui.controllers.play_card import PlayCards
-        from gym_gui.ui.play.opening import CARDS_FOLDER
+        from gym_gui.controllers.configuration_draft import Draft
 
-        cards = PlayCards(self._context.store.cache_dir(CARDS_FOLDER))
         try:
-            kwargs = dict(config.env_kwargs)
-            card = await cards.card(config.task, config.env_name or None, config.api, kwargs, config.origin)
+            sheet = await self._knowledge.sheet(Draft.of(config).request())
         except MosaicError as error:
             # The operator itself cannot start either, and says so on its card.
             _log.info("the keys of %s are not known: %s", config.task, error)
             return
         if wanted == self._asked_for:
-            self._attach(card)
+            self._attach(sheet)
 
-    def _attach(self, card: PlayCard) -> None:
+    def _attach(self, sheet: EnvironmentSheet) -> None:
         from gym_gui.services.keymaps_store import KeymapName, KeymapsStore
 
         saved = KeymapsStore(self._context.store)
         self.schemes, self.words = {}, {}
         for place, slot in enumerate(self.people):
-            seat = card.slots.get(slot)
+            seat = sheet.slots.get(slot)
             if seat is None:
                 continue
-            player = min(place, len(seat.schemes) - 1)
-            words = tuple(seat.words.values())
-            self.schemes[slot] = saved.apply(KeymapName.of(card.family, words, player), seat.schemes[player])
-            self.words[slot] = dict(seat.words)
+            keys = sheet.page.keys[slot]
+            player = min(place, len(keys) - 1)
+            name = KeymapName.of(sheet.family, tuple(seat.words.values()), player)
+            self.schemes[slot] = saved.apply(name, keys[player])
+            self.words[slot] = seat.words
         realtime = any(self._operator.config.resolved_slots()[slot].deadline_s for slot in self.people)
         self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
         for question in self._operator.questions:

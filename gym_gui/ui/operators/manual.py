@@ -19,6 +19,7 @@ from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
 
 _PLOTS, _SPLIT = "operators/plots", "operators/split"
@@ -30,6 +31,7 @@ class ManualOperators(QWidget):
     Args:
         context: The window's services.
         deck: The operators.
+        knowledge: Environments, workers, policies.
         parent: Qt owner.
     """
 
@@ -38,10 +40,16 @@ class ManualOperators(QWidget):
     plots_changed = pyqtSignal(bool)
     """Whether plots are wanted."""
 
-    def __init__(self, context: AppContext, deck: OperatorDeck, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        deck: OperatorDeck,
+        knowledge: Knowledge,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("manual-operators")
-        self._context, self._deck = context, deck
+        self._context, self._deck, self._knowledge = context, deck, knowledge
         self._cards: dict[LiveOperator, OperatorRenderContainer] = {}
         self._humans: dict[LiveOperator, OperatorHumans] = {}
         self._selected: LiveOperator | None = None
@@ -189,7 +197,7 @@ class ManualOperators(QWidget):
             card.transcript_requested.connect(self._on_transcript_requested)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
-            self._humans[operator] = OperatorHumans(self._context, operator, card)
+            self._humans[operator] = OperatorHumans(self._context, operator, self._knowledge, card)
             operator.asked.connect(self._on_asked)
         self.grid.insert(place, card)
         self._level()

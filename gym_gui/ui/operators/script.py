@@ -28,8 +28,8 @@ from gym_gui.ui.operators.script_start import RecentFiles, ScriptStart
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
-    from gym_gui.ui.operators.knowledge import Knowledge
 
 FILTER = "Experiments (*.py *.yaml *.yml *.json);;All files (*)"
 CONSENT = (

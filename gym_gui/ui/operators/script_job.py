@@ -21,11 +21,11 @@ from gym_gui.core.trust import require
 if TYPE_CHECKING:
     from gym_gui.controllers.casting import Casting
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.controllers.operator_execution import OperatorProgress
     from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
     from gym_gui.core.config import Experiment, OperatorConfig
     from gym_gui.services.store import Store
-    from gym_gui.ui.operators.knowledge import Knowledge
 
 _RECENT_S = 0.25
 
@@ -141,8 +141,8 @@ async def _plan_operator(
 
     asked = experiment.execution.num_episodes
     try:
-        sheet = await knowledge.sheet(Draft.of(config))
-        await knowledge.cast(config)
+        sheet = await knowledge.sheet(Draft.of(config).request())
+        await knowledge.probe.cast(config)
         casting = await asyncio.to_thread(_cast, config, sheet)
         episodes = len(experiment.execution.schedule(len(casting.seatings)))
     except MosaicError as error:

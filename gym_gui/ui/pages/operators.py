@@ -9,6 +9,7 @@ from pathlib import Path
 from PyQt6.QtWidgets import QStackedLayout
 
 from gym_gui.controllers.finding import listed
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.commands import Command
@@ -20,7 +21,6 @@ from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.kept import KeptOperators
-from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.page import Page
@@ -45,7 +45,7 @@ class OperatorsTab(Page):
         self.mode.setToolTip("Play by hand, or run an experiment file")
         self.bar.add(self.mode)
         self.controls = ControlPanelContainer(self.deck, self.bar, self)
-        self.manual = ManualOperators(context, self.deck, self.body)
+        self.manual = ManualOperators(context, self.deck, self._knowledge, self.body)
         self.script = ScriptExperimentWidget(context, self._knowledge, self.bar, self.body)
         self._modes = QStackedLayout(self.body)
         self._modes.setContentsMargins(0, 0, 0, 0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.commands import Command
@@ -24,7 +25,7 @@ from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.hands import Hands
 from gym_gui.ui.play.human_input import HumanInput
 from gym_gui.ui.play.keyboards_panel import Find
-from gym_gui.ui.play.opening import Opening, open_environment
+from gym_gui.ui.play.opening import open_environment
 from gym_gui.ui.play.own_keyboards import OwnKeyboards
 from gym_gui.ui.play.people import People
 from gym_gui.ui.play.seating import Seating
@@ -33,8 +34,8 @@ from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.candidates import Candidate
-    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.live import LiveView
@@ -64,8 +65,8 @@ class PlayPage(Page):
         self.input = HumanInput(self)
         self.game = PlayGame(context, self.input, self)
         self.people = People(context, self.input, self)
-        self.opening = Opening(context)
-        self._card: PlayCard | None = None
+        self.knowledge = Knowledge(context.store)
+        self._sheet: EnvironmentSheet | None = None
         self._job: asyncio.Task[Any] | None = None
         self.picker = EnvironmentPicker(self.context)
         self.seed_box = SeedBox(7)
@@ -130,9 +131,9 @@ class PlayPage(Page):
         return self.caption.view
 
     @property
-    def card(self) -> PlayCard | None:
+    def sheet(self) -> EnvironmentSheet | None:
         """What is known of the environment that is open."""
-        return self._card
+        return self._sheet
 
     # -- hooks -----------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ class PlayPage(Page):
             self.open_task(task)
         else:
             self._list_environments()
-            if self._card is not None:
+            if self._sheet is not None:
                 self.stage_card.take_keys()
 
     def _list_environments(self) -> None:
@@ -168,6 +169,7 @@ class PlayPage(Page):
         self.keyboards.close()
         self.input.detach()
         await self.game.close()
+        await self.knowledge.close()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
@@ -186,7 +188,7 @@ class PlayPage(Page):
         ]
 
     def _there(self) -> bool:
-        return self._card is not None
+        return self._sheet is not None
 
     def _is_realtime(self) -> bool:
         return self.game.clock.realtime
@@ -208,8 +210,8 @@ class PlayPage(Page):
         self.stage_card.show_result(False)
         self.stage_card.show_trouble("")
         self.caption.begin(task)
-        self._card = None
-        self.hands.set_card(None)
+        self._sheet = None
+        self.hands.set_sheet(None)
         self.side.set_shown(False)
         self.picker.set_value(task)
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
@@ -225,7 +227,7 @@ class PlayPage(Page):
             self._list_environments()
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
-        """Begin to play; the card may follow."""
+        """Begin to play; the description may follow."""
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self.seed_box.seed, render=render)
         self.game_actions.show_state()
@@ -248,17 +250,19 @@ class PlayPage(Page):
             self.game.viewed.disconnect(look)
             self.game.broke.disconnect(look)
 
-    def show_card(self, card: PlayCard, candidates: Mapping[str, list[Candidate]]) -> None:
+    def show_sheet(
+        self, sheet: EnvironmentSheet, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+    ) -> None:
         """Show what is known of the environment, and who may play it."""
-        self._card = card
-        self.picker.set_value(card.env_id)
-        self.hands.set_card(card)
+        self._sheet, page = sheet, sheet.page
+        self.picker.set_value(sheet.env_id)
+        self.hands.set_sheet(sheet)
         self.side.set_shown(True)
-        self.side.about.set_text(card.summary, more=bool(card.text))
-        self.documentation.set_page(card.title, card.text, card.url)
+        self.side.about.set_text(page.summary, more=bool(page.text))
+        self.documentation.set_page(page.title, page.text, page.doc_url)
         self.hands.seat()
-        self.seating.offer({slot: self.people.hands(slot) for slot in card.slots}, candidates)
-        self.caption.set_card(card)
+        self.seating.offer({slot: self.people.hands(slot) for slot in sheet.slots}, sheet, offers, checks)
+        self.caption.set_sheet(sheet)
         self.stage_card.take_keys()
 
     def _on_seats_shown(self) -> None:
@@ -290,7 +294,7 @@ class PlayPage(Page):
 
     def read_documentation(self) -> None:
         """Show all of it in the stage's place; a game in real time waits."""
-        if self._card is not None:
+        if self._sheet is not None:
             self._stack.setCurrentWidget(self.documentation)
             self.documentation.browser.setFocus()
 

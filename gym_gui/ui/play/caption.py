@@ -15,7 +15,7 @@ from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.stage_card import StageCard
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.core.live import HumanQuestion, LiveView
 
 
@@ -53,7 +53,7 @@ class Caption(QObject):
         self._game, self._input, self._people = game, people_input, people
         self._keys, self._course, self._card = keys, course, card
         self.view: LiveView | None = None
-        self._known: PlayCard | None = None
+        self._known: EnvironmentSheet | None = None
         self._name = ""
         self._refusal = ""
         game.changed.connect(self._show_prompt)
@@ -72,9 +72,9 @@ class Caption(QObject):
         self._card.facts.setText("")
         self._card.set_prompt("muted", "Starting…")
 
-    def set_card(self, known: PlayCard) -> None:
+    def set_sheet(self, known: EnvironmentSheet) -> None:
         """This is known of the environment now."""
-        self._known, self._name = known, known.title
+        self._known, self._name = known, known.page.title
         if self.view is not None:
             self._card.show_view(self.view, self._name)
         self.show_facts()
@@ -82,7 +82,7 @@ class Caption(QObject):
     def show_facts(self) -> None:
         """Step, limit and pace."""
         game, known = self._game, self._known
-        limit = (game.config.max_steps if game.config else None) or (known.max_steps if known else None)
+        limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
         steps = f"step {step} of {limit}" if limit else f"step {step}"
         pace = f"{game.clock.rate:g} steps/s" if game.clock.realtime else "waits for you"

@@ -15,7 +15,7 @@ from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.ui.context import AppContext
 
 
@@ -46,7 +46,7 @@ class Hands(QObject):
         self.setObjectName("hands")
         self._context, self._game, self._input = context, game, people_input
         self._people, self._side, self._card = people, side, card
-        self._known: PlayCard | None = None
+        self._known: EnvironmentSheet | None = None
         people.changed.connect(self._on_people_changed)
         people_input.questions_changed.connect(self._on_questions_changed)
         people_input.held_changed.connect(self._on_held_changed)
@@ -58,10 +58,10 @@ class Hands(QObject):
         card.stage.move_chosen.connect(self._on_move_chosen)
         context.settings.changed.connect(self._on_setting_changed)
 
-    def set_card(self, known: PlayCard | None) -> None:
+    def set_sheet(self, known: EnvironmentSheet | None) -> None:
         """Another environment, of which this is known."""
         self._known = known
-        self._people.set_card(known)
+        self._people.set_sheet(known)
 
     def seat(self) -> None:
         """Give those who play their keys, and ask them again what nobody has answered yet."""

@@ -17,7 +17,7 @@ from gym_gui.ui.play.human_input import HumanInput
 from gym_gui.ui.play.keys_panel import PersonKeys
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.play_card import PlayCard
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.envs.keymaps import KeyScheme
     from gym_gui.ui.context import AppContext
 
@@ -41,14 +41,14 @@ class People(QObject):
         self.setObjectName("people")
         self._context, self._input = context, people_input
         self._keymaps = KeymapsStore(context.store)
-        self._card: PlayCard | None = None
+        self._sheet: EnvironmentSheet | None = None
         self._slots: tuple[str, ...] = ()
         self.devices: dict[str, str] = {}
         self.keys: dict[str, PersonKeys] = {}
 
-    def set_card(self, card: PlayCard | None) -> None:
+    def set_sheet(self, sheet: EnvironmentSheet | None) -> None:
         """Another environment."""
-        self._card = card
+        self._sheet = sheet
         self._slots = ()
         self.devices, self.keys = {}, {}
 
@@ -88,7 +88,7 @@ class People(QObject):
 
     def hands(self, slot: str, player: int | None = None) -> str:
         """What a person in a slot plays with, in words."""
-        if self._card is None or slot not in self._card.slots:
+        if self._sheet is None or slot not in self._sheet.slots:
             return ""
         scheme = self._scheme(slot, self._player(slot) if player is None else player)
         return hands(keys_of(scheme), mouse=scheme.mouse, typed=scheme.typed)
@@ -108,31 +108,37 @@ class People(QObject):
         return place % 2
 
     def _name(self, slot: str) -> KeymapName:
-        if self._card is None:
+        if self._sheet is None:
             raise UsageError("no environment is chosen", fix="Choose one first")
-        card = self._card.slots[slot]
+        known = self._sheet.slots[slot].words
         player = self._player(slot)
-        axes = [axis.word for axis in card.schemes[player].axes]
-        words = [card.words.get(n, str(n)) for n in sorted(set(card.schemes[player].bindings.values()))]
-        return KeymapName.of(self._card.family, words or axes, player)
+        scheme = self._sheet.page.keys[slot][player]
+        axes = [axis.word for axis in scheme.axes]
+        words = [known.get(n, str(n)) for n in sorted(set(scheme.bindings.values()))]
+        return KeymapName.of(self._sheet.family, words or axes, player)
 
     def _scheme(self, slot: str, player: int) -> KeyScheme:
-        assert self._card is not None
-        scheme = self._card.slots[slot].schemes[player]
+        assert self._sheet is not None
+        scheme = self._sheet.page.keys[slot][player]
         return self._keymaps.apply(self._name(slot), scheme) if player == self._player(slot) else scheme
 
     def _give_keys(self) -> None:
         self.keys = {}
-        if self._card is None:
+        if self._sheet is None:
             return
         for slot in self._slots:
-            card = self._card.slots.get(slot)
-            if card is None:
+            info = self._sheet.slots.get(slot)
+            if info is None:
                 continue
             scheme = self._scheme(slot, self._player(slot))
             own = self._keymaps.changed(self._name(slot))
             self.keys[slot] = PersonKeys(
-                scheme, card.words, card.action, self.devices[slot], own, card.noop is not None
+                scheme,
+                info.words,
+                info.action_space.to_json(),
+                self.devices[slot],
+                own,
+                info.noop_action is not None,
             )
 
     def _seats(self, realtime: bool) -> list[HumanSeat]:

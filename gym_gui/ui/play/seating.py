@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog
 
-from gym_gui.controllers.play_setup import assignment_of, person
+from gym_gui.controllers.play_setup import person
+from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.game import PlayGame, seat_quietly
+from gym_gui.ui.play.player_dialog import PlayerDialog
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
 from gym_gui.ui.renderers import SlotPlayer
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.candidates import Candidate
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.services.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
 _YOU = "you"
@@ -44,23 +47,34 @@ class Seating(QObject):
         super().__init__(parent)
         self.setObjectName("seating")
         self._context, self._game, self._who = context, game, who
-        self._candidates: Mapping[str, list[Candidate]] = {}
+        self._desk = SettingsDesk(context)
+        self._sheet: EnvironmentSheet | None = None
+        self._checks: ConfigurationChecks | None = None
+        self._settings: dict[str, Mapping[str, Any]] = {}
         self._others: dict[str, WorkerAssignment] = {}
         self._labels: dict[str, str] = {}
         who.chosen.connect(self._on_chosen)
 
-    def offer(self, hands: Mapping[str, str], candidates: Mapping[str, list[Candidate]]) -> None:
+    def offer(
+        self,
+        hands: Mapping[str, str],
+        sheet: EnvironmentSheet,
+        offers: Mapping[str, Sequence[Offer]],
+        checks: ConfigurationChecks,
+    ) -> None:
         """Offer the slots of another environment.
 
         Args:
             hands: What a person in each slot would play with.
-            candidates: Everybody else, by slot.
+            sheet: The environment.
+            offers: Everybody else, by slot.
+            checks: The workers there are.
         """
-        self._candidates = candidates
+        self._sheet, self._checks = sheet, checks
         self._others, self._labels = {}, {}
         self._who.set_slots({slot: "Player" if len(hands) == 1 else slot for slot in hands})
         for slot, words in hands.items():
-            self._who.offer(slot, words, candidates.get(slot, []))
+            self._who.offer(slot, words, offers.get(slot, ()))
         self.show()
 
     def show(self) -> None:
@@ -74,9 +88,8 @@ class Seating(QObject):
                 self._labels[slot] = _YOU
                 continue
             self._others[slot] = player
-            match = self._match(slot, player)
-            label = match.label if match is not None else self._labels.get(slot) or _name_of(player)
-            self._who.set_player(slot, match.key if match is not None else f"here:{slot}", label)
+            policy, label = self._policy_of(player), self._title(player)
+            self._who.set_player(slot, f"here:{slot}" if policy is None else policy.policy_id, label)
             self._labels[slot] = label
         self.shown.emit()
 
@@ -95,39 +108,62 @@ class Seating(QObject):
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]
 
-    def _match(self, slot: str, player: WorkerAssignment) -> Candidate | None:
-        for each in self._candidates.get(slot, []):
-            if each.worker_id == player.worker_id and dict(each.settings) == dict(player.settings):
-                return None if each.asks_policy else each
-        return None
+    def _policy_of(self, player: WorkerAssignment) -> Policy | None:
+        """The policy that a player is without more being said, or ``None``."""
+        policy = self._checks.policy(player) if self._checks is not None else None
+        return policy if policy is not None and policy.complete else None
+
+    def _title(self, player: WorkerAssignment) -> str:
+        return self._checks.title(player) if self._checks is not None else player.worker_id
 
     def _on_chosen(self, slot: str, key: str) -> None:
-        candidate = self._who.candidate(slot, key)
+        policy = self._who.policy(slot, key)
         if key == YOU:
             self._seat(slot, person(self._game.clock), _YOU)
-        elif candidate is None:
+        elif policy is None:
             kept = self._others.get(slot)
             if kept is not None:
-                self._seat(slot, kept, self._who.label(slot))
-        elif candidate.asks_policy:
-            self._ask_policy(slot, candidate)
+                self._seat(slot, kept, self._title(kept))
+        elif policy.takes:
+            self._ask_file(slot, policy)
+        elif policy.model:
+            self._ask_model(slot, policy)
         else:
-            self._seat(slot, assignment_of(candidate), candidate.label)
+            self.seat(slot, policy.assignment())
 
-    def _ask_policy(self, slot: str, candidate: Candidate) -> None:
+    def _ask_file(self, slot: str, policy: Policy) -> None:
         folder = str(self._context.store.data_dir("policies"))
         dialog = QFileDialog(self._who, f"Policy for {slot}", folder)
         dialog.setObjectName("policy-dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(_PolicyChosen(self, slot, candidate))
+        dialog.fileSelected.connect(_FileChosen(self, slot, policy))
         dialog.rejected.connect(self.show)
         dialog.open()
 
-    def seat_policy(self, slot: str, candidate: Candidate, folder: str) -> None:
-        """SlotPlayer a trained policy from its folder."""
-        chosen = replace(candidate, settings={**candidate.settings, candidate.asks_policy: folder})
-        self._seat(slot, assignment_of(chosen), f"{candidate.kind.upper()} ({Path(folder).name})")
+    def _ask_model(self, slot: str, policy: Policy) -> None:
+        """Which model, on which server: as it was said last, or as the worker has it."""
+        if self._sheet is None or self._checks is None:
+            return
+        player = replace(policy.assignment(), settings=self._settings.get(policy.worker_id, {}))
+        dialog = PlayerDialog(
+            self._sheet.slots[slot],
+            player,
+            self._checks,
+            self._sheet.env_id,
+            self._desk,
+            self._who.window(),
+        )
+        dialog.chosen.connect(_PlayerChosen(self, slot))
+        dialog.rejected.connect(self.show)
+        dialog.open()
+
+    def seat(self, slot: str, player: WorkerAssignment) -> None:
+        """Seat somebody; what a model was told is proposed the next time one is chosen."""
+        policy = self._checks.policy(player) if self._checks is not None else None
+        if policy is not None and policy.model:
+            self._settings[player.worker_id] = player.settings
+        self._seat(slot, player, self._title(player))
 
     def _seat(self, slot: str, player: WorkerAssignment, label: str) -> None:
         self._context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
@@ -147,16 +183,23 @@ class Seating(QObject):
             self.seated.emit()
 
 
-class _PolicyChosen:
+class _FileChosen:
     """Hands on which folder was chosen for which slot; a lambda would keep the page alive."""
 
-    def __init__(self, seating: Seating, slot: str, candidate: Candidate) -> None:
-        self._seating, self._slot, self._candidate = seating, slot, candidate
+    def __init__(self, seating: Seating, slot: str, policy: Policy) -> None:
+        self._seating, self._slot, self._policy = seating, slot, policy
 
     def __call__(self, folder: str) -> None:
-        self._seating.seat_policy(self._slot, self._candidate, folder)
+        player = self._policy.assignment()
+        settings = {**player.settings, self._policy.takes: folder}
+        self._seating.seat(self._slot, replace(player, settings=settings))
 
 
-def _name_of(player: WorkerAssignment) -> str:
-    behavior = player.settings.get("behavior") or player.settings.get("checkpoint")
-    return str(behavior).rpartition("/")[2].replace("_", " ") if behavior else player.worker_id
+class _PlayerChosen:
+    """The same for whoever a dialog asked about."""
+
+    def __init__(self, seating: Seating, slot: str) -> None:
+        self._seating, self._slot = seating, slot
+
+    def __call__(self, player: WorkerAssignment) -> None:
+        self._seating.seat(self._slot, player)

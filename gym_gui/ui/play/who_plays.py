@@ -12,7 +12,8 @@ from gym_gui.ui.theme import kind_word
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.candidates import Candidate
+    from gym_gui.controllers.configuration_checks import Offer
+    from gym_gui.services.policy_catalogue import Policy
 
 YOU = "human"
 """Value of a slot that a person plays."""
@@ -26,7 +27,7 @@ class WhoPlays(QWidget):
     """
 
     chosen = pyqtSignal(str, str)
-    """Slot, and the key of who plays it now: :data:`YOU` or a candidate's."""
+    """Slot, and who plays it now: :data:`YOU` or the id of a policy."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +37,7 @@ class WhoPlays(QWidget):
         self._rows = FormRows(parent=self)
         layout.addWidget(self._rows)
         self._pickers: dict[str, PickerButton] = {}
-        self._candidates: dict[str, dict[str, Candidate]] = {}
+        self._policies: dict[str, dict[str, Policy]] = {}
 
     @property
     def pickers(self) -> Mapping[str, PickerButton]:
@@ -50,7 +51,7 @@ class WhoPlays(QWidget):
             slots: What people read for each slot.
         """
         self._rows.clear()
-        self._pickers, self._candidates = {}, {}
+        self._pickers, self._policies = {}, {}
         for slot, word in slots.items():
             picker = PickerButton(
                 [PickerItem(YOU, "You", "", "People")],
@@ -65,32 +66,29 @@ class WhoPlays(QWidget):
             self._rows.add_row(word, picker)
             self._pickers[slot] = picker
 
-    def offer(self, slot: str, you: str, candidates: Sequence[Candidate]) -> None:
+    def offer(self, slot: str, you: str, offers: Sequence[Offer]) -> None:
         """Say who may play a slot.
 
         Args:
             slot: The slot.
             you: What its person would play with: ``arrow keys``, ``WASD``, ``mouse``.
-            candidates: Everybody else.
+            offers: Everybody else; those that need a model or a file first end in dots.
         """
         picker = self._pickers.get(slot)
         if picker is None:
             return
-        self._candidates[slot] = {each.key: each for each in candidates}
+        self._policies[slot] = {offer.policy.policy_id: offer.policy for offer in offers}
         words = f"You ({you})" if you else "You"
         picker.set_items(
             [
                 PickerItem(YOU, words, "", "People"),
-                *(
-                    PickerItem(each.key, each.label, "", kind_word(each.kind), each.reason, each.meaning)
-                    for each in candidates
-                ),
+                *(_item(offer) for offer in offers),
             ]
         )
 
-    def candidate(self, slot: str, key: str) -> Candidate | None:
+    def policy(self, slot: str, key: str) -> Policy | None:
         """Who that is; ``None`` for a person."""
-        return self._candidates.get(slot, {}).get(key)
+        return self._policies.get(slot, {}).get(key)
 
     def set_player(self, slot: str, key: str, label: str = "") -> None:
         """Show who plays a slot, without a signal; the label is for somebody who is not listed."""
@@ -116,3 +114,9 @@ class WhoPlays(QWidget):
         slot = sender.property("slot") if sender is not None else None
         if isinstance(slot, str) and isinstance(value, str):
             self.chosen.emit(slot, value)
+
+
+def _item(offer: Offer) -> PickerItem:
+    policy = offer.policy
+    title = policy.title if policy.complete or policy.title.endswith("…") else f"{policy.title}…"
+    return PickerItem(policy.policy_id, title, "", kind_word(policy.kind), offer.reason, policy.meaning)

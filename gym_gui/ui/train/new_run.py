@@ -299,12 +299,12 @@ class NewRunForm(QWidget):
     def check(self, *_: object) -> None:
         """Say beside each field what is wrong, and whether it can be started."""
         numbers = self.numbers.problems()
-        misfit = self._misfit()
-        self.problem.setText(misfit)
-        self.problem.setVisible(bool(misfit))
+        unfit = self._incompatibility()
+        self.problem.setText(unfit)
+        self.problem.setVisible(bool(unfit))
         settings = self.settings.problems if self.settings is not None else {}
         wrong = [f"{title}: {text}" for title, text in {**settings, **numbers}.items()]
-        reason = misfit or next(iter(wrong), "") or self._not_yet()
+        reason = unfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
         count = self.numbers.count
         self.start.set_text("Start" if count == 1 else f"Start {count}")
@@ -313,7 +313,7 @@ class NewRunForm(QWidget):
         self.presets_button.setEnabled(self.trainer is not None)
         self._say_estimate()
 
-    def _misfit(self) -> str:
+    def _incompatibility(self) -> str:
         trainer, env_id = self.trainer, str(self.environment.value)
         if trainer is None:
             return ""

@@ -166,7 +166,7 @@ class PolicyPanel(QWidget):
 
 
 def _texts(policy: PolicyEntry) -> dict[str, str]:
-    from gym_gui.services.policy_fit import space_words
+    from gym_gui.services.fit import space_words
     from mosaic_worker.preprocessing import describe_steps
 
     about = policy.file.description

@@ -79,7 +79,9 @@ def setting_problems(schema: AlgorithmSchema | None, values: Mapping[str, Any]) 
 
 def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
     """Why a worker cannot train in an environment, as far as that is known without making it."""
-    wrong = trainer.definition.capabilities.mismatches(paradigm=spec.paradigm, env_type=spec.env_type)
+    from gym_gui.services.fit import training_incompatibilities
+
+    wrong = training_incompatibilities(trainer.definition, spec)
     if not wrong:
         return ""
     if spec.paradigm not in trainer.definition.capabilities.supported_paradigms:
@@ -89,10 +91,10 @@ def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
 
 def algorithm_reason(schema: AlgorithmSchema, action: str, observation: str) -> str:
     """Why an algorithm does not fit an environment, short; empty where it does, or is not known to."""
-    misfit = schema.misfit(action, observation)
-    if not misfit:
+    reason = schema.incompatibility(action, observation)
+    if not reason:
         return ""
     if action and schema.actions and action not in schema.actions:
         words = " or ".join(KIND_WORDS.get(kind, kind) for kind in schema.actions)
         return f"for {words} actions; here they are {KIND_WORDS.get(action, action)}"
-    return misfit
+    return reason

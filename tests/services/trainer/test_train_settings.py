@@ -159,7 +159,7 @@ def test_a_text_that_is_no_value_is_left_to_the_check() -> None:
     ],
 )
 def test_what_an_algorithm_can_learn(kinds: tuple[str, str], words: str) -> None:
-    assert PPO.misfit(*kinds) == words
+    assert PPO.incompatibility(*kinds) == words
 
 
 def test_a_schema_is_read_and_a_bad_one_named(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_shown_disabled_with_the_reason(tab: AdvancedConfig
     choose("Pendulum-v1")
     items = {item.value: item for item in tab.actor.picker.items}
     assert items["random"].reason == ""
-    assert "Trained in CartPole-v1" in items["cleanrl_ppo:ppo_cartpole"].reason
+    assert "trained in CartPole-v1" in items["cleanrl_ppo:ppo_cartpole"].reason
     choose(FOUR)
     picker = tab.table.findChild(PickerButton, "policy_player_0")
     assert picker is not None

@@ -108,7 +108,7 @@ def play(window: MainWindow, qtbot: Any) -> PlayPage:
 
 
 def is_shown(page: PlayPage) -> bool:
-    return page.card is not None and page.view is not None and page.view.step == 0 and page.input.listening
+    return page.sheet is not None and page.view is not None and page.view.step == 0 and page.input.listening
 
 
 @pytest.mark.parametrize("seats", [{"player_2": WorkerAssignment("human_worker", "human")}, {}])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
-from gym_gui.ui.operators.knowledge import Knowledge
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.no_processes import local_session, looks_here
 

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QTextEdit, QWidget
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui import theme
@@ -38,13 +39,15 @@ def deck(context: AppContext, finish: Any) -> Iterator[OperatorDeck]:
 
 
 @pytest.fixture
-def manual(context: AppContext, deck: OperatorDeck, qtbot: Any) -> Iterator[ManualOperators]:
-    result = ManualOperators(context, deck)
+def manual(context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
+    knowledge = Knowledge(context.store)
+    result = ManualOperators(context, deck, knowledge)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
     yield result
     result.release()
+    finish(knowledge.close())
     result.close()
     result.deleteLater()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
@@ -20,7 +21,6 @@ from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.tally import Tally
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
-from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.record import record_words, seconds_words
 
 from .conftest import WAIT, baseline, person

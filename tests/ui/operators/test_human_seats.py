@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.human_controls import HumanControls
@@ -19,17 +20,19 @@ from .conftest import WAIT, baseline, person
 
 @pytest.fixture
 def seated(
-    context: AppContext, deck: OperatorDeck, qtbot: Any
+    context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any
 ) -> Iterator[tuple[OperatorRenderContainer, OperatorHumans]]:
     operator = deck.add(person())
+    knowledge = Knowledge(context.store)
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     card.resize(430, 340)
     card.show()
-    humans = OperatorHumans(context, operator, card)
+    humans = OperatorHumans(context, operator, knowledge, card)
     qtbot.waitUntil(lambda: bool(humans.schemes) and operator.alive, timeout=WAIT)
     yield card, humans
     humans.release()
+    finish(knowledge.close())
 
 
 def test_keys_on_the_card_answer(

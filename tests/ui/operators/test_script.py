@@ -12,9 +12,9 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
 
 from gym_gui.analysis import open_run
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core import trust
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.operators.knowledge import Knowledge
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_rows import count_words, time_words
 from gym_gui.ui.widgets import PageBar

@@ -71,14 +71,14 @@ class Player:
 
 
 @pytest.fixture(scope="module")
-def cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Descriptions of environments are read by a process of their own, and kept: once for all tests."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def store(tmp_path: Path, cards: Path) -> Store:
-    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=cards)
+def store(tmp_path: Path, sheets: Path) -> Store:
+    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=sheets)
 
 
 @pytest.fixture
@@ -225,7 +225,7 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.view is not None and page.view.step == 1)
     assert page.view is not None and page.view.agents[0].number == 1
     page.open_task("FrozenLake8x8-v1")
-    you.wait(lambda: page.card is not None and page.card.env_id == "FrozenLake8x8-v1" and page.people.keys)
+    you.wait(lambda: page.sheet is not None and page.sheet.env_id == "FrozenLake8x8-v1" and page.people.keys)
     assert page.people.keys["agent_0"].own
     page.people.reset("agent_0", realtime=False)
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
@@ -318,8 +318,8 @@ def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
     picker = page.side.who.pickers["agent_0"]
     assert {"You (arrow keys)", "Random"} <= {item.label for item in picker.items}
     # What a trained policy makes of a Discrete observation is known once its file is.
-    assert "" in [item.reason for item in picker.items if item.label == "CleanRL policy…"]
-    picker.chosen.emit("operators_worker:random")
+    assert "" in [item.reason for item in picker.items if item.label == "CleanRL, from a file…"]
+    picker.chosen.emit("random")
     you.wait(lambda: page.game.is_over)
     you.wait(lambda: page.game.people == ())
     assert page.game.config is not None and page.game.config.display_name == "Random", "not You any more"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from gym_gui.core.config import OperatorConfig
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
-    from gym_gui.controllers.configuration_draft import Draft
-    from gym_gui.controllers.environment_probe import EnvironmentProbe
+    from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.environment_sheets import EnvironmentSheets
     from gym_gui.services.policy_catalogue import PolicyFile
     from gym_gui.services.store import Store
     from gym_gui.workers.registry import WorkerTypeDefinition
@@ -35,7 +33,7 @@ class Knowledge:
         self._checks: ConfigurationChecks | None = None
         self._loading: asyncio.Lock = asyncio.Lock()
         self._probe: EnvironmentProbe | None = None
-        self._sheets: dict[str, EnvironmentSheet] = {}
+        self._sheets: EnvironmentSheets | None = None
 
     async def checks(self) -> ConfigurationChecks:
         """Who may play, and what is wrong with a configuration.
@@ -53,32 +51,27 @@ class Knowledge:
                 self._checks = ConfigurationChecks(*self._workers, files)
         return self._checks
 
-    async def sheet(self, draft: Draft) -> EnvironmentSheet:
-        """Describe the environment of a configuration, in a process of its own.
-
-        Raises:
-            UsageError: It is unknown, not installed, or cannot be made so.
-        """
-        request = draft.request()
-        key = json.dumps(request.to_json(), sort_keys=True)
-        if key not in self._sheets:
-            self._sheets[key] = await self._ask().describe(request)
-        return self._sheets[key]
-
-    async def cast(self, config: OperatorConfig) -> None:
-        """Have the engine itself check an operator, in that process.
-
-        Raises:
-            UsageError: The engine's own sentence.
-        """
-        await self._ask().cast(config)
-
-    def _ask(self) -> EnvironmentProbe:
+    @property
+    def probe(self) -> EnvironmentProbe:
+        """Looks at environments; its process starts when it is first asked."""
         if self._probe is None:
             from gym_gui.controllers.environment_probe import EnvironmentProbe
 
             self._probe = EnvironmentProbe()
         return self._probe
+
+    async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
+        """Describe an environment, made in a process of its own unless its description is kept.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        if self._sheets is None:
+            from gym_gui.controllers.environment_sheets import SHEETS_FOLDER, EnvironmentSheets
+
+            folder = self._store.cache_dir(SHEETS_FOLDER)
+            self._sheets = EnvironmentSheets(folder, self.probe)
+        return await self._sheets.sheet(request)
 
     async def close(self) -> None:
         """End the process that looks at environments."""
@@ -87,7 +80,7 @@ class Knowledge:
 
 
 def _find_workers() -> Workers:
-    import gym_gui.controllers.configuration_checks  # noqa: F401  (imported here, in the thread)
+    import_module("gym_gui.controllers.configuration_checks")  # here, in the thread
     from gym_gui.workers.discovery import discover
     from gym_gui.workers.registry import WorkerTypeRegistry
     from gym_gui.workers.status import check_installed

@@ -1,0 +1,96 @@
+"""Asks what somebody needs to be told before they can play: which model, on which server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.config_panels.player import PlayerForm
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.configuration_checks import ConfigurationChecks
+    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.services.backends import SlotInfo
+    from gym_gui.ui.language.desk import SettingsDesk
+
+_SIZE = QSize(480, 560)
+
+
+class PlayerDialog(QDialog):
+    """Settings of who is to play a slot of a game that is on.
+
+    Args:
+        slot: The slot.
+        player: Who is to play it, as far as is known.
+        checks: The workers there are.
+        env_id: The environment.
+        desk: Asks servers and keeps keys for the form.
+        parent: The window.
+    """
+
+    chosen = pyqtSignal(object)
+    """The :class:`WorkerAssignment` that shall play."""
+
+    def __init__(
+        self,
+        slot: SlotInfo,
+        player: WorkerAssignment,
+        checks: ConfigurationChecks,
+        env_id: str,
+        desk: SettingsDesk,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._slot, self._checks, self.player = slot, checks, player
+        worker = checks.worker(player)
+        name = worker.display_name if worker is not None else player.worker_id
+        self.setObjectName("player-dialog")
+        self.setWindowTitle(f"{name} for {slot.agent_id}")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(_SIZE)
+        self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
+        self.form.changed.connect(self._on_changed)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self.form)
+        self.problem = label("", "error")
+        self.problem.setObjectName("player-problem")
+        self.problem.setWordWrap(True)
+        self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
+        self.play.setToolTip(f"{name} plays {slot.agent_id} from its next move on")
+        self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.play)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addWidget(title_label(f"{name} plays {slot.agent_id}"))
+        if worker is not None:
+            column.addWidget(muted_label(worker.description, wrap=True))
+        column.addWidget(scroll, 1)
+        column.addWidget(self.problem)
+        column.addLayout(buttons)
+        self._show_problem()
+
+    def _on_changed(self, _agent: str, player: WorkerAssignment) -> None:
+        self.player = player
+        self._show_problem()
+
+    def _show_problem(self) -> None:
+        problem = self._checks.problem(self._slot, self.player)
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.play.setEnabled(not problem)
+
+    def _on_play(self) -> None:
+        self.chosen.emit(self.player)
+        self.accept()

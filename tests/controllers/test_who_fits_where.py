@@ -1,0 +1,106 @@
+"""Play, Agents and the engine give the same answer to who can play where."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import pytest
+
+from gym_gui import envs
+from gym_gui.controllers.casting import cast
+from gym_gui.controllers.configuration_checks import ConfigurationChecks
+from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.play_setup import others
+from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+
+RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
+TRAINED = {"cleanrl_worker", "sb3_worker"}
+CHESS = {"stockfish_worker", "chess_worker"}
+
+REFUSED = {
+    "CartPole-v1": CHESS,
+    "FrozenLake-v1": CHESS,
+    "Pendulum-v1": CHESS,
+    "MiniGrid-Empty-5x5-v0": CHESS,
+    "MosaicMultiGrid-S-2v2-IndAgObs-v1": CHESS,
+    "classic/chess_v6": set[str](),
+    "classic/connect_four_v3": CHESS,
+    "leduc_holdem_v4": CHESS,
+    "mpe2/simple_crypto_v3": {*CHESS, "vlm_worker"},
+}
+"""Who cannot play the last slot of each environment; every other bundled worker can."""
+
+
+@functools.cache
+def bundled() -> ConfigurationChecks:
+    with WorkerTypeRegistry.isolated():
+        discover()
+        workers = [worker for worker in WorkerTypeRegistry.all() if worker.type_id != "test_worker"]
+    return ConfigurationChecks(workers)
+
+
+@functools.cache
+def sheet_of(task: str) -> EnvironmentSheet:
+    """As a window has it: plain data that has come from another process."""
+    environment = envs.make(task)
+    try:
+        return EnvironmentSheet.from_json(json.loads(json.dumps(EnvironmentSheet.of(environment).to_json())))
+    finally:
+        environment.close()
+
+
+@pytest.mark.parametrize("worker_id", sorted(bundled().workers))
+@pytest.mark.parametrize("task", sorted(REFUSED))
+def test_the_answer_is_the_same_everywhere(task: str, worker_id: str) -> None:
+    sheet, checks = sheet_of(task), bundled()
+    agent = sheet.agents[-1]
+    rows = dict.fromkeys(sheet.agents, RANDOM)
+    report = checks.check(Draft(task, rows=rows), sheet)
+    (worker,) = [o for o in report.workers[agent] if o.worker.type_id == worker_id]
+    assert bool(worker.reason) == (worker_id in REFUSED[task]), worker.reason
+
+    in_agents = {o.policy.policy_id: o for o in report.policies[agent] if o.policy.worker_id == worker_id}
+    in_play = {
+        o.policy.policy_id: o
+        for o in others(checks.offers(sheet.slots[agent]), sheet.env_id)
+        if o.policy.worker_id == worker_id
+    }
+    if worker_id != "human_worker":  # in Play a person is always there
+        assert {name for name, o in in_play.items() if not o.reason} == {
+            name for name, o in in_agents.items() if not o.reason
+        }
+    assert all(in_agents[name].reason == o.reason for name, o in in_play.items())
+
+    complete = [offer for offer in in_agents.values() if not offer.policy.takes]
+    for offer in {bool(offer.reason): offer for offer in complete}.values():
+        # One that fits and one that does not: the engine makes the environment each time.
+        config = OperatorConfig("o", task=task, workers={**rows, agent: offer.policy.assignment()})
+        if offer.reason:
+            with pytest.raises(UsageError) as refused:
+                cast(config)
+            assert offer.reason in str(refused.value)
+        else:
+            assert cast(config).workers[agent].type_id == worker_id
+
+
+def test_a_trainer_that_is_made_for_other_environments_is_not_chosen() -> None:
+    """Trainings ask for the same patterns."""
+    with WorkerTypeRegistry.isolated(empty=False) as registry:
+        for worker in registry.all():
+            if worker.train is not None:
+                object.__setattr__(worker.capabilities, "environments", ("minigrid-*",))
+        chooser = WorkerOrchestrator(registry, is_installed=lambda _: True)
+        try:
+            assert chooser.select_worker(UnifiedRunConfig("MiniGrid-Empty-5x5-v0")).train is not None
+            with pytest.raises(UsageError, match=r"made for minigrid-\*, not for CartPole-v1"):
+                chooser.select_worker(UnifiedRunConfig("CartPole-v1"))
+        finally:
+            for worker in registry.all():
+                object.__setattr__(worker.capabilities, "environments", ())
