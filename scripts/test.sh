@@ -84,6 +84,7 @@ check "ruff format" ruff format --check .
 # Named, or a pyrightconfig.json of some folder above would count instead.
 check "pyright" pyright --project pyproject.toml
 check "import rule" lint-imports --no-logo
+check "import cycles" python scripts/import_cycles.py
 check "dead code" vulture
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
     from gym_gui.controllers.environment_probe import EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.controllers.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.ui.pages.play import PlayPage
+    from gym_gui.ui.play.game import PlayGame
 
 
 _HEAD_START_S: Final = 2.0
@@ -37,7 +38,35 @@ class _Facts:
     rate: float
 
 
-async def open_environment(page: PlayPage, task: str, config: OperatorConfig | None) -> None:
+class OpeningPage(Protocol):
+    """The page that a game is opened on."""
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What is known of environments and workers."""
+        ...
+
+    @property
+    def game(self) -> PlayGame:
+        """What is played."""
+        ...
+
+    def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
+        """Begin to play; the description may follow."""
+        ...
+
+    async def first_look(self, at_most_s: float) -> None:
+        """Wait until there is something to see, or trouble; a while at most."""
+        ...
+
+    def show_sheet(
+        self, sheet: EnvironmentSheet, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+    ) -> None:
+        """Show what is known of the environment, and who may play it."""
+        ...
+
+
+async def open_environment(page: OpeningPage, task: str, config: OperatorConfig | None) -> None:
     """Open an environment on a page: its first frame as soon as may be, the rest when it is there.
 
     Args:
