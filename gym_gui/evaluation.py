@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from gym_gui.analysis import Run, Summary, open_run, summarize, write_html
 from gym_gui.analysis.export import episode_rows
 from gym_gui.analysis.notebook import notebook_html
-from gym_gui.controllers.casting import Casting
-from gym_gui.controllers.casting import cast as cast_operator
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.sessions import Session, SessionSettings
@@ -276,7 +275,7 @@ async def aevaluate(
         execution.check_distinct()
         manager = OperatorScriptExecutionManager(
             Experiment([config], execution),
-            [cast_operator(config, seated.objects)],
+            [resolve_operator(config, seated.objects)],
             _open_here,
             runs_dir() if out is None else Path(out),
             header={"machine": machine(), "commit": commit(Path(__file__).parent)},
@@ -388,9 +387,9 @@ def _origin(policy: PolicyFile) -> Origin:
     return Origin(str(policy.path / "policy.json"))
 
 
-def _open_here(casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
-    secrets = {agent: resolve_secrets(a) for agent, a in casting.assignments.items()}
-    return LocalSession(casting, settings, on_event, secrets)
+def _open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
+    secrets = {agent: resolve_secrets(a) for agent, a in resolved.assignments.items()}
+    return LocalSession(resolved, settings, on_event, secrets)
 
 
 def _is_configured(policy: Policy) -> bool:

@@ -29,7 +29,7 @@ from rich.table import Table
 
 from gym_gui import envs
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import cast as cast_operator
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
 from gym_gui.host.client import HostSession
@@ -100,7 +100,7 @@ def engine_rate(
         clock = _Clock()
         manager = OperatorScriptExecutionManager(
             Experiment([operator], execution),
-            [cast_operator(operator)],
+            [resolve_operator(operator)],
             HostSession,
             Path(out),
             processes=processes,

@@ -42,12 +42,12 @@ from bench import Figure, told
 
 from gym_gui import envs
 from gym_gui.analysis.reader import OperatorRun, open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal
-from gym_gui.core.view import View
 from gym_gui.host.client import HostSession
 from gym_gui.workers.discovery import discover
 
@@ -148,9 +148,9 @@ def worker_pss() -> int:
 def played(experiment: Experiment, out: Path) -> tuple[OperatorRun, Clock]:
     """Play it in one session process."""
     clock = Clock()
-    castings = [cast(operator) for operator in experiment.operators]
+    resolved_operators = [resolve_operator(operator) for operator in experiment.operators]
     manager = OperatorScriptExecutionManager(
-        experiment, castings, HostSession, out, processes=1, on_progress=clock
+        experiment, resolved_operators, HostSession, out, processes=1, on_progress=clock
     )
     result = asyncio.run(manager.run())
     (operator,) = open_run(result.folder).operators.values()
@@ -296,7 +296,7 @@ def described_ms(task: str, observations: int) -> float:
 
 def one_episode(environment: Any, generator: random.Random, seed: int, most: int) -> list[float]:
     """Describe what each agent sees at each step of an episode of random legal play."""
-    adapter, view, took = environment.adapter, View(text=True), list[float]()
+    adapter, view, took = environment.adapter, PromptInputs(text=True), list[float]()
     slots = read_slots(environment)
     seen = adapter.reset(seed=seed)
     while (agents := adapter.get_current_agents()) and len(took) < most:
@@ -306,7 +306,7 @@ def one_episode(environment: Any, generator: random.Random, seed: int, most: int
             begun = time.perf_counter()
             environment.show(agent, seen[agent], view, mask)
             took.append((time.perf_counter() - begun) * 1e3)
-            actions[agent] = sample_legal(slots[agent].does.space, mask, generator.getrandbits(63))
+            actions[agent] = sample_legal(slots[agent].action_codec.space, mask, generator.getrandbits(63))
         seen = adapter.step(actions).observations
     return took
 

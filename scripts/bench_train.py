@@ -32,10 +32,10 @@ from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.folder import EVENTS, Follower
 from gym_gui.services.trainer.messages import METHODS, SERVICE, TOKEN
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.discovery import discover

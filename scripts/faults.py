@@ -111,8 +111,8 @@ def campaign(seed: int) -> list[Fault]:
         for target, kind, when in product(("mosaic", "session host", "worker"), SIGNALS, OUTSIDE):
             rows.append((target, f"{kind} from outside" if target == "worker" else kind, when, {}))
     for when in OUTSIDE:
-        rows.append(("warden", "SIGKILL", when, {}))
-        rows.append(("warden and mosaic", "SIGKILL", when, {}))
+        rows.append(("reaper", "SIGKILL", when, {}))
+        rows.append(("reaper and mosaic", "SIGKILL", when, {}))
         rows.append(("mosaic and session host", "SIGKILL", when, {}))
     for when in OUTSIDE[2:]:
         rows += [("mosaic", "folder deleted", when, {}), ("mosaic", "disk full", when, {})]
@@ -248,7 +248,7 @@ async def when(condition: Callable[[], Any], process: asyncio.subprocess.Process
 PROGRAMS = {
     "session host": ("gym_gui.host",),
     "worker": ("mosaic_worker", WORKER),
-    "warden": ("gym_gui.workers.warden",),
+    "reaper": ("gym_gui.workers.reaper",),
 }
 
 

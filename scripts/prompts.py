@@ -25,9 +25,9 @@ import numpy as np
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.plain import to_plain
+from gym_gui.core.prompt_inputs import Mode, PromptInputs
 from gym_gui.core.spaces import space_to_spec, to_space
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode, View
 from gym_gui.envs import Environment
 from gym_gui.envs.registry import families
 
@@ -151,7 +151,7 @@ def _episode(
         for agent in agents:
             mask = adapter.action_mask(agent)
             if agent in shown:
-                what = environment.show(agent, seen[agent], View(text=True, mode=mode), mask)
+                what = environment.show(agent, seen[agent], PromptInputs(text=True, mode=mode), mask)
                 choices = [(choice.action, choice.word) for choice in what.choices]
                 plain = None if mask is None else to_plain(mask)
                 shown[agent].append(Moment(len(shown[agent]), what.text, choices, plain))

@@ -312,7 +312,7 @@ def end_trainings() -> None:
     """Trainings outlive the window, and the trainer does: not these."""
     from gym_gui.services.store import Store
     from gym_gui.services.trainer.client import TrainerClient
-    from gym_gui.services.trainer.place import find
+    from gym_gui.services.trainer.daemon_address import find
     from gym_gui.services.trainer.starting import stop_daemon
 
     async def cancel_all() -> None:

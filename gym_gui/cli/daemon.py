@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.records import Health, TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gym_gui.analysis import wording
 from gym_gui.analysis.text import clean
 from gym_gui.cli.output import write_line
-from gym_gui.controllers.rehearsal import BASIS, Carried, ModelSlot
+from gym_gui.controllers.cost_estimate import BASIS, Carried, ModelSlot
 
 
 def say_models(slots: Sequence[ModelSlot]) -> None:

@@ -16,9 +16,9 @@ from gym_gui.analysis.reader import open_run
 from gym_gui.cli.dry_run import say_budgets, say_models
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
-from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.cost_estimate import BASIS, ModelSlot, asks_models, carried, estimate_cost
 from gym_gui.controllers.model_slots import dry, replayed
-from gym_gui.controllers.rehearsal import BASIS, ModelSlot, asks_models, carried, rehearse
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
@@ -59,30 +59,32 @@ def play(
     """
     models = dry_run and replay is None and asks_models(experiment)
     staffed = replayed(experiment, open_run(replay)) if replay is not None else experiment
-    castings = [cast(operator) for operator in (dry(experiment) if models else staffed).operators]
+    resolved_operators = [
+        resolve_operator(operator) for operator in (dry(experiment) if models else staffed).operators
+    ]
     totals: dict[str, int] = {}
-    for casting in castings:
-        totals[casting.config.operator_id] = len(experiment.execution.schedule(len(casting.seatings)))
-        for assignment in casting.assignments.values():
+    for resolved in resolved_operators:
+        totals[resolved.config.operator_id] = len(experiment.execution.schedule(len(resolved.seatings)))
+        for assignment in resolved.assignments.values():
             resolve_secrets(assignment)
     if resume is not None and not dry_run and (done := _finished(resume, totals)) is not None:
         return _say_finished(done, as_json)
     workers = processes or experiment.execution.processes or _cores()
     if dry_run:
-        slots = asyncio.run(rehearse(experiment, HostSession, workers, _run)) if models else []
-        _say_plan(experiment, castings, workers, slots, as_json)
+        slots = asyncio.run(estimate_cost(experiment, HostSession, workers, _run)) if models else []
+        _say_plan(experiment, resolved_operators, workers, slots, as_json)
         return DONE
     with run_progress(as_json=as_json) as show:
         # Inside, so that a warning goes above the bars and not through them.
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-        for casting in castings:
-            for note in casting.notes:
+        for resolved in resolved_operators:
+            for note in resolved.notes:
                 logging.getLogger(__name__).warning(
-                    "Note: %s (operator %s).", note, casting.config.operator_id
+                    "Note: %s (operator %s).", note, resolved.config.operator_id
                 )
         manager = OperatorScriptExecutionManager(
             experiment,
-            castings,
+            resolved_operators,
             HostSession,
             out or runs_dir(),
             processes=workers,
@@ -131,7 +133,7 @@ def _cores() -> int:
 
 def _say_plan(
     experiment: Experiment,
-    castings: list[Casting],
+    resolved_operators: list[ResolvedOperator],
     processes: int,
     slots: list[ModelSlot],
     as_json: bool,
@@ -140,7 +142,7 @@ def _say_plan(
         plan: dict[str, Any] = {
             "experiment": experiment.to_record(),
             "processes": processes,
-            "environments": {c.config.operator_id: c.env_id for c in castings},
+            "environments": {c.config.operator_id: c.env_id for c in resolved_operators},
         }
         if slots:
             budgets = [each.to_json() for each in carried(experiment, slots)]
@@ -148,9 +150,9 @@ def _say_plan(
         sys.stdout.write(json.dumps(plan) + "\n")
         return
     sys.stdout.write(describe(experiment) + "\n")
-    for casting in castings:
-        for note in casting.notes:
-            sys.stdout.write(f"Note: {note} (operator {casting.config.operator_id}).\n")
+    for resolved in resolved_operators:
+        for note in resolved.notes:
+            sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
     if slots:
         say_models(slots)
         say_budgets(carried(experiment, slots))

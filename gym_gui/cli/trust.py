@@ -88,7 +88,7 @@ def _runs(path: Path) -> bool:
 
 
 def _named_by(path: Path) -> list[Subject]:
-    from gym_gui.controllers.casting import needs_of
+    from gym_gui.controllers.resolved_operator import needs_of
     from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
     from gym_gui.workers.discovery import discover
 

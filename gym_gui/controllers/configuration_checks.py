@@ -1,8 +1,8 @@
 """Looks at a configuration while it is written: who could play each slot, and what is wrong.
 
 Everything here is quick and makes nothing: the environment is known by its sheet, policies
-by their descriptions. The engine's own word (:func:`gym_gui.controllers.casting.cast`) is
-asked for separately, in another process.
+by their descriptions. The engine's own word
+(:func:`gym_gui.controllers.resolved_operator.resolve_operator`) is asked for separately, in another process.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ import orjson
 from gym_gui import envs
 from gym_gui.analysis import open_run
 from gym_gui.analysis.compare import EpisodeRows
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import NOBODY
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import ActionSource, EpisodeStatus
@@ -27,9 +27,9 @@ from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.plain import action_from_plain
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.trust import Origin
 from gym_gui.core.types import AgentID, Answer
-from gym_gui.core.view import View
 from gym_gui.services.recorder import COMPLETED
 
 SETTING: Final = "episode"
@@ -89,18 +89,18 @@ def _is_index(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def with_turns(casting: Casting, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
+def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A slot's settings, in which the recorded episodes that they name are told turn by turn.
 
     Raises:
         ExperimentError: An episode cannot be shown to this slot; one sentence, with the way out.
     """
     result = dict(settings)
-    for setting in casting.workers[agent].settings_schema:
+    for setting in resolved.workers[agent].settings_schema:
         given = settings.get(setting.name)
         if setting.type == SETTING and isinstance(given, Mapping) and given:
             recorded = Recorded.of(cast("Mapping[str, Any]", given))
-            told = list(_told(casting, recorded, agent))
+            told = list(_told(resolved, recorded, agent))
             _see_size(told)
             result[setting.name] = {**given, EPISODES: told}
     return result
@@ -117,24 +117,24 @@ def _see_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         )
 
 
-def _told(casting: Casting, recorded: Recorded, slot: AgentID) -> Iterator[list[dict[str, Any]]]:
+def _told(resolved: ResolvedOperator, recorded: Recorded, slot: AgentID) -> Iterator[list[dict[str, Any]]]:
     """The turns of each episode."""
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
     experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
-    config = _operator(casting, recorded, experiment)
+    config = _operator(resolved, recorded, experiment)
     rows = EpisodeRows(run.operators[config.operator_id])
-    agent, view = recorded.agent or slot, casting.views.get(slot)
-    if agent not in casting.slots:
+    agent, view = recorded.agent or slot, resolved.views.get(slot)
+    if agent not in resolved.slots:
         raise ExperimentError(
-            f"nobody in {casting.env_id} is called {agent!r}", fix=f"Its agents: {', '.join(casting.slots)}"
+            f"nobody in {resolved.env_id} is called {agent!r}", fix=f"Its agents: {', '.join(resolved.slots)}"
         )
-    if "text" not in casting.slots[agent].offers:
+    if "text" not in resolved.slots[agent].offers:
         raise ExperimentError(
-            f"what {agent} sees in {casting.env_id} has no words, so that no episode of it can be told",
+            f"what {agent} sees in {resolved.env_id} has no words, so that no episode of it can be told",
             fix="Leave demonstrations out",
         )
-    shown = replace(view or View(), text=True, image=False, messages=False)
+    shown = replace(view or PromptInputs(), text=True, image=False, messages=False)
     for index in recorded.episodes:
         line = rows.rows.get(index)
         if line is None or line.get("status") != COMPLETED:
@@ -144,11 +144,11 @@ def _told(casting: Casting, recorded: Recorded, slot: AgentID) -> Iterator[list[
                 fix=f"It has: {done[:200]}" if done else "Choose a run with a completed episode",
             )
         steps = list(rows.steps(index))
-        turns = _again(casting, agent, shown, line, steps, experiment.max_steps(config))
+        turns = _again(resolved, agent, shown, line, steps, experiment.max_steps(config))
         yield turns[: recorded.turns or None]
 
 
-def _operator(casting: Casting, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
+def _operator(resolved: ResolvedOperator, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
     """Who played the episodes; in the very environment in which they are to be shown."""
     known = {operator.operator_id: operator for operator in experiment.operators}
     if recorded.operator and recorded.operator not in known:
@@ -156,12 +156,12 @@ def _operator(casting: Casting, recorded: Recorded, experiment: Experiment) -> O
             f"{recorded.run} has no operator {recorded.operator!r}", fix=f"It has: {', '.join(known)}"
         )
     asked = [known[recorded.operator]] if recorded.operator else list(known.values())
-    fitting = [operator for operator in asked if _same_environment(casting, operator)]
+    fitting = [operator for operator in asked if _same_environment(resolved, operator)]
     if not fitting:
         played = ", ".join(sorted({operator.task for operator in asked}))
         raise ExperimentError(
             f"{recorded.run} was played in another environment ({played}, or with other settings of it) than "
-            f"{casting.env_id}",
+            f"{resolved.env_id}",
             fix="Choose a run of the same environment with the same env_kwargs",
         )
     if len(fitting) > 1:
@@ -170,20 +170,20 @@ def _operator(casting: Casting, recorded: Recorded, experiment: Experiment) -> O
     return fitting[0]
 
 
-def _same_environment(casting: Casting, other: OperatorConfig) -> bool:
-    own = casting.config
+def _same_environment(resolved: ResolvedOperator, other: OperatorConfig) -> bool:
+    own = resolved.config
     try:
         spec = envs.resolve(other.task, env_name=other.env_name or None, api=other.api, origin=other.origin)
     except UsageError:
         return False
     same = (other.env_kwargs, other.api, set(other.manager)) == (own.env_kwargs, own.api, set(own.manager))
-    return same and spec.id == casting.env_id
+    return same and spec.id == resolved.env_id
 
 
 def _again(
-    casting: Casting,
+    resolved: ResolvedOperator,
     agent: AgentID,
-    view: View,
+    view: PromptInputs,
     line: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
     max_steps: int | None,
@@ -191,17 +191,17 @@ def _again(
     """Play an episode again and note what ``agent`` would have been told, what it did, what that earned."""
     recorded = {(row.get("step_index"), row.get("agent_id")): row for row in steps}
     turns: list[dict[str, Any]] = []
-    environment = casting.make_environment()
+    environment = resolved.make_environment()
     try:
         tells = environment.tells_rewards(view)
         plan = EpisodePlan(int(line["episode_index"]), int(line["seed"]), 0)
-        codecs = SeatCodecs(casting.slots, {seat: seat for seat in casting.slots})
+        codecs = SeatCodecs(resolved.slots, {seat: seat for seat in resolved.slots})
         episode = Episode(plan, environment, codecs, max_steps, count(1).__next__, views={agent: view})
         decisions = episode.open()
         while decisions:
             for decision in decisions:
                 row = recorded[decision.step, decision.agent_id]
-                space = casting.slots[decision.agent_id].does.space
+                space = resolved.slots[decision.agent_id].action_codec.space
                 action = action_from_plain(space, row.get("action"))
                 episode.accept(Answer(decision, action), ActionSource.POLICY)
                 if decision.agent_id == agent and decision.shown is not None:
@@ -209,8 +209,8 @@ def _again(
                     shown = {"text": decision.shown.text, "choices": list(map(list, decision.shown.choices))}
                     turns.append({"step": decision.step, **shown, "action": row["action"], "reward": reward})
             decisions = episode.advance()
-        nobody = dict.fromkeys(casting.slots, NOBODY)
-        own = episode.record(casting.config.operator_id, EpisodeStatus.COMPLETED, None, nobody)
+        nobody = dict.fromkeys(resolved.slots, NOBODY)
+        own = episode.record(resolved.config.operator_id, EpisodeStatus.COMPLETED, None, nobody)
         same = orjson.loads(own.line)["trajectory_sha256"] == line.get("trajectory_sha256")
     except (KeyError, ValueError, EpisodeError):
         same = False

@@ -161,7 +161,7 @@ class EnvironmentProbe:
         """
 
         def vouch() -> list[Subject]:
-            from gym_gui.controllers.casting import vouch
+            from gym_gui.controllers.resolved_operator import vouch
 
             return vouch(config)
 
@@ -269,7 +269,7 @@ class EnvironmentProbe:
         if child is not None:
             with suppress(ProcessLookupError):
                 child.kill()
-            await child.parted()
+            await child.wait_closed()
             await asyncio.to_thread(kill_tree, self._tag)
         if reader is not None:
             reader.cancel()

@@ -54,13 +54,13 @@ class Bench:
 
     def _cast(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         # Protocol buffers and all that starts workers: half of the time this process needs to start.
-        from gym_gui.controllers.casting import cast as cast_operator
+        from gym_gui.controllers.resolved_operator import resolve_operator
         from gym_gui.core.experiment_data import experiment_from_data
 
         origin = Origin(**request["origin"])
         experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)
-        casting = cast_operator(experiment.operators[0])
-        return {"seatings": len(casting.seatings)}, b""
+        resolved = resolve_operator(experiment.operators[0])
+        return {"seatings": len(resolved.seatings)}, b""
 
     def _picture(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = self._drawable(request, "rgb_array")

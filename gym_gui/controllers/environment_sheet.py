@@ -144,7 +144,7 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
 
 
 def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
-    sees, does = Space.from_json(data["sees"]), Space.from_json(data["does"])
+    observations, actions = Space.from_json(data["sees"]), Space.from_json(data["does"])
     said, offers, pictures = (tuple(data[key]) for key in ("meanings", "offers", "pictures"))
     noop, env_id = data["noop"], data["env_id"]
-    return SlotInfo(data["agent"], sees, does, noop, said, offers, pictures, env_id)
+    return SlotInfo(data["agent"], observations, actions, noop, said, offers, pictures, env_id)

@@ -17,12 +17,12 @@ from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, Step
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.plain import to_plain
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
 from gym_gui.core.records import EpisodeRecord, RebindingRecord, TeamRecord, TokenCount
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
-from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
 
@@ -50,7 +50,7 @@ class Episode:
         next_id: Callable[[], int],
         *,
         keep_observations: bool = False,
-        views: Mapping[AgentID, View] | None = None,
+        views: Mapping[AgentID, PromptInputs] | None = None,
         own_seeds: Mapping[AgentID, int] | None = None,
     ) -> None:
         self.plan, self.index, self.environment = plan, plan.index, environment
@@ -80,7 +80,7 @@ class Episode:
         self._step = environment.adapter.step
         self._max_steps, self._next_id = max_steps, next_id
         self._keep = keep_observations
-        self.views: Mapping[AgentID, View] = views or {}
+        self.views: Mapping[AgentID, PromptInputs] = views or {}
         self._untold = frozenset(
             agent
             for agent, slot in seats.items()

@@ -96,7 +96,7 @@ class EpisodeFunds:
 
     def _payers_of(self, run: OperatorExecution) -> dict[str, _Payer]:
         payers: dict[str, _Payer] = {}
-        for slot, budgets in paying_slots(run.casting.assignments).items():
+        for slot, budgets in paying_slots(run.resolved.assignments).items():
             own = f"{run.operator_id}/{slot}"
             if budgets.run not in (NOTHING, self._budgets.get(RUN)):
                 self._budgets[own] = budgets.run
@@ -259,11 +259,11 @@ class EpisodeFunds:
 
     def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
         """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
-        seed = plan.index // len(run.casting.seatings)
+        seed = plan.index // len(run.resolved.seatings)
         needed: dict[str, Amount] = {}
         for other in self._runs:
             payers = self._payers[other.operator_id]
-            last = (seed + 1) * len(other.casting.seatings)
+            last = (seed + 1) * len(other.resolved.seatings)
             if other is run:
                 last = plan.index  # its own, in order
             waiting = _count_below(other, last)
@@ -356,7 +356,7 @@ class EpisodeFunds:
 
     def _slot(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
         """The slot that has made a call: agents take other seats where these are swapped."""
-        seats = run.casting.seatings[index % len(run.casting.seatings)]
+        seats = run.resolved.seatings[index % len(run.resolved.seatings)]
         agent = text(call.get("agent")) or ""
         slot = seats.get(agent, agent)
         return slot if slot in self._payers[run.operator_id] else None

@@ -9,8 +9,8 @@ import numpy as np
 
 from gym_gui.controllers.episode import Episode
 from gym_gui.core.errors import ObservationError
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import View
 from gym_gui.envs.pictures import Picture
 
 _BETWEEN = 8
@@ -77,7 +77,7 @@ class Eyes:
         if agent not in self._seen or not environment.describer(agent).can_say(agent):
             return ""
         try:
-            said = environment.show(agent, self._seen[agent], View(text=True)).text
+            said = environment.show(agent, self._seen[agent], PromptInputs(text=True)).text
         except ObservationError:
             return ""
         return "\n\n".join(filter(None, (said, environment.describer(agent).reading(agent))))

@@ -10,10 +10,10 @@ from gym_gui.core import aliases
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.legality import problem_with
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import AgentRecord
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
@@ -62,7 +62,7 @@ def _no_rules() -> dict[AgentID, OnInvalid]:
     return {}
 
 
-def _no_views() -> dict[AgentID, View]:
+def _no_views() -> dict[AgentID, PromptInputs]:
     return {}
 
 
@@ -88,7 +88,7 @@ class Lineup:
     mapping: PolicyMappingService
     players: Mapping[AgentID, Player]
     rules: Mapping[AgentID, OnInvalid] = field(default_factory=_no_rules)
-    views: Mapping[AgentID, View] = field(default_factory=_no_views)
+    views: Mapping[AgentID, PromptInputs] = field(default_factory=_no_views)
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
@@ -167,7 +167,7 @@ def noop_of(slot: SlotInfo, mask: Any) -> Any:
     Raises:
         SpaceError: The action space is the environment's own, and it names no no-op.
     """
-    space = slot.does.space
+    space = slot.action_codec.space
     if slot.noop_action is None and space.kind == "Custom":
         raise SpaceError(f"{slot.agent_id} has no action that does nothing")
     action = slot.noop_action if slot.noop_action is not None else zero_action(space)
@@ -186,7 +186,7 @@ def nothing_to_do(slot: SlotInfo, assignment: WorkerAssignment, env_id: str) -> 
         action = noop_of(slot, None)
     except SpaceError as error:
         return str(error)
-    place = action - slot.does.space.start if isinstance(action, int) else -1
+    place = action - slot.action_codec.space.start if isinstance(action, int) else -1
     words = slot.action_meanings
     shown = f"{action} ({words[place]})" if 0 <= place < len(words) else str(action)
     who = "which is to do nothing," if passive else "where its answer cannot be played (on_invalid: noop),"

@@ -209,7 +209,7 @@ class Spectator:
             return AgentView(agent, slot, total=total, unusable=unusable)
         info = self._slots[agent]
         extras: dict[str, Any] = dict(row[rows.EXTRAS] or ())
-        space, action = info.does.space, row[rows.ACTION]
+        space, action = info.action_codec.space, row[rows.ACTION]
         number = int(action) if space.kind == "Discrete" else None
         value = None if others else extras.get("value")  # a player's own estimate tells its cards
         return AgentView(

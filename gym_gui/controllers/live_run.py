@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode_funds import EpisodeFunds
-from gym_gui.controllers.introductions import Introductions
 from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.resolved_operator import ResolvedOperator
+from gym_gui.controllers.run_participants import RunParticipants
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
@@ -72,7 +72,7 @@ class LiveRun:
         self._operators = [replace(operator, seats="fixed") for operator in operators]
         self._changed = changed
         self._recorder: Recorder | None = None
-        self._introduced = Introductions()
+        self._introduced = RunParticipants()
         self._seeds: dict[int, int] = {}
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
         self._taken: dict[str, int] = {}
@@ -106,7 +106,7 @@ class LiveRun:
         fixed = replace(config, seats="fixed")
         same = config.operator_id
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
-        if same in self._players and self._players[same].casting.config != fixed:
+        if same in self._players and self._players[same].resolved.config != fixed:
             self._players[same] = _playing(fixed)
             self._funds.seat(self._players[same])
 
@@ -309,8 +309,8 @@ class LiveRun:
 
 def _playing(config: OperatorConfig) -> OperatorExecution:
     """An operator as budgets see it: its environment is made, and it is checked, in its own process."""
-    casting = Casting(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
-    return OperatorExecution(casting, 0, deque())
+    resolved = ResolvedOperator(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
+    return OperatorExecution(resolved, 0, deque())
 
 
 def _run_all(jobs: Sequence[_Job]) -> None:

@@ -11,13 +11,12 @@ from itertools import count
 from typing import Any
 
 from gym_gui import envs
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.lineup import Lineup, Player
 from gym_gui.controllers.live import Spectator
-from gym_gui.controllers.presented import present
 from gym_gui.controllers.questions import QuestionDesk
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import (
@@ -35,7 +34,8 @@ from gym_gui.controllers.sessions import (
     SessionSettings,
     checked_pace,
 )
-from gym_gui.controllers.staffing import Secrets, hire, staff
+from gym_gui.controllers.slot_context import slot_context
+from gym_gui.controllers.staffing import Secrets, staff, start_worker
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
@@ -58,7 +58,7 @@ class LocalSession:
     """Plays an operator's episodes in this process; its workers are processes of their own.
 
     Args:
-        casting: The operator, checked.
+        resolved: The operator, checked.
         settings: How it plays.
         on_event: Told what happens.
         secrets: Keys by slot and place in its settings.
@@ -67,17 +67,17 @@ class LocalSession:
 
     def __init__(
         self,
-        casting: Casting,
+        resolved: ResolvedOperator,
         settings: SessionSettings,
         on_event: OnSessionEvent,
         secrets: Secrets | None = None,
         is_behind: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._casting = replace(casting, max_steps=settings.max_steps)
+        self._resolved = replace(resolved, max_steps=settings.max_steps)
         self._settings, self._on_event = settings, on_event
         self._secrets = secrets
         events = SessionEvents(self._on_log, self._on_call, self._on_human, is_behind)
-        self._supervisor = Supervisor(casting.config.operator_id, events)
+        self._supervisor = Supervisor(resolved.config.operator_id, events)
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
         self._spectator: Spectator | None = None
@@ -89,9 +89,9 @@ class LocalSession:
         settings, live = self._settings, self._settings.live
         spectator = self._spectator = None if live is None else self._watch(live)
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
-        versions = asyncio.create_task(asyncio.to_thread(versions_of, self._casting))
+        versions = asyncio.create_task(asyncio.to_thread(versions_of, self._resolved))
         try:
-            lineup = await staff(self._casting, self._supervisor, self._secrets)
+            lineup = await staff(self._resolved, self._supervisor, self._secrets)
         except BaseException:
             versions.cancel()
             await self._supervisor.close()
@@ -116,13 +116,13 @@ class LocalSession:
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
-        words = self._casting.action_words
+        words = self._resolved.action_words
         return SessionReady(os.getpid(), players, self._controller.room, await versions, words)
 
     def _watch(self, live: LiveSettings) -> Spectator:
-        self._mode = _render_mode(self._casting, live)
+        self._mode = _render_mode(self._resolved, live)
         eyes = Eyes(self._people, live.everything)
-        spectator = Spectator(live, self._mode, self._casting.slots, self._on_event, eyes)
+        spectator = Spectator(live, self._mode, self._resolved.slots, self._on_event, eyes)
         if live.first is not None:
             self._preview(spectator, live.first)
         return spectator
@@ -131,16 +131,16 @@ class LocalSession:
         """Slots that people play at this moment."""
         return frozenset(
             slot
-            for slot, player in self._casting.assignments.items()
+            for slot, player in self._resolved.assignments.items()
             if player.worker_type == "human" and "script" not in player.settings
         )
 
     def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
         """Show how an episode will begin; what is wrong with it is said when it does."""
-        casting = self._casting
+        resolved = self._resolved
         environment = self._make_drawn()
         try:
-            codecs = SeatCodecs(casting.slots, casting.seatings[plan.seating])
+            codecs = SeatCodecs(resolved.slots, resolved.seatings[plan.seating])
             episode = Episode(plan, environment, codecs, None, count(1).__next__)
             episode.open()
             spectator.preview(episode)
@@ -152,12 +152,12 @@ class LocalSession:
     def _make_drawn(self) -> Environment:
         """An environment that can be watched; where it cannot be made so, one that plays all the same."""
         try:
-            return self._casting.make_environment(self._mode)
+            return self._resolved.make_environment(self._mode)
         except MosaicError as exc:
             text = f"it plays without pictures, which cannot be had here: {exc}"
             self._on_log(logging.WARNING, "mosaic.live", text)
             self._mode = None
-            return self._casting.make_environment()
+            return self._resolved.make_environment()
 
     def _room(self, lineup: Lineup) -> int:
         """A person plays one episode at a time: the one that is shown."""
@@ -248,24 +248,24 @@ class LocalSession:
     ) -> Mapping[str, str]:
         """As :meth:`Session.rebind`; ``secrets`` of the assignment by place in its settings."""
         async with self._rebinding:
-            casting = self._casting.with_assignment(agent, assignment)
+            resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
             mapping = self._lineup.mapping
             try:
-                binding, slot = await hire(casting, agent, self._supervisor, mapping, given)
+                binding, slot = await start_worker(resolved, agent, self._supervisor, mapping, given)
             except MosaicError as exc:
                 raise exc if isinstance(exc, UsageError) else UsageError(exc.message, fix=exc.fix) from exc
             before = self._supervisor.slot_of(agent, other_than=slot)
             if self._desk is not None:
                 self._desk.forget_slot(agent)
-            self._lineup.views = casting.views
+            self._lineup.views = resolved.views
             self.controller.rebind(binding, slot, assignment.on_invalid)
-            self._casting = casting
+            self._resolved = resolved
             player = Player.of(binding)
             self._lineup.players = {**self._lineup.players, agent: player}
             self.controller.room = self._room(self._lineup)
             if before is not None:
-                await self._supervisor.dismiss(before, self._grace_s)
+                await self._supervisor.stop_worker(before, self._grace_s)
             if self._spectator is not None:
                 self._spectator.look_again()
             return {**player.record(), "version": slot.process.welcome.version}
@@ -273,7 +273,7 @@ class LocalSession:
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         if self._controller is None:
             raise UsageError("the session is not running", fix="Start it first")
-        return present(self._casting, agent, self._controller.question_to(agent))
+        return slot_context(self._resolved, agent, self._controller.question_to(agent))
 
     @property
     def _grace_s(self) -> float:
@@ -289,11 +289,11 @@ class LocalSession:
         await self._supervisor.close(_HASTY_GRACE_S if in_haste else self._grace_s)
 
 
-def _render_mode(casting: Casting, live: LiveSettings) -> str | None:
+def _render_mode(resolved: ResolvedOperator, live: LiveSettings) -> str | None:
     """What the environment is made with: what is wished for, else its text."""
     if live.render == "none":
         return None
-    config = casting.config
+    config = resolved.config
     spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
     offered = envs.render_modes(spec)
     return next((mode for mode in (live.render, "ansi") if mode in offered), None)

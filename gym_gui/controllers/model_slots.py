@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gym_gui.analysis.reader import Run
-from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.checks import Plain
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
@@ -88,8 +88,8 @@ def _amount(settings: Mapping[str, Any], tokens: str, usd: str) -> Amount:
     return Amount(count(settings.get(tokens)) or 0, max(0.0, number(settings.get(usd)) or 0.0))
 
 
-def with_limits(casting: Casting, execution: ExecutionConfig) -> Casting:
-    """A casting in which slots that pay are told the run's own budgets, where they have none.
+def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> ResolvedOperator:
+    """An operator in which slots that pay are told the run's own budgets, where they have none.
 
     A worker refuses a budget that it cannot keep, before anything is played.
     """
@@ -103,9 +103,9 @@ def with_limits(casting: Casting, execution: ExecutionConfig) -> Casting:
         return replace(assignment, settings={**assignment.settings, **more})
 
     if not any(given.values()):
-        return casting
-    assignments = {slot: change(assignment) for slot, assignment in casting.assignments.items()}
-    return replace(casting, config=_changed(casting.config, change), assignments=assignments)
+        return resolved
+    assignments = {slot: change(assignment) for slot, assignment in resolved.assignments.items()}
+    return replace(resolved, config=_changed(resolved.config, change), assignments=assignments)
 
 
 def replayed(experiment: Experiment, run: Run) -> Experiment:

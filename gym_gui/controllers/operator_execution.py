@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.lineup import IN_PROCESS
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.execution import EpisodePlan
@@ -41,7 +41,7 @@ class OperatorExecution:
     """Episodes of one operator.
 
     Attributes:
-        casting: Who plays.
+        resolved: Who plays.
         total: Episodes of its schedule.
         pending: Not begun, in order.
         suspects: Were in flight when a session process died; played one at a time, so
@@ -53,7 +53,7 @@ class OperatorExecution:
         broken_starts: Sessions that could not be started, in a row.
     """
 
-    casting: Casting
+    resolved: ResolvedOperator
     total: int
     pending: deque[EpisodePlan]
     suspects: deque[EpisodePlan] = field(default_factory=deque[EpisodePlan])
@@ -66,7 +66,7 @@ class OperatorExecution:
     @property
     def operator_id(self) -> str:
         """The operator."""
-        return self.casting.config.operator_id
+        return self.resolved.config.operator_id
 
     @property
     def finished(self) -> bool:
@@ -75,7 +75,7 @@ class OperatorExecution:
 
     def progress(self, live: int) -> OperatorProgress:
         """Where it stands, with ``live`` episodes in flight."""
-        name = self.casting.config.display_name
+        name = self.resolved.config.display_name
         return OperatorProgress(self.operator_id, name, self.done, self.total, self.failed, live, self.steps)
 
     def put_back(self, plan: EpisodePlan) -> None:
@@ -116,8 +116,8 @@ class OperatorExecution:
             seed=plan.seed,
             status=EpisodeStatus.FAILED,
             agents={
-                agent: AgentRecord(self._worker(slot), self.casting.worker_type(slot), None, slot)
-                for agent, slot in self.casting.seatings[plan.seating].items()
+                agent: AgentRecord(self._worker(slot), self.resolved.worker_type(slot), None, slot)
+                for agent, slot in self.resolved.seatings[plan.seating].items()
             },
             error=error,
             lost=lost or None,
@@ -125,5 +125,5 @@ class OperatorExecution:
         return EpisodeFinished(plan.index, EpisodeStatus.FAILED, b"", seal(record.to_row(), b""))
 
     def _worker(self, slot: str) -> str:
-        definition = self.casting.workers.get(slot)
+        definition = self.resolved.workers.get(slot)
         return definition.type_id if definition else IN_PROCESS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.enums import Limit
 from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain
@@ -69,7 +69,7 @@ class ReplayBackend:
             self.gaps.setdefault(d.episode, (d.step, d.agent_id))
             return Answer(d, failure="nothing is recorded for it")
         data = recorded[d.step, d.agent_id]
-        space = self._slots[d.agent_id].does.space
+        space = self._slots[d.agent_id].action_codec.space
         try:
             action = action_from_plain(space, data)
         except ValueError as exc:
@@ -93,11 +93,13 @@ class ReplayBackend:
         """Answers are given at once; nothing is ever pending."""
 
 
-def replay_lineup(casting: Casting, rows: RowsOf, limited: Mapping[int, int]) -> tuple[Lineup, ReplayBackend]:
+def replay_lineup(
+    resolved: ResolvedOperator, rows: RowsOf, limited: Mapping[int, int]
+) -> tuple[Lineup, ReplayBackend]:
     """A line-up in which the record plays every slot; no worker is started.
 
     Args:
-        casting: The operator.
+        resolved: The operator.
         rows: Gives an episode's rows when it begins.
         limited: Length of episodes that ended at a limit of somebody who played them.
 
@@ -105,16 +107,16 @@ def replay_lineup(casting: Casting, rows: RowsOf, limited: Mapping[int, int]) ->
         The line-up, and who sits in all of its slots.
     """
     mapping = PolicyMappingService()
-    backend = ReplayBackend(casting.slots, rows, mapping.collect, limited)
-    for slot in casting.slots.values():
+    backend = ReplayBackend(resolved.slots, rows, mapping.collect, limited)
+    for slot in resolved.slots.values():
         mapping.set_slot(slot)
         mapping.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
-    players = dict.fromkeys(casting.slots, Player(IN_PROCESS, REPLAY, REPLAY))
+    players = dict.fromkeys(resolved.slots, Player(IN_PROCESS, REPLAY, REPLAY))
     lineup = Lineup(
-        casting.config.operator_id,
-        casting.make_environment,
-        casting.slots,
-        casting.seatings,
+        resolved.config.operator_id,
+        resolved.make_environment,
+        resolved.slots,
+        resolved.seatings,
         mapping,
         players,
     )

@@ -17,10 +17,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from gym_gui.controllers.casting import make_environment
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import NOBODY, read_slots
 from gym_gui.controllers.replay import ReplayBackend
+from gym_gui.controllers.resolved_operator import make_environment
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
@@ -238,7 +238,7 @@ _DIFFERS = (
 
 def _words_from_0(slot: SlotInfo) -> tuple[str, ...]:
     """Words by the action's number, also where actions do not begin at 0."""
-    start = slot.does.space.start
+    start = slot.action_codec.space.start
     return ("",) * start + tuple(slot.action_meanings) if start > 0 else tuple(slot.action_meanings)
 
 

@@ -35,13 +35,13 @@ class SeatCodecs:
 
     def __init__(self, slots: Mapping[AgentID, SlotInfo], seats: Mapping[AgentID, AgentID]) -> None:
         self.seats = seats
-        self.encode = {agent: slots[agent].sees.encode for agent in seats}
-        self.seen = {agent: chain.blob_of(slots[agent].sees) for agent in seats}
+        self.encode = {agent: slots[agent].observation_codec.encode for agent in seats}
+        self.seen = {agent: chain.blob_of(slots[agent].observation_codec) for agent in seats}
         self._acts = {
             agent: (
                 agent.encode() + b"\0",
-                _digested(slots[agent].does),
-                slots[agent].does.space.kind == "Discrete",
+                _digested(slots[agent].action_codec),
+                slots[agent].action_codec.space.kind == "Discrete",
             )
             for agent in seats
         }
@@ -77,10 +77,10 @@ class SeatCodecs:
         return b"".join(lines), _END.join([*untimed, b""]), digest.hex()
 
 
-def _digested(does: SpaceCodec) -> Callable[[Any], bytes]:
+def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:
     """What the digest takes of an action; of the few there are of a kind it is worked out once."""
-    encode, blob, known = does.encode, chain.blob_of(does), dict[int, bytes]()
-    if does.space.kind != "Discrete" or does.space.n > _FEW:
+    encode, blob, known = action_codec.encode, chain.blob_of(action_codec), dict[int, bytes]()
+    if action_codec.space.kind != "Discrete" or action_codec.space.n > _FEW:
         return lambda action: blob(encode(action))
 
     def digested(action: Any) -> bytes:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.introductions import Introductions
 from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.run_participants import RunParticipants
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.sessions import SessionReady
 from gym_gui.core.config import Experiment
@@ -38,7 +38,7 @@ class RunLedger:
         self._retries: list[dict[str, Any]] = []
         self._untold = False
         self._held: list[_Held] = []
-        self._introduced = Introductions()
+        self._introduced = RunParticipants()
         self.problem = ""
         self.unplayed = 0
         if resume is not None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.model_slots import with_limits
 from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS, OperatorExecution, OperatorProgress
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.controllers.session_shares import SessionShare
@@ -77,7 +77,7 @@ class OperatorScriptExecutionManager:
     def __init__(
         self,
         experiment: Experiment,
-        castings: Sequence[Casting],
+        resolved_operators: Sequence[ResolvedOperator],
         open_session: OpenSession,
         out: Path,
         *,
@@ -90,7 +90,9 @@ class OperatorScriptExecutionManager:
         self._processes, self._header = processes, {**(header or {}), "processes": processes}
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
-        self._runs = [self._plan(with_limits(casting, experiment.execution)) for casting in castings]
+        self._runs = [
+            self._plan(with_limits(resolved, experiment.execution)) for resolved in resolved_operators
+        ]
         self._funds = EpisodeFunds(experiment, self._runs)
         self._seats: list[SessionShare] = []
         self._warm: dict[str, list[SessionShare]] = {}
@@ -100,12 +102,12 @@ class OperatorScriptExecutionManager:
         self.stopping = self._in_haste = False
         self._shown = 0.0
 
-    def _plan(self, casting: Casting) -> OperatorExecution:
-        schedule = self._experiment.execution.schedule(len(casting.seatings))
-        done = self._ledger.done(casting.config.operator_id)
+    def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
+        schedule = self._experiment.execution.schedule(len(resolved.seatings))
+        done = self._ledger.done(resolved.config.operator_id)
         pending = deque(plan for plan in schedule if plan.index not in done)
-        failed = self._ledger.failed(casting.config.operator_id)
-        return OperatorExecution(casting, len(schedule), pending, done=len(done), failed=failed)
+        failed = self._ledger.failed(resolved.config.operator_id)
+        return OperatorExecution(resolved, len(schedule), pending, done=len(done), failed=failed)
 
     # -- what sessions report --------------------------------------------------------
 
@@ -254,11 +256,11 @@ class OperatorScriptExecutionManager:
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self, run)
         settings = SessionSettings(
-            self._experiment.execution.concurrency or default_concurrency(run.casting, run.total),
-            self._experiment.max_steps(run.casting.config),
+            self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total),
+            self._experiment.max_steps(run.resolved.config),
             self._experiment.execution.record.observations,
         )
-        seat.session = session = self._open_session(run.casting, settings, seat.on_event)
+        seat.session = session = self._open_session(run.resolved, settings, seat.on_event)
         task = asyncio.current_task()
         assert task is not None
         self._starting.add(task)

@@ -416,10 +416,10 @@ class SessionController:
             else:
                 stream = action_seed(episode.plan.seed, episode.index, agent)
                 draw = bits_of(stream, decision.step)
-                action = sample_legal(slot.does.space, decision.action_mask, draw)
+                action = sample_legal(slot.action_codec.space, decision.action_mask, draw)
                 source = ActionSource.RANDOM_LEGAL
             # In its space's own type, as the policy's would have come.
-            action = slot.does.decode(slot.does.encode(action))
+            action = slot.action_codec.decode(slot.action_codec.encode(action))
         except (SpaceError, NotInSpace) as exc:
             reason = f"unusable action at step {episode.steps}, and nothing to put in its place: {exc}"
             episode.refused[agent] = reason

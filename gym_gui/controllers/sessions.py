@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
@@ -123,7 +123,7 @@ class Session(Protocol):
         ...
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
-        """What a slot is shown at this moment (:mod:`gym_gui.controllers.presented`).
+        """What a slot is shown at this moment (:mod:`gym_gui.controllers.slot_context`).
 
         Args:
             agent: A slot whose worker reads.
@@ -204,15 +204,15 @@ def checked_pace(steps_per_s: float | None) -> float | None:
     return steps_per_s
 
 
-OpenSession = Callable[[Casting, SessionSettings, OnSessionEvent], Session]
+OpenSession = Callable[[ResolvedOperator, SessionSettings, OnSessionEvent], Session]
 """Makes a session that is not started yet; what it says is told to the callback."""
 
 
-def default_concurrency(casting: Casting, episodes: int) -> int:
+def default_concurrency(resolved: ResolvedOperator, episodes: int) -> int:
     """Episodes in flight that keep workers busy without filling the memory.
 
     64 small environments cost little; where observations are images, a few suffice to
     hide a worker's latency behind rendering.
     """
-    most = 64 if casting.observation_bytes <= 16_384 else 8
+    most = 64 if resolved.observation_bytes <= 16_384 else 8
     return max(1, min(most, episodes))

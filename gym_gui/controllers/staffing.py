@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.controllers.casting import Casting, settings_of
 from gym_gui.controllers.demonstrations import with_turns
 from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
+from gym_gui.controllers.resolved_operator import ResolvedOperator, settings_of
 from gym_gui.core.types import AgentID
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
-from gym_gui.workers.supervisor import Company, SlotRequest, Supervisor
+from gym_gui.workers.supervisor import SlotRequest, Supervisor, TeamContext
 
 DEFAULT_DEADLINE_S = 300.0
 """Time for one decision where the slot sets none; people have all the time they want."""
@@ -21,37 +21,40 @@ DEFAULT_DEADLINE_S = 300.0
 Secrets = Mapping[AgentID, Mapping[str, str]]
 
 
-async def staff(casting: Casting, supervisor: Supervisor, secrets: Secrets | None = None) -> Lineup:
+async def staff(resolved: ResolvedOperator, supervisor: Supervisor, secrets: Secrets | None = None) -> Lineup:
     """Start the workers of an operator.
 
     Raises:
         WorkerLaunchError: One could not be started or refused its slot.
     """
     mapping = PolicyMappingService()
-    for slot in casting.slots.values():
+    for slot in resolved.slots.values():
         mapping.set_slot(slot)
     players: dict[AgentID, Player] = {}
-    for agent, policy in casting.objects.items():
+    for agent, policy in resolved.objects.items():
         players[agent] = _bind_object(mapping, agent, policy)
-    hires = [_hire(casting, supervisor, mapping, group, secrets or {}) for group in process_groups(casting)]
-    for hired in await asyncio.gather(*hires):
-        for binding, slot in hired:
+    starts = [
+        _start_worker(resolved, supervisor, mapping, group, secrets or {})
+        for group in process_groups(resolved)
+    ]
+    for started in await asyncio.gather(*starts):
+        for binding, slot in started:
             mapping.attach(binding, slot)
             players[binding.agent_id] = Player.of(binding)
     return Lineup(
-        casting.config.operator_id,
-        casting.make_environment,
-        casting.slots,
-        casting.seatings,
+        resolved.config.operator_id,
+        resolved.make_environment,
+        resolved.slots,
+        resolved.seatings,
         mapping,
         players,
-        {agent: a.on_invalid for agent, a in casting.assignments.items()},
-        casting.views,
+        {agent: a.on_invalid for agent, a in resolved.assignments.items()},
+        resolved.views,
     )
 
 
-async def hire(
-    casting: Casting,
+async def start_worker(
+    resolved: ResolvedOperator,
     agent: AgentID,
     supervisor: Supervisor,
     mapping: PolicyMappingService,
@@ -62,57 +65,57 @@ async def hire(
     Raises:
         WorkerLaunchError: It could not be started or refused its slot.
     """
-    (hired,) = await _hire(casting, supervisor, mapping, [agent], secrets)
-    return hired
+    (started,) = await _start_worker(resolved, supervisor, mapping, [agent], secrets)
+    return started
 
 
-def process_groups(casting: Casting) -> list[list[AgentID]]:
+def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
     """Slots that share a process: those of a link group; every other has its own."""
     groups: dict[str, list[AgentID]] = {}
-    for agent in casting.workers:
-        link = casting.config.link_group_of(agent)
+    for agent in resolved.workers:
+        link = resolved.config.link_group_of(agent)
         groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
     return list(groups.values())
 
 
-async def _hire(
-    casting: Casting,
+async def _start_worker(
+    resolved: ResolvedOperator,
     supervisor: Supervisor,
     mapping: PolicyMappingService,
     agents: Sequence[AgentID],
     secrets: Secrets,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    definition = casting.workers[agents[0]]
-    requests = [_request(casting, agent, definition, secrets.get(agent, {})) for agent in agents]
-    hired = await supervisor.hire(definition, requests, mapping.collect)
+    definition = resolved.workers[agents[0]]
+    requests = [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
+    started = await supervisor.start_worker(definition, requests, mapping.collect)
     result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
-    for request, (slot, policy) in zip(requests, hired, strict=True):
+    for request, (slot, policy) in zip(requests, started, strict=True):
         agent, name = request.agent_id, policy or definition.type_id
-        kind = casting.assignments[agent].worker_type
-        settings = dict(settings_of(casting.assignments[agent], definition))
+        kind = resolved.assignments[agent].worker_type
+        settings = dict(settings_of(resolved.assignments[agent], definition))
         result.append((AgentPolicyBinding(agent, name, definition.type_id, settings, kind), slot))
     return result
 
 
 def _request(
-    casting: Casting, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
+    resolved: ResolvedOperator, agent: AgentID, definition: WorkerTypeDefinition, secrets: Mapping[str, str]
 ) -> SlotRequest:
     slot, assignment, pipeline = (
-        casting.slots[agent],
-        casting.assignments[agent],
-        casting.pipelines.get(agent),
+        resolved.slots[agent],
+        resolved.assignments[agent],
+        resolved.pipelines.get(agent),
     )
-    settings = with_turns(casting, agent, settings_of(assignment, definition))
+    settings = with_turns(resolved, agent, settings_of(assignment, definition))
     if assignment.checkpoint_agent is not None:
         settings["checkpoint_agent"] = assignment.checkpoint_agent
     deadline = assignment.deadline_s
     if deadline is None and assignment.worker_type != "human":
         deadline = DEFAULT_DEADLINE_S
     # Whoever reads nothing has no environment made for them.
-    reads = agent in casting.views
+    reads = agent in resolved.views
     return SlotRequest(
         agent,
-        casting.env_id,
+        resolved.env_id,
         slot.observation_space if pipeline is None else pipeline.input_space,
         slot.action_space,
         settings,
@@ -122,8 +125,8 @@ def _request(
         deadline,
         secrets,
         pipeline,
-        casting.company(agent) if reads else Company(),
-        casting.companies_elsewhere(agent) if reads else {},
+        resolved.team_context(agent) if reads else TeamContext(),
+        resolved.team_contexts_elsewhere(agent) if reads else {},
     )
 
 

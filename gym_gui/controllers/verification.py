@@ -17,8 +17,8 @@ import orjson
 from gym_gui.analysis import OperatorRun, Run
 from gym_gui.analysis.compare import EpisodeRows
 from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
-from gym_gui.controllers.casting import Casting, cast, make_environment, vouch
 from gym_gui.controllers.replay import REPLAY, replay_lineup
+from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator, vouch
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
@@ -125,11 +125,11 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
         UsageError: The environment is not there, or the run cannot be read.
     """
     experiment = _experiment(run)
-    castings = [_cast(operator) for operator in experiment.operators]
+    resolved_operators = [_cast(operator) for operator in experiment.operators]
     result = Verification()
     progress = [OperatorProgress(o.operator_id, o.display_name, 0, 0, 0, 0, 0) for o in experiment.operators]
-    for i, casting in enumerate(castings):
-        result.versions.update(_changed(run.record.versions, versions_of(casting)))
+    for i, resolved in enumerate(resolved_operators):
+        result.versions.update(_changed(run.record.versions, versions_of(resolved)))
 
         def tell(done: int, total: int, failed: int, i: int = i) -> None:
             o = progress[i]
@@ -137,8 +137,8 @@ async def verify(run: Run, on_progress: OnProgress | None = None) -> Verificatio
             if on_progress is not None:
                 on_progress(progress[: i + 1])
 
-        recorded = run.operators[casting.config.operator_id]
-        replay = _Replay(experiment, casting, recorded, result, tell)
+        recorded = run.operators[resolved.config.operator_id]
+        replay = _Replay(experiment, resolved, recorded, result, tell)
         await replay.play(complete=run.record.status in (COMPLETED, FAILED) and not run.record.problem)
     _check_seal(run, result)
     return result
@@ -176,14 +176,14 @@ def _experiment(run: Run) -> Experiment:
     return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
 
-def _cast(operator: OperatorConfig) -> Casting:
+def _cast(operator: OperatorConfig) -> ResolvedOperator:
     """An operator with nobody in its slots yet."""
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
     finally:
         environment.close()
-    return cast(operator, dict.fromkeys(agents, REPLAY))
+    return resolve_operator(operator, dict.fromkeys(agents, REPLAY))
 
 
 def _changed(then: Mapping[str, Any], now: Mapping[str, str]) -> dict[str, tuple[str, str]]:
@@ -196,14 +196,14 @@ class _Replay:
     def __init__(
         self,
         experiment: Experiment,
-        casting: Casting,
+        resolved: ResolvedOperator,
         recorded: OperatorRun,
         result: Verification,
         tell: Callable[[int, int, int], None],
     ) -> None:
-        self._limit = experiment.max_steps(casting.config)
-        self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(casting.seatings))}
-        self._casting, self._operator, self._result, self._tell = casting, recorded, result, tell
+        self._limit = experiment.max_steps(resolved.config)
+        self._plans = {plan.index: plan for plan in experiment.execution.schedule(len(resolved.seatings))}
+        self._resolved, self._operator, self._result, self._tell = resolved, recorded, result, tell
         self._rows = EpisodeRows(recorded)
         self._keep = experiment.execution.record.observations
         self._gaps: Mapping[int, tuple[int, AgentID]] = {}
@@ -217,7 +217,7 @@ class _Replay:
                 self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
         limited = {i: int(row["length"]) for i, row in self._rows.rows.items() if row.get("limit")}
-        lineup, backend = replay_lineup(self._casting, self._rows.steps, limited)
+        lineup, backend = replay_lineup(self._resolved, self._rows.steps, limited)
         self._gaps = backend.gaps
         # One at a time, so that an environment with global state deviates only where it must.
         controller = SessionController(

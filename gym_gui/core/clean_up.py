@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-async def carried_through(work: Coroutine[Any, Any, _T]) -> _T:
+async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     """Wait for work that must not be left half done.
 
     A cancellation that comes meanwhile, be it the second one, is passed on once it is done.

@@ -12,8 +12,8 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
 from gym_gui.core.live import Board
 from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
+from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
-from gym_gui.core.view import FRAMES, Frame, View
 from gym_gui.envs.describers import Describer, SpaceDescriber
 from gym_gui.envs.family import Family
 from gym_gui.envs.instance import Teams
@@ -71,7 +71,7 @@ class Environment:
         """Whether rewards say what a seat may not know: what others hide from it, or the way."""
         return self.hidden_information or self.family.shaped_rewards(self.spec)
 
-    def tells_rewards(self, view: View) -> bool:
+    def tells_rewards(self, view: PromptInputs) -> bool:
         """Whether a slot that reads is told what its actions earned."""
         if view.tell_rewards != "auto":
             return view.tell_rewards == "always"
@@ -194,7 +194,7 @@ class Environment:
         seat, seen = self._behind(agent, observation)
         return self._describer.seat_picture(seat, seen)
 
-    def briefing(self, agent: AgentID, view: View) -> str:
+    def briefing(self, agent: AgentID, view: PromptInputs) -> str:
         """What ``agent`` is told once, before its first episode.
 
         Args:
@@ -225,7 +225,7 @@ class Environment:
         self,
         agent: AgentID,
         observation: Any,
-        view: View,
+        view: PromptInputs,
         mask: Mask | None = None,
         messages: Sequence[str] = (),
     ) -> Shown:
@@ -250,7 +250,7 @@ class Environment:
             raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
         return Shown(text, image, tuple(messages), choices)
 
-    def _drawn(self, agent: AgentID, observation: Any, view: View) -> bytes:
+    def _drawn(self, agent: AgentID, observation: Any, view: PromptInputs) -> bytes:
         pictures, own = self.pictures(agent), view.frame == "egocentric"
         why, _ = view.refused(agent, pictures)
         if why:

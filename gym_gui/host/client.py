@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
-from gym_gui.controllers.casting import Casting, vouch
+from gym_gui.controllers.resolved_operator import ResolvedOperator, vouch
 from gym_gui.controllers.session_events import (
     CallMade,
     EpisodeFinished,
@@ -53,7 +53,7 @@ class HostSession:
     """A session in a host process of its own.
 
     Args:
-        casting: The operator, checked.
+        resolved: The operator, checked.
         settings: How it plays.
         on_event: Told what happens.
         store: Where its socket lives.
@@ -64,7 +64,7 @@ class HostSession:
 
     def __init__(
         self,
-        casting: Casting,
+        resolved: ResolvedOperator,
         settings: SessionSettings,
         on_event: OnSessionEvent,
         *,
@@ -72,8 +72,8 @@ class HostSession:
         patience_s: float = PATIENCE_S,
         share_memory: bool = True,
     ) -> None:
-        self._casting, self._settings, self._tell = casting, settings, on_event
-        operator = casting.config.operator_id
+        self._resolved, self._settings, self._tell = resolved, settings, on_event
+        operator = resolved.config.operator_id
         self._name = f"session process of {operator}"
         farewell_s = _PLAYING_FAREWELL_S if settings.live is None else FAREWELL_S
         self._host = HostProcess(
@@ -100,11 +100,11 @@ class HostSession:
         self._ready = asyncio.get_running_loop().create_future()
         try:
             # Before the process gets its environment, which secrets are then kept out of.
-            order = pb.Command(launch=launch_message(self._casting, self._settings))
+            order = pb.Command(launch=launch_message(self._resolved, self._settings))
             memory = make_memory() if self._share else None
             if memory is not None:
                 self._frames = FrameReader(memory)
-            await self._host.start(order, memory, vouch(self._casting.config))
+            await self._host.start(order, memory, vouch(self._resolved.config))
             ready = await self._ready
             self._started = True
             return ready

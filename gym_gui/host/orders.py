@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.spending import Amount
@@ -12,7 +12,7 @@ from gym_gui.host.service import pb
 from gym_gui.services.secrets import resolve_secrets
 
 
-def launch_message(casting: Casting, settings: SessionSettings) -> pb.Launch:
+def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.Launch:
     """The operator and how it plays.
 
     Raises:
@@ -20,11 +20,11 @@ def launch_message(casting: Casting, settings: SessionSettings) -> pb.Launch:
     """
     secrets = {
         f"{agent} {place}": secret
-        for agent, assignment in casting.assignments.items()
+        for agent, assignment in resolved.assignments.items()
         for place, secret in resolve_secrets(assignment).items()
     }
     return pb.Launch(
-        operator=json.dumps(casting.config.to_record()),
+        operator=json.dumps(resolved.config.to_record()),
         concurrency=settings.concurrency,
         max_steps=settings.max_steps or 0,
         observations=settings.observations,

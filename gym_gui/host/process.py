@@ -20,7 +20,7 @@ import grpc
 import grpc.aio
 from ulid import ULID
 
-from gym_gui.core.clean_up import carried_through
+from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import handed_on
@@ -28,9 +28,9 @@ from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
+from gym_gui.workers.reaper import guard, remove_after
 from gym_gui.workers.spawn import Child, read_line, spawn
 from gym_gui.workers.tree import kill_tree, signal_name, tagged
-from gym_gui.workers.warden import guard, remove_after
 
 _log = logging.getLogger(__name__)
 
@@ -262,7 +262,7 @@ class HostProcess:
         # What it said last is still in the pipes.
         await asyncio.wait(self._listeners, timeout=1.0)
         await asyncio.to_thread(kill_tree, self._tag)
-        await process.parted()
+        await process.wait_closed()
         self._commands.put_nowait(None)
         if self._owner is not None:
             self._owner.on_exit(self._killed_because or self._describe(process.returncode or 0))
@@ -285,7 +285,7 @@ class HostProcess:
             hang_up: Do not wait for what it is at: it reads no commands now.
             within_s: Time it has to end by itself; ``None``: what was agreed.
         """
-        await carried_through(self._close(hang_up, self._farewell_s if within_s is None else within_s))
+        await finish_despite_cancel(self._close(hang_up, self._farewell_s if within_s is None else within_s))
 
     async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True

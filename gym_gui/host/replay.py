@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 import orjson
 
-from gym_gui.controllers.casting import vouch
 from gym_gui.controllers.replay_reel import Look, PackedPicture, Reel
 from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.controllers.resolved_operator import vouch
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.types import AgentID
 from gym_gui.host.plain_board import board_from_json

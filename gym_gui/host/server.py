@@ -21,8 +21,8 @@ from typing import Any
 import grpc
 import grpc.aio
 
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_events import LogLine
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings, default_concurrency
 from gym_gui.core.assignment import WorkerAssignment
@@ -166,9 +166,9 @@ def _assignment(text: str) -> WorkerAssignment:
 async def _launch(launch: pb.Launch, outbox: Outbox) -> LocalSession | None:
     try:
         experiment = experiment_from_data({"operators": [json.loads(launch.operator)]})
-        casting = cast(experiment.operators[0])
+        resolved = resolve_operator(experiment.operators[0])
         settings = SessionSettings(
-            launch.concurrency or default_concurrency(casting, 1 << 30),
+            launch.concurrency or default_concurrency(resolved, 1 << 30),
             launch.max_steps or None,
             launch.observations,
             _live(launch),
@@ -177,7 +177,7 @@ async def _launch(launch: pb.Launch, outbox: Outbox) -> LocalSession | None:
         for key, secret in launch.secrets.items():
             agent, _, place = key.partition(" ")
             secrets.setdefault(agent, {})[place] = secret
-        session = LocalSession(casting, settings, outbox.on_event, secrets, outbox.is_behind)
+        session = LocalSession(resolved, settings, outbox.on_event, secrets, outbox.is_behind)
         ready = await session.start()
     except MosaicError as exc:
         outbox.put(pb.Event(broken=pb.Broken(reason=str(exc), usage=isinstance(exc, UsageError))))

@@ -34,7 +34,7 @@ class SlotInfo:
         action_meanings: A word per discrete action, or empty.
         offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
             ``legal_actions``.
-        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.view.FRAMES`; with none it
+        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.prompt_inputs.FRAMES`; with none it
             offers no ``image``.
         env_id: Canonical id of its environment; empty where that says nothing of the game.
     """
@@ -49,12 +49,12 @@ class SlotInfo:
     env_id: str = ""
 
     @cached_property
-    def sees(self) -> SpaceCodec:
+    def observation_codec(self) -> SpaceCodec:
         """Codec of observations."""
         return SpaceCodec(self.observation_space)
 
     @cached_property
-    def does(self) -> SpaceCodec:
+    def action_codec(self) -> SpaceCodec:
         """Codec of actions."""
         return SpaceCodec(self.action_space)
 
@@ -203,7 +203,7 @@ class ActorBackend:
             return Answer(d, invalid="the policy returned no action", latency_ms=latency)
         if self.slot is None:
             return Answer(d, action, latency_ms=latency)
-        action, invalid = _canonical(self.slot.does, action, d.action_mask)
+        action, invalid = _canonical(self.slot.action_codec, action, d.action_mask)
         return Answer(d, action, invalid, "", latency)
 
     def result(self, outcome: StepOutcome) -> None:

@@ -1,6 +1,7 @@
 """Who fits where: whether a worker, set as it is, can play a slot; whether it can train in an environment.
 
-Play, Agents, the engine's own check (:func:`gym_gui.controllers.casting.cast`) and trainings ask here.
+Play, Agents, the engine's own check (:func:`gym_gui.controllers.resolved_operator.resolve_operator`)
+and trainings ask here.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
-from gym_gui.core.view import View
 from gym_gui.envs import EnvSpec
 from gym_gui.envs.registry import family_of
 from gym_gui.services.backends import SlotInfo
@@ -136,7 +137,7 @@ def _picture_incompatibility(
     if problems(worker.settings_schema, settings):
         return ""  # which are told by whoever checks settings
     try:
-        view = View.of(worker.inputs.wanted, settings)
+        view = PromptInputs.of(worker.inputs.wanted, settings)
     except UsageError as error:
         return str(error)
     return ". ".join(filter(None, view.refused(slot.agent_id, slot.pictures))) if view is not None else ""
@@ -238,7 +239,7 @@ def incompatibility(
     if trained != given:
         after = f" after {describe_steps(steps)}" if steps else ""
         return f"Trained in {file.env_id} for observations of {trained}, this slot has {given}{after}"
-    there, here = space_words(file.does), space_words(action_space)
+    there, here = space_words(file.action_space), space_words(action_space)
     if there != here:
         return f"Trained in {file.env_id} for actions of {there}, this slot has {here}"
     return ""

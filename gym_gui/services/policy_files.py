@@ -52,7 +52,7 @@ class PolicyFile:
         return self.description.agents
 
     @property
-    def sees(self) -> Space:
+    def observation_space(self) -> Space:
         """Space of the observations that it was trained on, before preprocessing."""
         return self.description.observation_space
 
@@ -62,7 +62,7 @@ class PolicyFile:
         return self.description.shown_space
 
     @property
-    def does(self) -> Space:
+    def action_space(self) -> Space:
         """Space of its actions."""
         return self.description.action_space
 

@@ -28,10 +28,10 @@ from gym_gui.services.policy_exchange import admit, incoming, is_own_form, take_
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.reaper import guard
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.tree import kill_tree
-from gym_gui.workers.warden import guard
 
 TIMEOUT_S: Final = 300.0
 _REFUSED = 2

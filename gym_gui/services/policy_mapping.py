@@ -298,9 +298,9 @@ class PolicyMappingService:
     def _finite(self, agent: AgentID, decisions: list[Decision]) -> list[Decision]:
         """Fail decisions whose observation holds a NaN; return the others."""
         slot = self._slots.get(agent)
-        if slot is None or non_finite_row(slot.sees, [d.encoded for d in decisions]) is None:
+        if slot is None or non_finite_row(slot.observation_codec, [d.encoded for d in decisions]) is None:
             return decisions
-        bad = [d for d in decisions if non_finite_row(slot.sees, [d.encoded]) is not None]
+        bad = [d for d in decisions if non_finite_row(slot.observation_codec, [d.encoded]) is not None]
         reason = "the environment gave an observation that is not a number (NaN)"
         self._answers += [Answer(d, failure=reason) for d in bad]
         dropped = {d.id for d in bad}

@@ -20,7 +20,7 @@ from gym_gui.analysis.printed_summary import PrintedSummary
 from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.apart import USAGE, ApartError, run_apart
+from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subprocess_job
 
 
 async def analyse(run: Path) -> Summary:
@@ -30,9 +30,9 @@ async def analyse(run: Path) -> Summary:
         UsageError: There is no run, or it is damaged.
         ApartError: The process failed.
     """
-    finished = await run_apart(__name__, "summary", str(run))
+    finished = await run_subprocess_job(__name__, "summary", str(run))
     if finished.status:
-        raise ApartError(finished.complaint or f"{run} cannot be summarised")
+        raise SubprocessJobError(finished.complaint or f"{run} cannot be summarised")
     return await asyncio.to_thread(msgspec.json.decode, finished.output, type=PrintedSummary)
 
 
@@ -42,9 +42,9 @@ async def write_report(run: Path) -> Path:
     Raises:
         UsageError: It cannot be written.
     """
-    finished = await run_apart(__name__, "report", str(run))
+    finished = await run_subprocess_job(__name__, "report", str(run))
     if finished.status:
-        raise ApartError(finished.complaint or f"the report of {run} cannot be written")
+        raise SubprocessJobError(finished.complaint or f"the report of {run} cannot be written")
     return Path(os.fsdecode(finished.output))
 
 
@@ -62,9 +62,9 @@ async def write_run_table(run: Path, what: str, path: Path) -> int:
     Raises:
         UsageError: It cannot be written.
     """
-    finished = await run_apart(__name__, what, str(run), "--out", str(path.absolute()))
+    finished = await run_subprocess_job(__name__, what, str(run), "--out", str(path.absolute()))
     if finished.status:
-        raise ApartError(finished.complaint or f"{path} cannot be written")
+        raise SubprocessJobError(finished.complaint or f"{path} cannot be written")
     return int(finished.output)
 
 

@@ -28,9 +28,9 @@ def version_of(package: str) -> str | None:
     return None
 
 
-def versions_of(casting: _HasEnvironment) -> dict[str, str]:
+def versions_of(resolved: _HasEnvironment) -> dict[str, str]:
     """Versions of the engine and of what an operator's environment comes from."""
-    packages = ["numpy", "gymnasium", "pettingzoo", "protobuf", casting.env_package]
+    packages = ["numpy", "gymnasium", "pettingzoo", "protobuf", resolved.env_package]
     found = {p: v for p in packages if p and (v := version_of(p)) is not None}
     return {"python": platform.python_version(), "mosaic": __version__, **found}
 

@@ -29,7 +29,7 @@ BREATH_S: Final = 0.01
 """Between two modules, so that the window has the interpreter to itself now and then."""
 ENGINE: Final = (
     "gym_gui.host.client",
-    "gym_gui.controllers.casting",
+    "gym_gui.controllers.resolved_operator",
     "gym_gui.controllers.live_run",
     "gym_gui.controllers.environment_sheets",
     "gym_gui.controllers.configuration_checks",

@@ -54,7 +54,7 @@ def trainings(store: Store) -> Trainings:
     # Only whoever trains pays for these modules.
     import sqlite3
 
-    from gym_gui.services.trainer.place import find
+    from gym_gui.services.trainer.daemon_address import find
     from gym_gui.services.trainer.registry import FILE
 
     file = folder / FILE

@@ -102,7 +102,10 @@ class Probe:
 
     def __init__(self, definition: WorkerTypeDefinition, request: SlotRequest, patience_s: float) -> None:
         self.request, self.patience_s = request, patience_s
-        self.sees, self.does = SpaceCodec(request.observation_space), SpaceCodec(request.action_space)
+        self.observation_codec, self.action_codec = (
+            SpaceCodec(request.observation_space),
+            SpaceCodec(request.action_space),
+        )
         self.process = _Listening(
             Launch(definition, "check", [request.agent_id], start_timeout_s=4 * patience_s), self
         )
@@ -122,7 +125,7 @@ class Probe:
             self.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
             return
         try:
-            rows = self.does.split(columns_of(replies.action), len(ids)) if ids else []
+            rows = self.action_codec.split(columns_of(replies.action), len(ids)) if ids else []
             for i, parts in zip(ids, rows, strict=True):
                 self._keep(i, self._judged(i, parts))
         except NotInSpace as exc:
@@ -134,11 +137,11 @@ class Probe:
 
     def _judged(self, i: int, parts: tuple[bytes, ...]) -> Reply:
         question = self._open.get(i)
-        action = self.does.decode(parts)
-        if self.does.space.kind == "Discrete":
+        action = self.action_codec.decode(parts)
+        if self.action_codec.space.kind == "Discrete":
             action = int(action)
         mask = question.mask if question is not None else None
-        return Reply(parts, action, problem_with(self.does.space, action, mask))
+        return Reply(parts, action, problem_with(self.action_codec.space, action, mask))
 
     def _keep(self, i: int, reply: Reply) -> None:
         if self._open.pop(i, None) is None:
@@ -153,8 +156,8 @@ class Probe:
         human = pb.HumanAction(slot=request.slot, id=request.id)
         if question is not None:
             key = int(bits(question.seed, question.step)[0])
-            action = sample_legal(self.does.space, question.mask, key)
-            add_columns(human.action, self.does.join([self.does.encode(action)]))
+            action = sample_legal(self.action_codec.space, question.mask, key)
+            add_columns(human.action, self.action_codec.join([self.action_codec.encode(action)]))
         self.process.send(pb.ToWorker(human=human))
 
     def on_call(self, json_text: str) -> None:
@@ -260,7 +263,10 @@ class Probe:
         q.episodes.extend(x.episode for x in questions)
         q.steps.extend(x.step for x in questions)
         q.seeds.extend(x.seed for x in questions)
-        add_columns(q.observation, self.sees.join([self.sees.encode(x.observation) for x in questions]))
+        add_columns(
+            q.observation,
+            self.observation_codec.join([self.observation_codec.encode(x.observation) for x in questions]),
+        )
         masks = [x.mask for x in questions]
         if any(m is not None for m in masks):
             width = next(len(m) for m in masks if m is not None)

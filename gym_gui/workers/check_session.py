@@ -185,9 +185,9 @@ async def _results(probe: Probe, rounds: Rounds, ledger: Ledger, table: Table) -
         results.rewards.append(-0.5)
         results.terminated.append(False)
         results.truncated.append(False)
-    seen = [probe.sees.encode(rounds.question(episode, 1).observation) for episode, _ in usable]
-    add_columns(results.observation, probe.sees.join(seen))
-    add_columns(results.action, probe.does.join([reply.parts for _, reply in usable]))
+    seen = [probe.observation_codec.encode(rounds.question(episode, 1).observation) for episode, _ in usable]
+    add_columns(results.observation, probe.observation_codec.join(seen))
+    add_columns(results.action, probe.action_codec.join([reply.parts for _, reply in usable]))
     probe.tell(starts=rounds.seeds)
     probe.tell(results=results)
     await probe.ask([rounds.question(e, 1) for e in rounds.seeds])

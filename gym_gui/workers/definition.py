@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.errors import ExperimentError, UnknownNameError
+from gym_gui.core.prompt_inputs import VIEW_SETTINGS
 from gym_gui.core.seeding import check_seed
-from gym_gui.core.view import VIEW_SETTINGS
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.settings_schema import (
     SEED_OF_SLOT,

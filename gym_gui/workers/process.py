@@ -166,7 +166,7 @@ class WorkerProcess(WorkerConnection):
             self.left_behind = await asyncio.to_thread(lambda: list(members(self.launch.tag)))
         await asyncio.to_thread(kill_tree, self.launch.tag)
         await asyncio.to_thread(kill_strays)
-        await self._process.parted()
+        await self._process.wait_closed()
         killed = status is not None and status < 0
         self._finish(ProcessOutcome(self._describe(problem, status), self._stopping, killed))
 
@@ -192,7 +192,7 @@ class WorkerProcess(WorkerConnection):
         self.send(pb.ToWorker(shutdown=pb.Shutdown()))
         if self._end is None:  # its start was cut off
             await asyncio.to_thread(kill_tree, self.launch.tag)
-            await self._process.parted()
+            await self._process.wait_closed()
             return
         if await _within(self._end, grace_s):
             return

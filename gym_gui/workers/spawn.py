@@ -8,10 +8,10 @@ from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from gym_gui.core.clean_up import carried_through
+from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError
+from gym_gui.workers.reaper import guard
 from gym_gui.workers.tree import kill_tree
-from gym_gui.workers.warden import guard
 
 _T = TypeVar("_T")
 _LINE_LIMIT = 1 << 16
@@ -21,7 +21,7 @@ class _Protocol(SubprocessStreamProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(limit=_LINE_LIMIT, loop=loop)
         self.exited: asyncio.Future[None] = loop.create_future()
-        self.parted: asyncio.Future[None] = loop.create_future()
+        self.wait_closed: asyncio.Future[None] = loop.create_future()
 
     def process_exited(self) -> None:
         super().process_exited()
@@ -30,8 +30,8 @@ class _Protocol(SubprocessStreamProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         # Told twice where the transport is closed while its last pipe is being lost (Python 3.11).
-        if not self.parted.done():
-            self.parted.set_result(None)
+        if not self.wait_closed.done():
+            self.wait_closed.set_result(None)
 
 
 class Child(Process):
@@ -46,9 +46,9 @@ class Child(Process):
     ) -> None:
         super().__init__(transport, protocol, loop)
         self.exited = protocol.exited
-        self._parted, self._held = protocol.parted, transport
+        self._parted, self._held = protocol.wait_closed, transport
 
-    async def parted(self, within: float = 1.0) -> None:
+    async def wait_closed(self, within: float = 1.0) -> None:
         """Wait until it has ended and its pipes are closed; close what a stranger still holds."""
         await asyncio.wait({self.exited})
         await asyncio.wait({self._parted}, timeout=within)
@@ -56,7 +56,7 @@ class Child(Process):
 
 
 async def spawn(*command: str, **options: Any) -> Child:
-    """Start a program, which will not outlive this one (:mod:`gym_gui.workers.warden`) if it is tagged.
+    """Start a program, which will not outlive this one (:mod:`gym_gui.workers.reaper`) if it is tagged.
 
     ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed,
     and children that it forked hold them open when it is killed
@@ -80,12 +80,12 @@ async def spawn(*command: str, **options: Any) -> Child:
         started.append(Child(transport, protocol, loop))
 
     try:
-        await carried_through(start())
+        await finish_despite_cancel(start())
     except asyncio.CancelledError:
         for child in started:
             with contextlib.suppress(ProcessLookupError):
                 child.kill()
-            await carried_through(child.parted())
+            await finish_despite_cancel(child.wait_closed())
         raise
     return started[0]
 
@@ -101,7 +101,7 @@ async def end(child: Child, tag: str) -> None:
         with contextlib.suppress(ProcessLookupError):
             child.kill()
         await asyncio.to_thread(kill_tree, tag)
-    await child.parted()
+    await child.wait_closed()
 
 
 STARTS = 3

@@ -37,7 +37,7 @@ def _no_secrets() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Company:
+class TeamContext:
     """What a worker that reads is told of the game and of who else plays.
 
     Attributes:
@@ -53,7 +53,7 @@ class Company:
     opponents: Sequence[str] = ()
 
 
-def _alone() -> dict[str, Company]:
+def _alone() -> dict[str, TeamContext]:
     return {}
 
 
@@ -89,8 +89,8 @@ class SlotRequest:
     deadline_s: float | None = None
     secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
     pipeline: Pipeline | None = None
-    company: Company = Company()
-    seats: Mapping[str, Company] = field(default_factory=_alone)
+    team_context: TeamContext = TeamContext()
+    seats: Mapping[str, TeamContext] = field(default_factory=_alone)
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -103,11 +103,11 @@ class SlotRequest:
             settings=json.dumps(dict(self.settings)),
             action_meanings=self.action_meanings,
             secrets=dict(self.secrets),
-            briefing=self.company.briefing,
-            team=self.company.team,
-            teammates=self.company.teammates,
-            opponents=self.company.opponents,
-            seats=[pb.Seat(agent=agent, **vars(company)) for agent, company in self.seats.items()],
+            briefing=self.team_context.briefing,
+            team=self.team_context.team,
+            teammates=self.team_context.teammates,
+            opponents=self.team_context.opponents,
+            seats=[pb.Seat(agent=agent, **vars(team_context)) for agent, team_context in self.seats.items()],
             deadline_s=self.deadline_s or 0.0,
         )
         if self.noop is not None:
@@ -138,7 +138,7 @@ class SessionEvents:
     is_behind: Callable[[], bool] = _never
 
 
-class _Post:
+class _WorkerGroup:
     """One worker process and the slots it fills, kept filled."""
 
     def __init__(
@@ -245,9 +245,9 @@ class Supervisor:
 
     def __init__(self, operator: str, events: SessionEvents) -> None:
         self._operator, self._events = operator, events
-        self._posts: list[_Post] = []
+        self._posts: list[_WorkerGroup] = []
 
-    async def hire(
+    async def start_worker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest], sink: Sink
     ) -> list[tuple[WorkerSlot, str]]:
         """Start one process that fills ``requests``.
@@ -259,7 +259,7 @@ class Supervisor:
             WorkerLaunchError: The process could not be started.
             SlotRefusedError: It cannot play a slot.
         """
-        post = _Post(self._maker(definition, requests), requests, self._events)
+        post = _WorkerGroup(self._maker(definition, requests), requests, self._events)
         self._posts.append(post)
         try:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
@@ -291,7 +291,7 @@ class Supervisor:
         slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 
-    async def dismiss(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
+    async def stop_worker(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
         """Nobody asks this slot any more; its process ends when it fills no other."""
         slot.retire()
         post = next((p for p in self._posts if slot in p.slots), None)

@@ -18,7 +18,7 @@ import pytest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
-from gym_gui.services.trainer.place import Address, find
+from gym_gui.services.trainer.daemon_address import Address, find
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon

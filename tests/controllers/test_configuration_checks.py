@@ -11,10 +11,10 @@ import gymnasium as gym
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.configuration_checks import ConfigurationChecks, Level, Report
 from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.spaces import to_space
@@ -82,7 +82,7 @@ def test_a_whole_configuration_is_right_and_the_engine_agrees(checks, cartpole):
     report = checks.check(one(cartpole, ppo()), cartpole)
     assert report.level is Level.OK and report.config is not None
     assert [f.text for f in report.findings if f.level is Level.OK] == ["Observation and action spaces fit"]
-    cast(report.config)
+    resolve_operator(report.config)
 
 
 def test_everything_on_offer_that_is_complete_is_accepted_by_the_engine(checks, four):
@@ -92,7 +92,7 @@ def test_everything_on_offer_that_is_complete_is_accepted_by_the_engine(checks, 
     assert {"random", "connect_four_one_ply", "human_keyboard"} <= {p.policy_id for p in offered}
     for policy in offered:
         config = one(four, RANDOM).with_row("player_0", policy.assignment()).config()
-        assert cast(config).workers["player_0"].type_id == policy.worker_id
+        assert resolve_operator(config).workers["player_0"].type_id == policy.worker_id
 
 
 def test_what_is_not_offered_says_why(checks, four, pendulum):
@@ -192,8 +192,8 @@ class TestLinks:
         about = json.loads((PPO / "policy.json").read_text()) | {
             "env_id": sheet.env_id,
             "agents": agents,
-            "observation_space": slot.sees.space.to_json(),
-            "action_space": slot.does.space.to_json(),
+            "observation_space": slot.observation_codec.space.to_json(),
+            "action_space": slot.action_codec.space.to_json(),
         }
         (tmp_path / "policy.json").write_text(json.dumps(about))
         return str(tmp_path)
@@ -328,9 +328,9 @@ class TestPreprocessing:
         return kept_policy(
             tmp_path / "kept",
             env_id=grid.env_id,
-            observation_space=slot.sees.space.to_json(),
-            input_space=slot.sees.space.spaces["image"].to_json(),
-            action_space=slot.does.space.to_json(),
+            observation_space=slot.observation_codec.space.to_json(),
+            input_space=slot.observation_codec.space.spaces["image"].to_json(),
+            action_space=slot.action_codec.space.to_json(),
             preprocessing=self.SELECT,
         )
 
@@ -351,7 +351,7 @@ class TestPreprocessing:
         report = checks.check(one(grid, row), grid)
         assert report.level is Level.OK, report.findings
         assert report.config is not None
-        assert cast(report.config).pipelines["agent_0"].input_space.shape == (7, 7, 3)
+        assert resolve_operator(report.config).pipelines["agent_0"].input_space.shape == (7, 7, 3)
 
     @pytest.mark.parametrize(
         ("steps", "words"),

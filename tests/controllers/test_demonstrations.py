@@ -11,10 +11,10 @@ import pytest
 
 from gym_gui import evaluate
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.demonstrations import MOST_TURNS, with_turns
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.model_slots import dry
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
@@ -59,8 +59,8 @@ def slot(demonstrations: Any, url: str = "http://127.0.0.1:9/v1", **settings: An
 def told(demonstrations: Any, task: str = LAKE, **more: Any) -> Sequence[Sequence[dict[str, Any]]]:
     """The turns that the worker of a slot gets."""
     more.setdefault("env_kwargs", CALM)
-    casting = cast(operator({"agent_0": slot(demonstrations)}, task, **more))
-    return with_turns(casting, "agent_0", casting.assignments["agent_0"].settings)["demonstrations"][
+    resolved = resolve_operator(operator({"agent_0": slot(demonstrations)}, task, **more))
+    return with_turns(resolved, "agent_0", resolved.assignments["agent_0"].settings)["demonstrations"][
         "episodes"
     ]
 
@@ -80,7 +80,9 @@ async def test_the_model_is_shown_the_episode_before_its_own(run: Path) -> None:
     with FakeModelServer(lambda request: "<action>down</action>") as server:
         player = slot({"run": str(run)}, server.url, prompt_caching=True)
         session = LocalSession(
-            cast(operator({"agent_0": player}, LAKE, env_kwargs=CALM)), SessionSettings(1, 2), listener
+            resolve_operator(operator({"agent_0": player}, LAKE, env_kwargs=CALM)),
+            SessionSettings(1, 2),
+            listener,
         )
         try:
             await session.start()
@@ -162,6 +164,6 @@ def test_a_run_that_a_file_names_has_to_be_allowed_and_a_dry_run_keeps_it(run: P
     named = operator({"agent_0": slot({"run": str(run)})}, LAKE, env_kwargs=CALM)
     object.__setattr__(named, "origin", Origin("theirs.yaml", str(run.parent)))
     with pytest.raises(NotAllowedError, match="shows its worker"):
-        cast(named)
+        resolve_operator(named)
     (rehearsed,) = dry(Experiment([operator({"agent_0": slot({"run": str(run)})}, LAKE)])).operators
     assert rehearsed.workers["agent_0"].settings["demonstrations"] == {"run": str(run)}

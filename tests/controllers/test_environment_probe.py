@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
@@ -46,7 +46,10 @@ async def test_a_sheet_says_what_the_environment_itself_says(probe: EnvironmentP
     environment.close()
     for agent, slot in here.slots.items():
         there = sheet.slots[agent]
-        assert there.sees.space == slot.sees.space and there.does.space == slot.does.space
+        assert (
+            there.observation_codec.space == slot.observation_codec.space
+            and there.action_codec.space == slot.action_codec.space
+        )
         assert there.action_meanings == slot.action_meanings and there.noop_action == slot.noop_action
     assert sheet.teams == here.teams and not sheet.single
 
@@ -87,7 +90,7 @@ async def test_the_engine_is_asked_in_its_own_words(probe: EnvironmentProbe):
     assert await probe.cast(fine) == 1
     wrong = OperatorConfig("a", task="CartPole-v1", workers={"pole": fine.workers["agent_0"]})
     with pytest.raises(UsageError) as here:
-        cast(wrong)
+        resolve_operator(wrong)
     with pytest.raises(UsageError) as there:
         await probe.cast(wrong)
     assert str(there.value) == str(here.value)

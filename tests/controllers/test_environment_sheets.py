@@ -44,7 +44,7 @@ def test_what_a_person_must_know_is_in_it() -> None:
     environment.close()
     page, slot = sheet.page, sheet.slots["agent_0"]
     assert page.title and page.summary and "rgb_array" in page.render_modes
-    assert slot.words[0] == "left" and slot.does.space.n == 4
+    assert slot.words[0] == "left" and slot.action_codec.space.n == 4
     assert set(page.keys["agent_0"][0].bindings.values()) == {0, 1, 2, 3}
 
 

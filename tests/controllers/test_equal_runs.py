@@ -14,8 +14,8 @@ import pytest
 
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.cli.app import run as run_here
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
@@ -121,7 +121,7 @@ async def test_the_policy_that_samples_does_sample(run: Callable[[int, int], Pat
     mode = WorkerAssignment("cleanrl_worker", "rl", settings, deterministic=True)
     watcher = SessionLog()
     config = OperatorConfig("ppo", "", "", "CartPole-v1", {"agent": mode})
-    session = LocalSession(cast(config), SessionSettings(3, 60), watcher)
+    session = LocalSession(resolve_operator(config), SessionSettings(3, 60), watcher)
     try:
         await session.start()
         session.play(plans(500, 501, 502))

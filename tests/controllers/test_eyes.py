@@ -14,7 +14,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.live import LiveView
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 PERSON, OTHER = {"type": "human"}, {"type": "random"}
 
@@ -25,7 +25,7 @@ async def first_look(
     """A session up to a person's first question, after so many answers."""
     watcher = SessionLog()
     settings = SessionSettings(1, live=LiveSettings(everything=everything))
-    session = LocalSession(casting(workers, task=task), settings, watcher)
+    session = LocalSession(resolved(workers, task=task), settings, watcher)
     await session.start()
     try:
         session.play(plans(1))
@@ -91,7 +91,7 @@ async def to_its_end(
 ) -> None:
     """An episode that is watched; in mid-game a person takes a seat."""
     settings = SessionSettings(1, live=LiveSettings(everything=everything))
-    session = LocalSession(casting(workers, task=task), settings, watcher)
+    session = LocalSession(resolved(workers, task=task), settings, watcher)
     watcher.answer = session.answer
     await session.start()
     try:

@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.sessions import LiveSettings, SessionReady, SessionSettings
 from gym_gui.controllers.verification import verify
@@ -126,7 +126,9 @@ async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
             run.episode("a", EpisodePlan(event.index, 7 + event.index, 0), event)
             done.set()
 
-    session = LocalSession(cast(config), SessionSettings(1, live=LiveSettings(render="none")), on_event)
+    session = LocalSession(
+        resolve_operator(config), SessionSettings(1, live=LiveSettings(render="none")), on_event
+    )
     ready: SessionReady = await session.start()
     run.introduce("a", ready)
     for index in range(2):

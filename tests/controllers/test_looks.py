@@ -12,15 +12,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.errors import UsageError
 from gym_gui.core.types import StepSnapshot
 from tests.support.engine import arena, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 CORRIDOR = arena("Corridor")
 LIVE = LiveSettings()
@@ -90,7 +90,7 @@ def _clean() -> None:
 
 @asynccontextmanager
 async def session(
-    played: Casting, live: LiveSettings | None = LIVE, concurrency: int = 1
+    played: ResolvedOperator, live: LiveSettings | None = LIVE, concurrency: int = 1
 ) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
     watcher = SessionLog()
     session = LocalSession(played, SessionSettings(concurrency, live=live), watcher)
@@ -102,12 +102,12 @@ async def session(
         await session.close()
 
 
-def corridor(length: int = 10, **more: Any) -> Casting:
-    return casting(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"length": length}, **more)
+def corridor(length: int = 10, **more: Any) -> ResolvedOperator:
+    return resolved(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"length": length}, **more)
 
 
-def painted(**kwargs: Any) -> Casting:
-    return casting(objects={"agent_0": drawer()}, task=PAINTED, env_kwargs=kwargs)
+def painted(**kwargs: Any) -> ResolvedOperator:
+    return resolved(objects={"agent_0": drawer()}, task=PAINTED, env_kwargs=kwargs)
 
 
 # -- looking changes nothing ------------------------------------------------------------------
@@ -124,7 +124,7 @@ def painted(**kwargs: Any) -> Casting:
     ],
 )
 async def test_an_episode_that_is_watched_is_the_same(task: str) -> None:
-    played = casting(objects=dict.fromkeys(_agents(task), drawer()), task=task)
+    played = resolved(objects=dict.fromkeys(_agents(task), drawer()), task=task)
     hashes: list[dict[int, str]] = []
     for live in (None, LiveSettings(), LiveSettings(1000), LiveSettings(render="none")):
         watcher = SessionLog()
@@ -273,7 +273,7 @@ async def test_a_board_game_shows_its_board_and_who_won() -> None:
         return 0 if snapshot.agent_id == "player_0" else 6
 
     task = "classic/connect_four_v3"
-    played = casting(objects={"player_0": drawer(first), "player_1": drawer(first)}, task=task)
+    played = resolved(objects={"player_0": drawer(first), "player_1": drawer(first)}, task=task)
     async with session(played) as (live, watcher):
         live.pause()
         live.play(plans(1))
@@ -291,7 +291,7 @@ async def test_a_board_game_shows_its_board_and_who_won() -> None:
 
 
 async def test_words_of_actions_are_the_environments() -> None:
-    played = casting(objects={"agent_0": drawer()}, task="MiniGrid-Empty-5x5-v0")
+    played = resolved(objects={"agent_0": drawer()}, task="MiniGrid-Empty-5x5-v0")
     async with session(played) as (live, watcher):
         live.play(plans(1))
         live.pace(100)
@@ -301,7 +301,7 @@ async def test_words_of_actions_are_the_environments() -> None:
 
 
 async def test_actions_without_words_are_written_out_short() -> None:
-    played = casting(
+    played = resolved(
         objects={"agent_0": drawer(lambda _: np.array([0.123456, -1], np.float32))},
         task=CORRIDOR,
         env_kwargs={"box": True},
@@ -324,7 +324,7 @@ async def test_text_and_nothing_can_be_had_instead_of_pictures(render: Any, text
 
 
 async def test_an_environment_that_draws_only_text_shows_it() -> None:
-    played = casting(objects={"agent_0": drawer()}, task=f"{__name__}:Typed")
+    played = resolved(objects={"agent_0": drawer()}, task=f"{__name__}:Typed")
     async with session(played) as (live, watcher):
         live.pause()
         live.play(plans(1))
@@ -354,7 +354,7 @@ async def test_an_environment_that_cannot_be_made_with_pictures_is_played_withou
 
 
 async def test_a_failed_episode_says_why() -> None:
-    played = casting(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"fault": "step", "at": 2})
+    played = resolved(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"fault": "step", "at": 2})
     async with session(played) as (live, watcher):
         live.play(plans(1))
         await in_time(lambda: watcher.episodes, "it failed")
@@ -392,7 +392,7 @@ async def test_how_it_begins_is_shown_while_players_get_ready() -> None:
 
 
 async def test_a_beginning_that_fails_is_no_reason_not_to_start() -> None:
-    played = casting(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"fault": "reset"})
+    played = resolved(objects={"agent_0": drawer()}, task=CORRIDOR, env_kwargs={"fault": "reset"})
     async with session(played, LiveSettings(first=plans(1)[0])) as (live, watcher):
         assert not watcher.views
         live.play(plans(1))

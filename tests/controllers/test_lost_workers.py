@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.episode_queue import EpisodeQueue
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.services.recorder import Recorder
@@ -33,8 +33,10 @@ def plan(*, concurrency: int = EPISODES, episodes: int = EPISODES, **settings: A
 
 async def played(out: Path, data: dict[str, Any], resume: Path | None = None) -> RunResult:
     experiment = experiment_from_data(data)
-    castings = [cast(operator) for operator in experiment.operators]
-    return await OperatorScriptExecutionManager(experiment, castings, LocalSession, out, resume=resume).run()
+    resolved_operators = [resolve_operator(operator) for operator in experiment.operators]
+    return await OperatorScriptExecutionManager(
+        experiment, resolved_operators, LocalSession, out, resume=resume
+    ).run()
 
 
 def failed(folder: Path) -> dict[int, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import LinkGroup, OperatorConfig
 from gym_gui.core.errors import UnknownNameError
@@ -42,7 +42,7 @@ def test_numbered_agents_are_the_slots_in_their_order() -> None:
     chaser = WorkerAssignment("operators_worker", settings={"behavior": "soccer_chaser"})
     random = WorkerAssignment(worker_type="random")
     workers = {"agent_0": chaser, "agent_1": random, "agent_2": random, "agent_3": random}
-    casting = cast(
+    resolved = resolve_operator(
         OperatorConfig(
             "op",
             "",
@@ -52,21 +52,21 @@ def test_numbered_agents_are_the_slots_in_their_order() -> None:
             teams={"us": ["agent_0", "agent_1"], "them": ["agent_2", "agent_3"]},
         )
     )
-    assert list(casting.assignments) == list(casting.slots)
-    assert casting.assignments[next(iter(casting.slots))].settings["behavior"] == "soccer_chaser"
-    assert {agent for team in (casting.config.teams or {}).values() for agent in team} == set(casting.slots)
+    assert list(resolved.assignments) == list(resolved.slots)
+    assert resolved.assignments[next(iter(resolved.slots))].settings["behavior"] == "soccer_chaser"
+    assert {agent for team in (resolved.config.teams or {}).values() for agent in team} == set(resolved.slots)
     group = LinkGroup("agent_2", ["agent_3"], policy_path="x", worker_type="baseline")
     with pytest.raises(UnknownNameError, match="unknown setting of operators_worker 'checkpoint'"):
-        cast(OperatorConfig("op", "", "", SOCCER, {**workers}, link_groups=[group]))
+        resolve_operator(OperatorConfig("op", "", "", SOCCER, {**workers}, link_groups=[group]))
 
 
 def test_a_number_that_is_no_slot_is_still_unknown() -> None:
     random = WorkerAssignment(worker_type="random")
     with pytest.raises(UnknownNameError, match="unknown agent 'agent_0'"):
-        cast(OperatorConfig("op", "", "", SOCCER, {"agent_0": random, "agent_9": random}))
+        resolve_operator(OperatorConfig("op", "", "", SOCCER, {"agent_0": random, "agent_9": random}))
 
 
 def test_an_environment_of_another_package_is_told_with_what_is_nearest_here() -> None:
     random = WorkerAssignment(worker_type="random")
     with pytest.raises(UnknownNameError, match=r"multigrid \(INI\).* write MiniGrid-RedBlueDoors-6x6-v0"):
-        cast(OperatorConfig("op", "", "", "MultiGrid-RedBlueDoors-6x6-v0", {"agent_0": random}))
+        resolve_operator(OperatorConfig("op", "", "", "MultiGrid-RedBlueDoors-6x6-v0", {"agent_0": random}))

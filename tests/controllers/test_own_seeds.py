@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UnknownNameError, UsageError
@@ -68,7 +68,7 @@ def test_seeds_of_their_own_are_apart_and_without_one_nothing_has_changed() -> N
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "x", True])
 def test_what_is_no_seed_is_refused_before_anything_starts(seed: Any) -> None:
     with pytest.raises(UsageError, match=r"Seed must be a whole number|out of range"):
-        cast(random("op", seed=seed))
+        resolve_operator(random("op", seed=seed))
     with pytest.raises(UsageError, match="out of range"):
         PolicyMappingService().bind_agent_policy("agent_0", "random", config={"seed": seed})
 
@@ -88,9 +88,9 @@ def test_every_worker_takes_a_seed_and_refuses_what_it_does_not_know(worker_id: 
 
 def test_a_setting_that_nobody_reads_is_refused_before_anything_starts() -> None:
     with pytest.raises(UnknownNameError, match=r"'op', agent_0: unknown setting .*Did you mean 'behavior'\?"):
-        cast(random("op", behaviour="noop"))
+        resolve_operator(random("op", behaviour="noop"))
     with pytest.raises(UsageError, match="Behaviour must be random, noop"):
-        cast(random("op", behavior="dance"))
+        resolve_operator(random("op", behavior="dance"))
 
 
 def test_a_worker_that_declares_nothing_is_given_whatever_stands_there(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gym_gui.core.errors import UsageError
 from tests.support.engine import arena, lineup_of, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import casting
+from tests.support.watching import resolved
 
 
 @asynccontextmanager
@@ -125,7 +125,7 @@ async def test_abort_ends_what_waits_and_the_session_plays_on() -> None:
 
 @pytest.mark.parametrize("pace", [0, -1, float("nan"), float("inf")])
 async def test_a_pace_that_cannot_be_kept_is_refused(pace: float) -> None:
-    session = LocalSession(casting(objects={"agent_0": player()}), SessionSettings(1), SessionLog())
+    session = LocalSession(resolved(objects={"agent_0": player()}), SessionSettings(1), SessionLog())
     await session.start()
     try:
         with pytest.raises(UsageError, match="Choose a number above 0, or no limit"):

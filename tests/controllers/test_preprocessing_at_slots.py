@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.assignment import WorkerAssignment
@@ -99,7 +99,7 @@ def operator(task: str, workers: Mapping[str, WorkerAssignment], **more: Any) ->
 
 async def played(config: OperatorConfig, *seeds: int, **settings: Any) -> SessionLog:
     watcher = SessionLog()
-    session = LocalSession(cast(config), SessionSettings(4, **settings), watcher)
+    session = LocalSession(resolve_operator(config), SessionSettings(4, **settings), watcher)
     try:
         await session.start()
         session.play(plans(*seeds))
@@ -206,7 +206,7 @@ async def test_the_person_beside_is_shown_the_environment(tmp_path: Path) -> Non
     assert first[0]["action"] == first[1]["action"]
     assert first[0]["state_sha"] == first[1]["state_sha"]
     with pytest.raises(ExperimentError, match="a person sees the environment itself"):
-        cast(
+        resolve_operator(
             operator(
                 POLES, {**plain, "south": seat("human_worker", "human", preprocess=["flatten"], **always)}
             )
@@ -217,7 +217,7 @@ async def test_a_slot_that_is_given_to_somebody_else_is_shown_what_that_one_need
     """Seats that change in mid-episode: the new one's frames begin when it comes."""
     watcher = SessionLog()
     config = operator("CartPole-v1", {"agent": WorkerAssignment(worker_type="random")})
-    session = LocalSession(cast(config), SessionSettings(1, live=None), watcher)
+    session = LocalSession(resolve_operator(config), SessionSettings(1, live=None), watcher)
     try:
         await session.start()
         await session.rebind("agent_0", seat(preprocess=STACKED))
@@ -246,10 +246,10 @@ async def test_teams_that_change_sides_keep_their_steps() -> None:
         teams=teams,
         env_kwargs={"agents": ["north", "south"], "steps": 10},
     )
-    casting = cast(config)
-    assert len(casting.seatings) == 2
+    resolved = resolve_operator(config)
+    assert len(resolved.seatings) == 2
     watcher = SessionLog()
-    session = LocalSession(casting, SessionSettings(2), watcher)
+    session = LocalSession(resolved, SessionSettings(2), watcher)
     try:
         await session.start()
         from gym_gui.core.execution import EpisodePlan
@@ -281,7 +281,7 @@ async def test_teams_that_change_sides_keep_their_steps() -> None:
 )
 def test_steps_that_do_not_fit_are_refused_before_anything_starts(row: WorkerAssignment, words: str) -> None:
     with pytest.raises(ExperimentError) as caught:
-        cast(operator("CartPole-v1", {"agent": row}))
+        resolve_operator(operator("CartPole-v1", {"agent": row}))
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -292,7 +292,7 @@ def test_a_checkpoint_whose_steps_do_not_fit_says_so(tmp_path: Path) -> None:
     for kept, words in ((stack, "this slot has Box(2, 4)"), (strange, "did you mean 'frame_stack'?")):
         row = seat("cleanrl_worker", "rl", settings={"checkpoint": str(kept)})
         with pytest.raises(ExperimentError) as caught:
-            cast(operator("CartPole-v1", {"agent": row}))
+            resolve_operator(operator("CartPole-v1", {"agent": row}))
         assert words in str(caught.value)
 
 
@@ -300,7 +300,7 @@ def test_a_policy_of_another_worker_says_whose_it_is(tmp_path: Path) -> None:
     kept = checkpoint(tmp_path / "kept", worker="sb3_worker")
     row = seat("cleanrl_worker", "rl", settings={"checkpoint": str(kept)})
     with pytest.raises(ExperimentError) as caught:
-        cast(operator("CartPole-v1", {"agent": row}))
+        resolve_operator(operator("CartPole-v1", {"agent": row}))
     assert "kept is played by sb3_worker, not by cleanrl_worker" in str(caught.value)
     assert "Write worker_id 'sb3_worker' for agent_0" in str(caught.value)
 
@@ -308,13 +308,13 @@ def test_a_policy_of_another_worker_says_whose_it_is(tmp_path: Path) -> None:
 def test_the_slots_own_steps_win(tmp_path: Path) -> None:
     kept = checkpoint(tmp_path / "kept", preprocessing=[{"step": "frame_stack", "size": 2}])
     own = seat("cleanrl_worker", "rl", settings={"checkpoint": str(kept)}, preprocess=["flatten"])
-    casting = cast(operator("CartPole-v1", {"agent": own}))
-    assert [step["step"] for step in casting.pipelines["agent_0"].steps] == ["flatten"]
+    resolved = resolve_operator(operator("CartPole-v1", {"agent": own}))
+    assert [step["step"] for step in resolved.pipelines["agent_0"].steps] == ["flatten"]
 
 
 def test_without_steps_there_is_no_pipeline() -> None:
     rl = seat("cleanrl_worker", "rl", settings={"checkpoint": str(PPO)})
-    assert cast(operator("CartPole-v1", {"agent": rl})).pipelines == {}
+    assert resolve_operator(operator("CartPole-v1", {"agent": rl})).pipelines == {}
 
 
 def test_a_dry_run_says_what_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

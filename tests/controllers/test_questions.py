@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.live import HumanQuestion
 from tests.support.engine import arena
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 CORRIDOR = arena("Corridor")
 LONG = {"length": 10**6}
@@ -28,13 +28,13 @@ def person(**more: Any) -> dict[str, Any]:
     return {"agent": {"type": "human", **more}}
 
 
-def game(workers: Any = None, task: str = CORRIDOR, **kwargs: Any) -> Casting:
-    return casting(workers or person(), task=task, **({"env_kwargs": kwargs} if kwargs else {}))
+def game(workers: Any = None, task: str = CORRIDOR, **kwargs: Any) -> ResolvedOperator:
+    return resolved(workers or person(), task=task, **({"env_kwargs": kwargs} if kwargs else {}))
 
 
 @asynccontextmanager
 async def session(
-    played: Casting, concurrency: int = 1, live: bool = True
+    played: ResolvedOperator, concurrency: int = 1, live: bool = True
 ) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
     watcher = SessionLog()
     settings = SessionSettings(concurrency, live=LiveSettings() if live else None)

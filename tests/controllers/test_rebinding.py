@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
@@ -24,7 +24,7 @@ from tests.support.session_log import SessionLog
 from tests.support.staff import hired, request
 from tests.support.trained import PLAYABLE, needs_a_trained_policy
 from tests.support.waiting import in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 CORRIDOR = arena("Corridor")
 LONG = {"length": 10**6}
@@ -42,11 +42,11 @@ def scripted(*actions: int) -> WorkerAssignment:
 
 @asynccontextmanager
 async def session(
-    played: Casting | None = None, concurrency: int = 1, live: bool = True
+    played: ResolvedOperator | None = None, concurrency: int = 1, live: bool = True
 ) -> AsyncIterator[tuple[LocalSession, SessionLog]]:
     watcher = SessionLog()
     settings = SessionSettings(concurrency, live=LiveSettings() if live else None)
-    played = played or casting(task=CORRIDOR, env_kwargs=LONG)
+    played = played or resolved(task=CORRIDOR, env_kwargs=LONG)
     session = LocalSession(played, settings, watcher)
     await session.start()
     session.pace(300)  # else an endless corridor would take the machine from the other tests
@@ -114,7 +114,7 @@ async def test_the_process_before_is_stopped_and_play_never_stopped_meanwhile(of
 
 
 async def test_later_episodes_begin_with_the_new_player() -> None:
-    played = casting(task=CORRIDOR, env_kwargs={"length": 3})
+    played = resolved(task=CORRIDOR, env_kwargs={"length": 3})
     async with session(played) as (live, watcher):
         live.play(plans(1))
         await in_time(lambda: 0 in watcher.episodes, "the first is over")
@@ -127,7 +127,7 @@ async def test_later_episodes_begin_with_the_new_player() -> None:
 
 
 async def test_a_policy_takes_over_from_a_person_who_has_been_asked() -> None:
-    played = casting({"agent": {"type": "human"}}, task=CORRIDOR, env_kwargs={"length": 6})
+    played = resolved({"agent": {"type": "human"}}, task=CORRIDOR, env_kwargs={"length": 6})
     async with session(played) as (live, watcher):
         live.play(plans(1))
         await in_time(lambda: watcher.questions, "the person is asked")
@@ -142,7 +142,7 @@ async def test_a_policy_takes_over_from_a_person_who_has_been_asked() -> None:
 
 
 async def test_a_person_takes_over_from_a_policy() -> None:
-    played = casting(task=CORRIDOR, env_kwargs=LONG)
+    played = resolved(task=CORRIDOR, env_kwargs=LONG)
     async with session(played, concurrency=4) as (live, watcher):
         live.play(plans(1, 2))
         await in_time(lambda: live.controller.total_steps > 10, "it plays")
@@ -177,7 +177,7 @@ async def test_it_gets_a_session_out_of_a_policy_that_hangs(offspring: Offspring
 
 
 async def test_rules_of_the_new_player_hold() -> None:
-    played = casting(
+    played = resolved(
         {"agent": {"type": "human", "on_invalid": "random_legal"}}, task=CORRIDOR, env_kwargs=LONG
     )
     async with session(played, live=False) as (live, watcher):
@@ -216,7 +216,7 @@ async def test_who_cannot_play_there_is_refused_and_the_one_before_goes_on(offsp
 
 @needs_a_trained_policy
 async def test_spaces_that_do_not_fit_are_a_reason() -> None:
-    played = casting(task=CORRIDOR, env_kwargs={**LONG, "box": True})
+    played = resolved(task=CORRIDOR, env_kwargs={**LONG, "box": True})
     async with session(played) as (live, _):
         with pytest.raises(UsageError, match="cannot play agent_0"):
             await live.rebind("agent_0", policy("rl", checkpoint="docs/examples/checkpoints/ppo_cartpole"))
@@ -266,13 +266,13 @@ async def test_a_process_that_fills_other_slots_too_stays(tmp_path: Path) -> Non
     async with hired(little_worker(tmp_path, RANDOM), request("first"), request("second")) as (table, staff):
         first, second = table.slots
         pid = first.process.pid
-        await staff.dismiss(first)
+        await staff.stop_worker(first)
         table.begin(0, slot=1)
         table.ask(0, slot=1)
         assert len(await table.hear(1)) == 1 and alive(pid)
-        await staff.dismiss(second)
+        await staff.stop_worker(second)
         assert not alive(pid) and staff.processes() == []
-        await staff.dismiss(second)  # it is gone already
+        await staff.stop_worker(second)  # it is gone already
 
 
 async def test_closing_ends_one_that_is_still_loading(offspring: Offspring, tmp_path: Path) -> None:

@@ -183,11 +183,18 @@ async def test_the_digest_is_chained_over_what_the_rows_say() -> None:
     import gymnasium as gym
     import numpy as np
 
-    sees, does = SpaceCodec(gym.spaces.Box(0, 1000, (3,), np.float32)), SpaceCodec(gym.spaces.Discrete(3))
+    observation_codec, action_codec = (
+        SpaceCodec(gym.spaces.Box(0, 1000, (3,), np.float32)),
+        SpaceCodec(gym.spaces.Discrete(3)),
+    )
     digest = chain.START
     for row in sheet.rows[0]:
-        seen = chain.condensed(chain.blob_of(sees)(sees.encode(np.array(row["observation"], np.float32))))
-        done = chain.blob_of(does)(does.encode(row["action"]))
+        seen = chain.condensed(
+            chain.blob_of(observation_codec)(
+                observation_codec.encode(np.array(row["observation"], np.float32))
+            )
+        )
+        done = chain.blob_of(action_codec)(action_codec.encode(row["action"]))
         digest = chain.link(
             digest, b"agent_0\0", seen, done, row["reward"], row["terminated"], row["truncated"]
         )

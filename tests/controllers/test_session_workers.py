@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
@@ -31,7 +31,7 @@ async def played(
 ) -> SessionLog:
     """All episodes, over one session."""
     listener = SessionLog()
-    session = LocalSession(cast(config, objects), SessionSettings(concurrency), listener)
+    session = LocalSession(resolve_operator(config, objects), SessionSettings(concurrency), listener)
     try:
         await session.start()
         session.play(plans(seeds))
@@ -101,7 +101,7 @@ async def test_a_worker_and_a_policy_in_this_process_share_a_match() -> None:
 async def test_closing_in_mid_game_leaves_no_row_and_no_process(tmp_path: Path) -> None:
     listener = SessionLog()
     config = operator({"agent": faulty(fault="no_reply", times=0)})
-    session = LocalSession(cast(config), SessionSettings(4), listener)
+    session = LocalSession(resolve_operator(config), SessionSettings(4), listener)
     await session.start()
     session.play(plans(range(8)))
     await in_time(lambda: len(listener.started) == 4, "four are in flight")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.discovery import discover
@@ -76,9 +76,9 @@ async def played(
     """All episodes, cut off after a few steps."""
     listener = SessionLog()
     settings = SessionSettings(concurrency, max_steps=steps)
-    casting = cast(operator(players, task, seats=seats))
-    episodes = plans(seeds, len(casting.seatings))
-    session = LocalSession(casting, settings, listener)
+    resolved = resolve_operator(operator(players, task, seats=seats))
+    episodes = plans(seeds, len(resolved.seatings))
+    session = LocalSession(resolved, settings, listener)
     try:
         await session.start()
         session.play(episodes)

@@ -8,11 +8,11 @@ import json
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.play_setup import others
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
@@ -84,10 +84,10 @@ def test_the_answer_is_the_same_everywhere(task: str, worker_id: str) -> None:
         config = OperatorConfig("o", task=task, workers={**rows, agent: offer.policy.assignment()})
         if offer.reason:
             with pytest.raises(UsageError) as refused:
-                cast(config)
+                resolve_operator(config)
             assert offer.reason in str(refused.value)
         else:
-            assert cast(config).workers[agent].type_id == worker_id
+            assert resolve_operator(config).workers[agent].type_id == worker_id
 
 
 def test_a_trainer_that_is_made_for_other_environments_is_not_chosen() -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gym_gui.core.clean_up import carried_through
+from gym_gui.core.clean_up import finish_despite_cancel
 
 
 async def test_its_result_and_its_error_are_passed_on():
@@ -16,9 +16,9 @@ async def test_its_result_and_its_error_are_passed_on():
             raise OSError("no space left")
         return 7
 
-    assert await carried_through(work(False)) == 7
+    assert await finish_despite_cancel(work(False)) == 7
     with pytest.raises(OSError, match="no space"):
-        await carried_through(work(True))
+        await finish_despite_cancel(work(True))
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
@@ -29,7 +29,7 @@ async def test_cancelled_again_and_again_it_still_ends(times: int):
         await may_end.wait()
         ended.append("cleaned up")
 
-    task = asyncio.create_task(carried_through(work()))
+    task = asyncio.create_task(finish_despite_cancel(work()))
     for _ in range(times):
         await asyncio.sleep(0)
         await asyncio.sleep(0)

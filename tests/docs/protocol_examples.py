@@ -43,9 +43,9 @@ def to_worker() -> dict[str, pb.ToWorker]:
     q.episodes.extend([0, 1])
     q.steps.extend([0, 0])
     q.seeds.extend([7077249234411236393, 42])
-    sees = Codec(to_space(SEES))
-    rows = [sees.encode(np.array(v, np.float32)) for v in ([0.5, -1.0], [0.0, 0.25])]
-    add_columns(q.observation, sees.join(rows))
+    observation_codec = Codec(to_space(SEES))
+    rows = [observation_codec.encode(np.array(v, np.float32)) for v in ([0.5, -1.0], [0.0, 0.25])]
+    add_columns(q.observation, observation_codec.join(rows))
     q.masks = bytes([1, 1, 0, 0, 1, 0])
     retry = pb.Work(slot=0)
     retry.questions.CopyFrom(q)
@@ -54,14 +54,14 @@ def to_worker() -> dict[str, pb.ToWorker]:
         del field[1:]
     again.ids[:] = [3]
     del again.observation[:]
-    add_columns(again.observation, sees.join(rows[:1]))
+    add_columns(again.observation, observation_codec.join(rows[:1]))
     again.masks = bytes([1, 1, 0])
     again.attempts.append(1)
     again.reasons.append("action 2 is not legal now")
     news = pb.Work(slot=0)
     news.results.episodes.append(0)
     news.results.steps.append(0)
-    add_columns(news.results.observation, sees.join(rows[1:]))
+    add_columns(news.results.observation, observation_codec.join(rows[1:]))
     add_columns(news.results.action, Codec(to_space(DOES)).columns([1], 1))
     news.results.rewards.append(0.5)
     news.results.terminated.append(True)
@@ -85,9 +85,9 @@ def from_worker() -> dict[str, pb.FromWorker]:
     welcome = pb.Welcome(
         protocol=1, worker="example_worker", version="1.0.0", pid=4711, alive=True, inputs=["text"]
     )
-    does = Codec(to_space(DOES))
+    action_codec = Codec(to_space(DOES))
     replies = pb.Replies(slot=0, ids=[2], values=[0.75])
-    add_columns(replies.action, does.columns([1], 1))
+    add_columns(replies.action, action_codec.columns([1], 1))
     replies.extras.add(id=2, json='{"tokens": {"input": 120, "output": 4}}')
     replies.problems.add(id=1, reason="the model's reply names no action", raw="I would rather not.")
     return {

@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.core.errors import ObservationError
 from gym_gui.core.paradigms import SimultaneousAdapter
-from gym_gui.core.view import FRAMES, View
+from gym_gui.core.prompt_inputs import FRAMES, PromptInputs
 from gym_gui.envs import Environment, make
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.spec import EnvSpec
@@ -211,7 +211,7 @@ def test_seats_that_see_differently_are_shown_different_pictures(
     everything = whole(environment)
     assert picture(environment, one) != picture(environment, other)
     assert whole(environment) == everything, "a look changes nothing"
-    assert environment.briefing(one, View(image=True)) != environment.describer(one).briefing(one)
+    assert environment.briefing(one, PromptInputs(image=True)) != environment.describer(one).briefing(one)
 
 
 @pytest.mark.parametrize(
@@ -236,11 +236,11 @@ def test_a_walker_is_told_that_there_is_no_picture_for_it_and_no_reward(
 ) -> None:
     pytest.importorskip("Box2D")
     environment = opened("multiwalker_v9")
-    assert environment.pictures("walker_0") == () and not environment.tells_rewards(View())
+    assert environment.pictures("walker_0") == () and not environment.tells_rewards(PromptInputs())
     seen = observed(environment, "walker_0")
     for frame in FRAMES:
         with pytest.raises(ObservationError, match="there is no picture of what it may see"):
-            environment.show("walker_0", seen, View(image=True, frame=frame))
+            environment.show("walker_0", seen, PromptInputs(image=True, frame=frame))
 
 
 def test_a_whole_picture_is_not_drawn_for_a_seat_from_which_something_is_hidden(
@@ -249,8 +249,8 @@ def test_a_whole_picture_is_not_drawn_for_a_seat_from_which_something_is_hidden(
     environment = opened("leduc_holdem_v4")
     seen = observed(environment, "player_0")
     with pytest.raises(ObservationError, match="player_0 may not see"):
-        environment.show("player_0", seen, View(image=True, frame="whole"))
-    assert environment.show("player_0", seen, View(image=True)).image.startswith(b"\x89PNG")
+        environment.show("player_0", seen, PromptInputs(image=True, frame="whole"))
+    assert environment.show("player_0", seen, PromptInputs(image=True)).image.startswith(b"\x89PNG")
 
 
 def test_a_manager_is_shown_what_its_own_agent_may_see(opened: Callable[..., Environment]) -> None:

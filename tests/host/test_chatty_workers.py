@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.host.client import HostSession
 from tests.controllers.test_session_workers import faulty
@@ -30,7 +30,9 @@ MOST_MB = 200.0
 @pytest.mark.parametrize("flood", FLOODS)
 async def test_a_flood_is_bounded_and_its_episodes_are_played(flood: str) -> None:
     ear = SessionLog()
-    session = HostSession(cast(configured({"agent": faulty(**FLOODS[flood])})), SessionSettings(4), ear)
+    session = HostSession(
+        resolve_operator(configured({"agent": faulty(**FLOODS[flood])})), SessionSettings(4), ear
+    )
     try:
         await session.start()
         host = psutil.Process(session.pid)
@@ -57,7 +59,7 @@ async def test_a_flood_is_bounded_and_its_episodes_are_played(flood: str) -> Non
 async def test_one_that_babbles_for_ever_is_ended_in_haste() -> None:
     ear = SessionLog()
     endless = faulty(fault="log_flood", count=1_000_000_000)
-    session = HostSession(cast(configured({"agent": endless})), SessionSettings(4), ear)
+    session = HostSession(resolve_operator(configured({"agent": endless})), SessionSettings(4), ear)
     await session.start()
     session.play(plans(range(6)))
     await in_time(lambda: len(ear.logs) > 100, "it babbles")

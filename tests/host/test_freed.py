@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.replay_reel import Reel
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -26,7 +26,7 @@ from tests.support.engine import arena
 from tests.support.processes import Offspring
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 LIVE = SessionSettings(1, live=LiveSettings())
 _GRPC = "_poll_wrapper"
@@ -58,8 +58,8 @@ async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplayS
         await in_time(lambda: not grpc_threads(), "gRPC's thread ends")
 
 
-def opened(played: Casting | None = None, log: SessionLog | None = None) -> HostSession:
-    return HostSession(played or casting(task=arena("Corridor")), LIVE, log or SessionLog())
+def opened(played: ResolvedOperator | None = None, log: SessionLog | None = None) -> HostSession:
+    return HostSession(played or resolved(task=arena("Corridor")), LIVE, log or SessionLog())
 
 
 async def test_after_it_has_played_and_refused_a_player():
@@ -83,7 +83,7 @@ async def test_after_it_has_played_and_refused_a_player():
 
 async def test_while_it_plays():
     watcher = SessionLog()
-    session = opened(casting(task=arena("Corridor"), env_kwargs={"length": 10**6}), watcher)
+    session = opened(resolved(task=arena("Corridor"), env_kwargs={"length": 10**6}), watcher)
     await session.start()
     session.pace(100)
     session.play(plans(1))
@@ -107,7 +107,7 @@ async def test_after_its_host_was_killed():
 
 
 async def test_after_a_start_that_failed():
-    played = casting(task=arena("Corridor"))
+    played = resolved(task=arena("Corridor"))
     session = opened(replace(played, config=replace(played.config, env_kwargs={"no such": "setting"})))
     reference = weakref.ref(session)
     try:

@@ -17,7 +17,7 @@ import orjson
 import psutil
 import pytest
 
-from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.errors import MosaicError, UsageError
@@ -33,16 +33,16 @@ from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
 
-def casting(**more: Any) -> Casting:
-    return cast(experiment_from_data({"operators": [operator("op", **more)]}).operators[0])
+def resolved(**more: Any) -> ResolvedOperator:
+    return resolve_operator(experiment_from_data({"operators": [operator("op", **more)]}).operators[0])
 
 
 @asynccontextmanager
 async def session(
-    played: Casting | None = None, concurrency: int = 1, **options: Any
+    played: ResolvedOperator | None = None, concurrency: int = 1, **options: Any
 ) -> AsyncIterator[tuple[HostSession, SessionLog]]:
     notes = SessionLog()
-    host = HostSession(played or casting(), SessionSettings(concurrency), notes, **options)
+    host = HostSession(played or resolved(), SessionSettings(concurrency), notes, **options)
     try:
         await host.start()
         yield host, notes
@@ -57,7 +57,7 @@ def plans(*indices: int) -> list[EpisodePlan]:
 async def test_it_plays_what_it_is_given_and_then_more(offspring: Offspring):
     notes = SessionLog()
     folder = Path("/tmp") / f"m{os.getpid()}"
-    host = HostSession(casting(), SessionSettings(3), notes, store=Store(runtime=folder))
+    host = HostSession(resolved(), SessionSettings(3), notes, store=Store(runtime=folder))
     ready = await host.start()
     try:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -90,7 +90,7 @@ def check_what_everybody_sees(host: HostSession, offspring: Offspring) -> None:
 
 
 async def test_what_an_environment_raises_is_logged_with_the_line_of_its_author():
-    mean = casting(task="tests.support.arenas:Corridor", env_kwargs={"fault": "step", "at": 2, "seed": 100})
+    mean = resolved(task="tests.support.arenas:Corridor", env_kwargs={"fault": "step", "at": 2, "seed": 100})
     async with session(mean) as (host, notes):
         host.play(plans(0, 1))
         await in_time(lambda: len(notes.episodes) == 2, "both episodes")
@@ -138,7 +138,7 @@ def call(channel: grpc.aio.Channel, token: str, commands: Any) -> Any:
 async def launched(channel: grpc.aio.Channel) -> Any:
     """A call to a host that is ready to play."""
     served = call(channel, "right", None)
-    launch = pb.Launch(operator=orjson.dumps(casting().config.to_record()).decode())
+    launch = pb.Launch(operator=orjson.dumps(resolved().config.to_record()).decode())
     await served.write(pb.Command(launch=launch))
     while not (await served.read()).HasField("ready"):
         pass
@@ -213,7 +213,7 @@ async def test_stopped_and_given_up_after_some_patience(offspring: Offspring):
 
 async def test_what_had_begun_is_known_although_it_died_at_once(tmp_path: Path):
     gate = Gate(tmp_path / "gate")
-    played = casting(task=GATED, env_kwargs=gate.kwargs(at=102, deed="exit"))
+    played = resolved(task=GATED, env_kwargs=gate.kwargs(at=102, deed="exit"))
     async with session(played, concurrency=4) as (host, notes):
         host.play(plans(*range(6)))
         await in_time(lambda: notes.ends, "its end")
@@ -223,7 +223,7 @@ async def test_what_had_begun_is_known_although_it_died_at_once(tmp_path: Path):
 
 async def test_closed_while_its_environment_blocks(tmp_path: Path, offspring: Offspring):
     gate = Gate(tmp_path / "gate")
-    played = casting(task=GATED, env_kwargs=gate.kwargs(at=100))
+    played = resolved(task=GATED, env_kwargs=gate.kwargs(at=100))
     async with session(played) as (host, notes):
         host.play(plans(0))
         await in_time(lambda: gate.marks() and notes.started, "the gate")
@@ -244,7 +244,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
             raise OSError("no space left")
         notes(event)
 
-    host = HostSession(casting(), SessionSettings(1), full)
+    host = HostSession(resolved(), SessionSettings(1), full)
     await host.start()
     host.play(plans(0))
     await in_time(lambda: notes.ends, "its end")
@@ -254,7 +254,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
 
 
 async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), SessionLog())
+    host = HostSession(resolved(), SessionSettings(1), SessionLog())
     await host.start()
     os.kill(host.pid, signal.SIGSTOP)  # it does not end when it is asked to
     task, again = asyncio.ensure_future(host.close()), asyncio.ensure_future(host.close())
@@ -269,7 +269,7 @@ async def test_a_close_that_is_cancelled_still_ends_it(offspring: Offspring):
 
 async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspring):
     for moment in (0, 1, 90):
-        host = HostSession(casting(), SessionSettings(1), SessionLog())
+        host = HostSession(resolved(), SessionSettings(1), SessionLog())
         task = asyncio.ensure_future(host.start())
         for _ in range(moment):
             await asyncio.sleep(0.005)
@@ -281,7 +281,7 @@ async def test_a_start_that_somebody_else_closes_fails_at_once(offspring: Offspr
 
 
 async def test_closed_twice_and_before_the_start():
-    never = HostSession(casting(), SessionSettings(1), SessionLog())
+    never = HostSession(resolved(), SessionSettings(1), SessionLog())
     await asyncio.gather(never.close(), never.close())
 
 
@@ -294,7 +294,7 @@ async def test_a_slot_that_a_worker_refuses_is_for_the_person_to_mend(tmp_path: 
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     with WorkerTypeRegistry.isolated():
-        played = casting(workers=slot("baseline", worker_id="choosy_worker"))
+        played = resolved(workers=slot("baseline", worker_id="choosy_worker"))
         with pytest.raises(UsageError, match="cannot play agent_0: ValueError: no such policy"):
             async with session(played):
                 pass
@@ -302,7 +302,7 @@ async def test_a_slot_that_a_worker_refuses_is_for_the_person_to_mend(tmp_path: 
 
 
 async def test_a_start_that_hangs_can_be_cancelled_at_once(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), SessionLog())
+    host = HostSession(resolved(), SessionSettings(1), SessionLog())
     task = asyncio.ensure_future(host.start())
     await in_time(lambda: host.pid, "a process")
     os.kill(host.pid, signal.SIGSTOP)
@@ -313,7 +313,7 @@ async def test_a_start_that_hangs_can_be_cancelled_at_once(offspring: Offspring)
 
 
 async def test_it_dies_while_it_starts(offspring: Offspring):
-    host = HostSession(casting(), SessionSettings(1), SessionLog())
+    host = HostSession(resolved(), SessionSettings(1), SessionLog())
     task = asyncio.ensure_future(host.start())
     await in_time(lambda: host.pid, "a process")
     os.kill(host.pid, signal.SIGKILL)
@@ -335,7 +335,7 @@ async def test_keys_reach_the_worker_and_no_environment(
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     with WorkerTypeRegistry.isolated():
-        played = casting(workers=slot("baseline", worker_id="paid_worker", api_key="env:HARMLESS_NAME"))
+        played = resolved(workers=slot("baseline", worker_id="paid_worker", api_key="env:HARMLESS_NAME"))
         notes = SessionLog()
         host = HostSession(played, SessionSettings(1), notes)
         try:

@@ -17,8 +17,8 @@ import numpy as np
 import psutil
 import pytest
 
-from gym_gui.controllers.casting import Casting
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import SessionEvent
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
@@ -31,7 +31,7 @@ from tests.support.processes import Offspring, alive
 from tests.support.runs import GATED, Gate
 from tests.support.session_log import SessionLog
 from tests.support.waiting import eventually, in_time
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 LIVE = LiveSettings()
 CORRIDOR = arena("Corridor")
@@ -41,10 +41,10 @@ NOOP = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
 
 @asynccontextmanager
 async def session(
-    played: Casting | None = None, live: LiveSettings = LIVE, **options: Any
+    played: ResolvedOperator | None = None, live: LiveSettings = LIVE, **options: Any
 ) -> AsyncIterator[tuple[HostSession, SessionLog]]:
     watcher = SessionLog()
-    host = HostSession(played or casting(), SessionSettings(1, live=live), watcher, **options)
+    host = HostSession(played or resolved(), SessionSettings(1, live=live), watcher, **options)
     watcher.answer = host.answer
     try:
         await host.start()
@@ -58,8 +58,8 @@ CALM = 100.0
 would take the machine from the other tests."""
 
 
-def corridor(workers: Any = None, **kwargs: Any) -> Casting:
-    return casting(workers, task=CORRIDOR, env_kwargs=kwargs or LONG)
+def corridor(workers: Any = None, **kwargs: Any) -> ResolvedOperator:
+    return resolved(workers, task=CORRIDOR, env_kwargs=kwargs or LONG)
 
 
 # -- what is shown ----------------------------------------------------------------------------
@@ -130,7 +130,7 @@ async def test_whoever_is_slow_sees_less_and_what_they_see_is_new(share_memory: 
 async def test_the_beginning_is_shown_before_the_host_is_ready():
     watcher = SessionLog()
     live = LiveSettings(first=plans(8, first=3)[0])
-    host = HostSession(casting(), SessionSettings(1, live=live), watcher)
+    host = HostSession(resolved(), SessionSettings(1, live=live), watcher)
     try:
         await host.start()
         (view,), ((number, frame),) = watcher.views, watcher.frames
@@ -145,7 +145,7 @@ async def test_the_beginning_is_shown_before_the_host_is_ready():
 
 async def test_a_reader_that_is_slow_sees_the_newest():
     # Long episodes: the end of each is told in any case, however many there are.
-    async with session(casting(task="MiniGrid-Empty-16x16-v0"), LiveSettings(fps=200)) as (host, watcher):
+    async with session(resolved(task="MiniGrid-Empty-16x16-v0"), LiveSettings(fps=200)) as (host, watcher):
         host.pace(200)
         host.play(plans(*range(20)))
         await in_time(lambda: len(watcher.views) > 5, "it is shown")
@@ -158,7 +158,7 @@ async def test_a_reader_that_is_slow_sees_the_newest():
 
 async def test_a_watched_session_is_recorded_like_one_that_is_not():
     hashes: list[str] = []
-    played = casting(task="MiniGrid-DoorKey-5x5-v0")
+    played = resolved(task="MiniGrid-DoorKey-5x5-v0")
     for open_session, live in ((HostSession, LIVE), (LocalSession, None)):
         watcher = SessionLog()
         host = open_session(played, SessionSettings(1, 50, live=live), watcher)
@@ -297,7 +297,7 @@ async def test_a_worker_that_hangs_stops_nothing_but_its_own_episode(offspring: 
 
 async def test_an_environment_that_hangs_does_not_keep_a_session_open(tmp_path: Path):
     gate = Gate(tmp_path / "gate")
-    async with session(casting(task=GATED, env_kwargs=gate.kwargs(1))) as (host, watcher):
+    async with session(resolved(task=GATED, env_kwargs=gate.kwargs(1))) as (host, watcher):
         host.play(plans(1))
         await asyncio.to_thread(gate.reached)
         begun = time.perf_counter()

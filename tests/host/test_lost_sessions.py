@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.host.client import HostSession
@@ -27,9 +27,9 @@ def experiment(*operators: dict[str, Any]) -> dict[str, Any]:
 
 def manager(out: Path, *operators: dict[str, Any]) -> OperatorScriptExecutionManager:
     asked = experiment_from_data(experiment(*operators))
-    castings = [cast(one) for one in asked.operators]
+    resolved_operators = [resolve_operator(one) for one in asked.operators]
     open_session = partial(HostSession, patience_s=4.0)
-    return OperatorScriptExecutionManager(asked, castings, open_session, out, processes=2)
+    return OperatorScriptExecutionManager(asked, resolved_operators, open_session, out, processes=2)
 
 
 async def test_a_stopped_session_is_given_up_and_its_episodes_are_played_again(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.host.client import HostSession
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -44,7 +44,7 @@ async def test_a_daemon_without_environment(tmp_path: Path, offspring: Offspring
     little_worker(tmp_path / "data/workers", RANDOM + DAEMON.format(pid=str(pid_file)), "begetting_worker")
     with WorkerTypeRegistry.isolated():
         slot = {"worker_id": "begetting_worker", "type": "baseline"}
-        session = HostSession(cast(operator({"agent": slot})), SessionSettings(1), SessionLog())
+        session = HostSession(resolve_operator(operator({"agent": slot})), SessionSettings(1), SessionLog())
         await session.start()
         pid = int(await in_time(lambda: pid_file.exists() and pid_file.read_text(), "it has begun"))
         try:

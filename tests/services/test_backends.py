@@ -17,13 +17,13 @@ from tests.support.engine import Player, player
 SEES = spaces.Box(-1, 1, (1,), np.float32)
 
 
-def slot(does: Any, **more: Any) -> SlotInfo:
-    return SlotInfo("a", SEES, does, **more)
+def slot(action_space: Any, **more: Any) -> SlotInfo:
+    return SlotInfo("a", SEES, action_space, **more)
 
 
-def backend(make: Any, does: Any = None, **more: Any) -> tuple[ActorBackend, list[Answer]]:
+def backend(make: Any, action_space: Any = None, **more: Any) -> tuple[ActorBackend, list[Answer]]:
     answers: list[Answer] = []
-    info = slot(spaces.Discrete(3) if does is None else does)
+    info = slot(spaces.Discrete(3) if action_space is None else action_space)
     return ActorBackend("a", make, answers.extend, slot=info, **more), answers
 
 
@@ -99,8 +99,8 @@ CANONICAL: dict[str, tuple[Any, Any, Any]] = {
 
 @pytest.mark.parametrize("name", CANONICAL)
 def test_actions_reach_the_environment_in_their_spaces_own_type(name: str) -> None:
-    does, given, expected = CANONICAL[name]
-    table, answers = backend(player(lambda s: given), does)
+    action_space, given, expected = CANONICAL[name]
+    table, answers = backend(player(lambda s: given), action_space)
     table.ask([asked()])
     assert not answers[0].invalid, answers[0].invalid
     action = answers[0].action
@@ -111,8 +111,8 @@ def test_actions_reach_the_environment_in_their_spaces_own_type(name: str) -> No
 
 
 def test_actions_in_containers_are_made_canonical_too() -> None:
-    does = spaces.Dict({"go": spaces.Discrete(3), "push": spaces.Box(0, 1, (1,), np.float32)})
-    table, answers = backend(player(lambda s: {"go": 1, "push": [0.25]}), does)
+    action_space = spaces.Dict({"go": spaces.Discrete(3), "push": spaces.Box(0, 1, (1,), np.float32)})
+    table, answers = backend(player(lambda s: {"go": 1, "push": [0.25]}), action_space)
     table.ask([asked()])
     assert answers[0].action["push"].dtype == np.float32 and answers[0].action["go"] == 1
 
@@ -129,8 +129,8 @@ def test_actions_in_containers_are_made_canonical_too() -> None:
         (spaces.MultiBinary(2), [[1], [1, 1]]),
     ],
 )
-def test_an_action_that_is_none_is_unusable_and_raises_nothing(does: Any, given: Any) -> None:
-    table, answers = backend(player(lambda s: given), does)
+def test_an_action_that_is_none_is_unusable_and_raises_nothing(action_space: Any, given: Any) -> None:
+    table, answers = backend(player(lambda s: given), action_space)
     table.ask([asked()])
     assert answers[0].invalid and not answers[0].failure
 
@@ -207,5 +207,5 @@ def test_raising_when_it_is_told_something_is_logged(
 
 def test_a_slot_knows_its_codecs() -> None:
     info = slot(spaces.Discrete(3), noop_action=1, action_meanings=("left", "stay", "right"))
-    assert info.sees.decode(info.sees.encode(np.array([0.5], np.float32)))[0] == 0.5
-    assert info.does is info.does and info.does.space.kind == "Discrete"
+    assert info.observation_codec.decode(info.observation_codec.encode(np.array([0.5], np.float32)))[0] == 0.5
+    assert info.action_codec is info.action_codec and info.action_codec.space.kind == "Discrete"

@@ -50,11 +50,11 @@ def policy(folder: Path, **changes: Any) -> Any:
     ],
 )
 def test_what_comes_out_of_the_steps_is_compared(
-    steps: Any, slot: Any, does: Any, words: str, tmp_path: Path
+    steps: Any, slot: Any, action_space: Any, words: str, tmp_path: Path
 ) -> None:
     file = policy(tmp_path)
     for space in (slot, to_space(slot)):
-        said = incompatibility(file, space, does, steps)
+        said = incompatibility(file, space, action_space, steps)
         assert words in said
         assert bool(said) == bool(words)
 
@@ -107,8 +107,10 @@ def worker(inputs: WorkerInputs | None = None, **capabilities: Any) -> WorkerTyp
     return WorkerTypeDefinition("test_slot_worker", "Tester", "", known, inputs=inputs or WorkerInputs())
 
 
-def said(who: WorkerTypeDefinition, sees: Any, does: Any, *offers: str, env_id: str = "") -> str:
-    slot = SlotInfo("a", sees, does, offers=offers or ("legal_actions",), env_id=env_id)
+def said(
+    who: WorkerTypeDefinition, observation_space: Any, action_space: Any, *offers: str, env_id: str = ""
+) -> str:
+    slot = SlotInfo("a", observation_space, action_space, offers=offers or ("legal_actions",), env_id=env_id)
     return fit(slot, who, WorkerAssignment(who.type_id, who.kind.value))
 
 
@@ -124,8 +126,8 @@ def test_a_policy_trained_alone_plays_one_seat_of_a_team_without_gpu() -> None:
         (spaces.Dict(a=TWO), spaces.MultiBinary(3), "acts in"),
     ],
 )
-def test_spaces_that_do_not_fit_are_named(sees: Any, does: Any, words: str) -> None:
-    assert words in said(worker(), sees, does)
+def test_spaces_that_do_not_fit_are_named(observation_space: Any, action_space: Any, words: str) -> None:
+    assert words in said(worker(), observation_space, action_space)
 
 
 def test_an_image_is_a_box_and_any_is_anything() -> None:

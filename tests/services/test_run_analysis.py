@@ -11,8 +11,8 @@ import pytest
 from gym_gui.analysis import open_run, summarize
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.services.apart import ApartError, run_apart
 from gym_gui.services.run_analysis import analyse, write_report, write_run_table
+from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from tests.support.engine import player, record_run
 from tests.support.processes import Offspring
 
@@ -45,13 +45,13 @@ async def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None
     with pytest.raises(UsageError, match="no run at"):
         await analyse(tmp_path)
     (tmp_path / "run.json").write_text("{", encoding="utf-8")
-    with pytest.raises((UsageError, ApartError), match="damaged"):
+    with pytest.raises((UsageError, SubprocessJobError), match="damaged"):
         await analyse(tmp_path)
 
 
 @pytest.mark.parametrize("times", [1, 3])
 async def test_cancelling_ends_the_process(offspring: Offspring, times: int) -> None:
-    task = asyncio.create_task(run_apart("http.server", "0"))
+    task = asyncio.create_task(run_subprocess_job("http.server", "0"))
     await asyncio.sleep(0)
     while not offspring.pids():
         await asyncio.sleep(0.01)
@@ -66,7 +66,7 @@ async def test_cancelling_ends_the_process(offspring: Offspring, times: int) -> 
 
 async def test_progress_and_verdict_of_a_verification(run: Path) -> None:
     told: list[object] = []
-    finished = await run_apart("gym_gui", "verify", str(run), "--json", on_progress=told.append)
+    finished = await run_subprocess_job("gym_gui", "verify", str(run), "--json", on_progress=told.append)
     assert finished.status == 0 and finished.json()["equal"] is True
     assert told and told[-1][-1]["done"] == 3  # type: ignore[index]
 
@@ -74,5 +74,5 @@ async def test_progress_and_verdict_of_a_verification(run: Path) -> None:
 async def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "falls.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
-    with pytest.raises(ApartError, match="-9"):
-        await run_apart("falls")
+    with pytest.raises(SubprocessJobError, match="-9"):
+        await run_subprocess_job("falls")

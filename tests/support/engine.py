@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.lineup import Lineup
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import OnSessionEvent
@@ -95,9 +95,9 @@ async def lineup_of(
     # Objects take the place of whoever the configuration names for a manager's slot.
     managers = {agent: WorkerAssignment(worker_type="random") for agent in manager}
     operator = OperatorConfig("op", "", "", task, {}, manager=managers, **config)
-    casting = cast(operator, policies)
+    resolved = resolve_operator(operator, policies)
     supervisor = Supervisor("op", SessionEvents(lambda *_: None, lambda *_: None, lambda *_: None))
-    lineup = await staff(casting, supervisor)
+    lineup = await staff(resolved, supervisor)
     lineup.rules = {slot: OnInvalid.of(rule) for slot, rule in (rules or {}).items()}
     return lineup
 
@@ -132,8 +132,10 @@ async def play_task(
     return await play(await lineup_of(task, policies, **config), seeds, **(options or {}))
 
 
-def _open_here(casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> LocalSession:
-    return LocalSession(casting, settings, on_event)
+def _open_here(
+    resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
+) -> LocalSession:
+    return LocalSession(resolved, settings, on_event)
 
 
 async def record_run(
@@ -151,6 +153,6 @@ async def record_run(
         execution: More for the :class:`ExecutionConfig`.
     """
     experiment = Experiment([o for o, _ in operators], ExecutionConfig(seeds=seeds, **execution))
-    castings = [cast(operator, policies) for operator, policies in operators]
-    manager = OperatorScriptExecutionManager(experiment, castings, _open_here, out)
+    resolved_operators = [resolve_operator(operator, policies) for operator, policies in operators]
+    manager = OperatorScriptExecutionManager(experiment, resolved_operators, _open_here, out)
     return (await manager.run()).folder

@@ -22,7 +22,7 @@ def offspring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Offsp
     family = Offspring(f"test-{os.getpid()}-{tmp_path.name}-{os.urandom(4).hex()}")
     for name, value in family.variables.items():
         monkeypatch.setenv(name, value)
-    # As if a program of ours had started the tests: what they start needs no warden of its own.
+    # As if a program of ours had started the tests: what they start needs no reaper of its own.
     monkeypatch.setenv(TAG, "tests")
     # Short, because the paths of sockets must be.
     with tempfile.TemporaryDirectory(prefix="mt", dir="/tmp") as short:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import make_environment
 from gym_gui.controllers.lineup import read_slots
+from gym_gui.controllers.resolved_operator import make_environment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.environment_probe import EnvironmentProbe
 from gym_gui.controllers.environment_probe_child import Bench
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.builtin_actors import NoopActor, RandomActor
@@ -36,14 +36,14 @@ def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: 
         for agent, player in config.resolved_slots().items()
         if player.worker_id == "operators_worker" and player.settings.get("behavior") in _HERE
     }
-    return LocalSession(cast(config, here), settings, listener)
+    return LocalSession(resolve_operator(config, here), settings, listener)
 
 
 def record_file(experiment_file: Path, out: Path) -> Path:
     """Run an experiment file as ``mosaic run`` does, in this process; returns its run folder."""
     experiment = load_experiment(experiment_file, allow_code=False)
-    castings = [cast(operator) for operator in experiment.operators]
-    manager = OperatorScriptExecutionManager(experiment, castings, LocalSession, out)
+    resolved_operators = [resolve_operator(operator) for operator in experiment.operators]
+    manager = OperatorScriptExecutionManager(experiment, resolved_operators, LocalSession, out)
     return asyncio.run(manager.run()).folder
 
 
@@ -67,8 +67,8 @@ def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators of the window play in this process, as in a notebook; their workers are children."""
 
-    def session(casting: Casting, settings: Any, listener: Any, *, store: object) -> LocalSession:
-        return local_session(casting.config, settings, listener, store)
+    def session(resolved: ResolvedOperator, settings: Any, listener: Any, *, store: object) -> LocalSession:
+        return local_session(resolved.config, settings, listener, store)
 
     monkeypatch.setattr("gym_gui.ui.live.session_link.open_host_session", local_session)
     monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files

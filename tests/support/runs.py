@@ -13,8 +13,8 @@ from typing import Any
 import orjson
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.records import EpisodeRecord, StepRecord
@@ -112,8 +112,8 @@ async def played_here(out: Path, experiment: Mapping[str, Any]) -> Recorded:
     What is recorded is what ``mosaic run`` records: processes of sessions add nothing to it.
     """
     asked = experiment_from_data(dict(experiment))
-    castings = [cast(one) for one in asked.operators]
-    await OperatorScriptExecutionManager(asked, castings, LocalSession, out).run()
+    resolved_operators = [resolve_operator(one) for one in asked.operators]
+    await OperatorScriptExecutionManager(asked, resolved_operators, LocalSession, out).run()
     return Recorded(out)
 
 

@@ -14,9 +14,9 @@ from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, space_to_spec, to_space
 from gym_gui.core.types import AgentID, Answer, Decision
-from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.settings import LlmSettings
@@ -51,7 +51,7 @@ class Reader:
         inputs = ["text", "messages"]
         if "egocentric" in environment.pictures(seat):
             inputs.append("image")
-        view = View.of(inputs, given)
+        view = PromptInputs.of(inputs, given)
         assert view is not None
         self.seat, self.view = seat, view
         adapter = environment.adapter

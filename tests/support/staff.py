@@ -131,7 +131,7 @@ async def hired(
             answers.put_nowait(answer)
 
     try:
-        slots = await supervisor.hire(definition, requests or (request(),), sink)
+        slots = await supervisor.start_worker(definition, requests or (request(),), sink)
         yield Table([slot for slot, _ in slots], answers, logs), supervisor
     finally:
         await supervisor.close()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_gui.controllers.casting import Casting, cast
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 
 
-def casting(workers: Any = None, objects: Any = None, task: str = "CartPole-v1", **more: Any) -> Casting:
+def resolved(
+    workers: Any = None, objects: Any = None, task: str = "CartPole-v1", **more: Any
+) -> ResolvedOperator:
     """An operator, checked.
 
     Args:
@@ -20,7 +22,7 @@ def casting(workers: Any = None, objects: Any = None, task: str = "CartPole-v1",
     """
     given = {} if workers is None and objects is not None else workers or {"agent": {"type": "random"}}
     data = {"id": "op", "task": task, "workers": given, **more}
-    return cast(experiment_from_data({"operators": [data]}, complete=False).operators[0], objects)
+    return resolve_operator(experiment_from_data({"operators": [data]}, complete=False).operators[0], objects)
 
 
 def plans(*seeds: int, first: int = 0) -> list[EpisodePlan]:

@@ -83,8 +83,10 @@ async def seated(
     )
     definition = read_manifest(ROOT / "3rd_party/test_worker/worker.toml")
     try:
-        hired = await supervisor.hire(definition, [request], lambda batch: [*map(answers.put_nowait, batch)])
-        yield hired[0][0], answers, supervisor, logs
+        started = await supervisor.start_worker(
+            definition, [request], lambda batch: [*map(answers.put_nowait, batch)]
+        )
+        yield started[0][0], answers, supervisor, logs
     finally:
         await supervisor.close()
 

@@ -55,10 +55,10 @@ def faulty(
         launch=replace(worker.launch, carrier=carrier),
         limits=replace(worker.limits, memory_mb=memory_mb or worker.limits.memory_mb),
     )
-    sees = observation_space_for(worker.capabilities.observation_spaces)
-    does = gym.spaces.Box(-1, 1, (2,), np.float32) if box else gym.spaces.Discrete(4)
+    observation_space = observation_space_for(worker.capabilities.observation_spaces)
+    action_space = gym.spaces.Box(-1, 1, (2,), np.float32) if box else gym.spaces.Discrete(4)
     given = {**worker.default_settings, "fault": fault, **settings}
-    request = SlotRequest("agent_0", "Check-v0", sees, does, given)
+    request = SlotRequest("agent_0", "Check-v0", observation_space, action_space, given)
     ledger = Ledger(blame_load=True, grace_s=grace_s)
     asyncio.run(check_session(worker, request, Rounds(request), ledger, patience_s))
     return ledger
@@ -124,9 +124,11 @@ def test_worker_that_raises_over_a_slot_is_not_excused(tmp_path: Path):
 
 
 @pytest.mark.parametrize("does", [None, gym.spaces.Box(-2, 3, (2, 2))])
-def test_worker_in_another_language_passes(does: Any):
+def test_worker_in_another_language_passes(action_space: Any):
     assert shutil.which("node"), "Node.js 18 or newer is needed: apt-get install nodejs"
-    report = check_worker(read_manifest(ROOT / "docs/examples/node_worker/worker.toml"), action_space=does)
+    report = check_worker(
+        read_manifest(ROOT / "docs/examples/node_worker/worker.toml"), action_space=action_space
+    )
     assert report.ok, "\n".join(report.lines())
     assert report["heartbeat"].status is Status.PASSED
 

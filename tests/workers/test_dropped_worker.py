@@ -40,22 +40,26 @@ async def test_example_of_the_manual_plays(tmp_path: Path, monkeypatch: pytest.M
     with WorkerTypeRegistry.isolated():
         discover()
         definition, settings = WorkerTypeRegistry.resolve("dice_worker")
-    sees, does = gym.spaces.Box(-1, 1, (2,)), gym.spaces.Discrete(3)
+    observation_space, action_space = gym.spaces.Box(-1, 1, (2,)), gym.spaces.Discrete(3)
     player = WorkerAssignment("dice_worker", definition.kind.value)
-    assert fit(SlotInfo("agent_0", sees, does), definition, player) == ""
+    assert fit(SlotInfo("agent_0", observation_space, action_space), definition, player) == ""
     assert check_installed(definition).state == "installed"
 
     answers: asyncio.Queue[Answer] = asyncio.Queue()
     events = SessionEvents(lambda *_: None, lambda _: None, lambda *_: None)
     supervisor = Supervisor("test", events)
-    request = SlotRequest("agent_0", "Nothing-v0", sees, does, {**settings, "favourite": 2})
+    request = SlotRequest(
+        "agent_0", "Nothing-v0", observation_space, action_space, {**settings, "favourite": 2}
+    )
     try:
-        ((slot, _),) = await supervisor.hire(
+        ((slot, _),) = await supervisor.start_worker(
             definition, [request], lambda batch: [*map(answers.put_nowait, batch)]
         )
         slot.begin(0, 7)
-        seen = sees.sample()
-        slot.ask([Decision(1, 0, 0, "agent_0", "agent_0", 7, seen, SpaceCodec(sees).encode(seen))])
+        seen = observation_space.sample()
+        slot.ask(
+            [Decision(1, 0, 0, "agent_0", "agent_0", 7, seen, SpaceCodec(observation_space).encode(seen))]
+        )
         answer = await asyncio.wait_for(answers.get(), 20)
     finally:
         await supervisor.close()

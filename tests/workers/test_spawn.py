@@ -43,5 +43,5 @@ async def test_a_start_that_is_cancelled_leaves_no_process_and_no_pipe(
         pass
     else:  # it had started by then
         child.kill()
-        await child.parted()
+        await child.wait_closed()
     assert offspring.pids() == [] and pipes() <= before

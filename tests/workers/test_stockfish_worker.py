@@ -6,8 +6,8 @@ from typing import Any
 
 import psutil
 
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.sessions import SessionSettings
 from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
@@ -24,7 +24,7 @@ def stockfish(**settings: Any) -> dict[str, Any]:
 async def games(players: dict[str, Any], seeds: range) -> SessionLog:
     """Played to their ends, all at once."""
     listener = SessionLog()
-    session = LocalSession(cast(operator(players, CHESS)), SessionSettings(len(seeds)), listener)
+    session = LocalSession(resolve_operator(operator(players, CHESS)), SessionSettings(len(seeds)), listener)
     try:
         await session.start()
         session.play(plans(seeds))

@@ -201,7 +201,7 @@ async def test_all_are_dismissed_at_once(tmp_path: Path, offspring: Offspring):
     definitions = [little_worker(tmp_path, slow, f"slow_{k}") for k in range(4)]
     async with hired(definitions[0]) as (_, supervisor):
         for definition in definitions[1:]:
-            await supervisor.hire(definition, [request()], lambda _: None)
+            await supervisor.start_worker(definition, [request()], lambda _: None)
         pids = [p.pid for p in supervisor.processes()]
         assert len(pids) == 4
         await asyncio.gather(supervisor.close(), supervisor.close())

@@ -271,13 +271,13 @@ class TrainingRun:
     # -- inside --------------------------------------------------------------------------
 
     def _hear(self) -> None:
-        for wish in self._control.new():
-            if wish == "stop":
+        for command in self._control.new():
+            if command == "stop":
                 self.stop_requested = True
-            elif wish == "checkpoint":
+            elif command == "checkpoint":
                 self._save_wanted = True
-            elif wish in ("pause", "resume"):
-                self._paused = wish == "pause"
+            elif command in ("pause", "resume"):
+                self._paused = command == "pause"
         self._paused = self._paused and not self.stop_requested
 
     def _save(self, save: Callable[[], None]) -> None:

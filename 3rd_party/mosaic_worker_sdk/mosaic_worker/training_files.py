@@ -105,23 +105,23 @@ class Wishes:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
-        return [wish for wish in map(_wish, whole.splitlines()) if wish]
+        return [command for command in map(_command, whole.splitlines()) if command]
 
 
-def ask(folder: Path, wish: str) -> None:
+def ask(folder: Path, command: str) -> None:
     """Tell a training something: ``pause``, ``resume``, ``checkpoint`` or ``stop``.
 
     Raises:
         ValueError: No such wish.
         OSError: The folder cannot be written.
     """
-    if wish not in ("pause", "resume", "checkpoint", "stop"):
-        raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {wish!r}")
+    if command not in ("pause", "resume", "checkpoint", "stop"):
+        raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {command!r}")
     with open_file(folder / CONTROL, "ab", buffering=0) as file:
-        file.write(json.dumps({"do": wish}).encode() + b"\n")
+        file.write(json.dumps({"do": command}).encode() + b"\n")
 
 
-def _wish(line: bytes) -> str:
+def _command(line: bytes) -> str:
     try:
         row = json.loads(line)
     except ValueError:

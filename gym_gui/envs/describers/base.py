@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.spaces import action_form, is_picture
 from gym_gui.envs.pictures import Picture, as_picture
 

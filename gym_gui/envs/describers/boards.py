@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gym_gui.core.live import Board
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.core.view import Mode
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
 from gym_gui.envs.describers.generic import SpaceDescriber
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber

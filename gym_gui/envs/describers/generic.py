@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import Describer
 from gym_gui.envs.describers.spaces import can_be_said, is_memory, say
 

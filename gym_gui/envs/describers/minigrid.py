@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord

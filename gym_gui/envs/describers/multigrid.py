@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings

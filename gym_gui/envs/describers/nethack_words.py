@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Frame, Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word

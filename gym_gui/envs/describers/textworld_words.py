@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import action_form, bounds_of, number

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import Mode
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.pictures import Picture, framed

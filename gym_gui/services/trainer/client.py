@@ -15,6 +15,7 @@ import orjson
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.store import Store
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.messages import (
     FIX,
     METHODS,
@@ -27,7 +28,6 @@ from gym_gui.services.trainer.messages import (
     submit_message,
 )
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.queue import QueueFullError
 from gym_gui.services.trainer.records import (
     DEFAULT_LIMITS,

@@ -22,8 +22,8 @@ import grpc.aio
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
+from gym_gui.services.trainer.daemon_address import NOTIFY, Place, log_file
 from gym_gui.services.trainer.messages import SERVER_OPTIONS
-from gym_gui.services.trainer.place import NOTIFY, Place, log_file
 from gym_gui.services.trainer.queue import CAPACITY
 from gym_gui.services.trainer.records import Health
 from gym_gui.services.trainer.servicer import TrainerServicer

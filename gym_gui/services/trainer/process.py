@@ -170,7 +170,7 @@ class TrainingProcess:
         """What it says, from its start."""
         return self.folder.follow(EVENTS, int(self._runner.get("events_at", 0)))
 
-    def ask(self, wish: str) -> None:
+    def ask(self, command: str) -> None:
         """Tell it to ``pause``, ``resume``, ``checkpoint`` or ``stop``; it answers with an event.
 
         One that does not stop in time is killed, by its runner.
@@ -182,10 +182,10 @@ class TrainingProcess:
         if not self.alive:
             raise UsageError(f"the training in {self.folder.path} is over")
         try:
-            mosaic_worker.training.ask(self.folder.path, wish)
+            mosaic_worker.training.ask(self.folder.path, command)
         except OSError as error:
-            if wish != "stop":
-                raise MosaicError(f"the training could not be told to {wish}: {error.strerror}") from error
+            if command != "stop":
+                raise MosaicError(f"the training could not be told to {command}: {error.strerror}") from error
             self._signal(signal.SIGTERM)  # the disk is full, say: its runner sees to it
 
     def kill(self) -> None:

@@ -212,7 +212,7 @@ class _Runner:
             file.seek(self._heard)
             whole = file.read().rpartition(b"\n")[0]
         self._heard += len(whole) + 1 if whole else 0
-        return any(_wish(line) == "stop" for line in whole.split(b"\n"))
+        return any(_command(line) == "stop" for line in whole.split(b"\n"))
 
     def _stop(self, cause: str, reason: str, *, ask: bool = True) -> None:
         if self._stop_at is not None or self._cause:  # it is being stopped, or has been killed
@@ -316,7 +316,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _wish(line: bytes) -> str:
+def _command(line: bytes) -> str:
     try:
         row = json.loads(line)
     except ValueError:

@@ -13,13 +13,13 @@ from typing import Any
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.book import Run, RunBook
+from gym_gui.services.trainer.external_runs import overdue
 from gym_gui.services.trainer.folder import EVENTS, RUNNER, Follower, RunFolder
-from gym_gui.services.trainer.outside import overdue
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.records import RunState
+from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.usage import UsageMeter, available_mb
 from gym_gui.services.trainer.waiting import CANCELLED, was_cancelled
 
@@ -39,8 +39,8 @@ class Supervision:
         admission: Says what to ask of a worker.
     """
 
-    def __init__(self, book: RunBook, queue: RunQueue, admission: Admission) -> None:
-        self._book, self._queue, self._admission = book, queue, admission
+    def __init__(self, run_store: RunStore, queue: RunQueue, admission: Admission) -> None:
+        self._run_store, self._queue, self._admission = run_store, queue, admission
         self._meter = UsageMeter()
         self._measured = 0.0
         self._wake = asyncio.Event()
@@ -87,13 +87,13 @@ class Supervision:
             self._queue.occupy(record.run_id, Grant(cores, memory, gpus, elsewhere))
             self._follow(run)
             if self._cancelled(run) and process.alive:
-                self._book.change(run, state="stopping", reason="asked to stop")
+                self._run_store.change(run, state="stopping", reason="asked to stop")
                 with suppress(MosaicError):  # it has just ended
-                    self.wish(run, "stop")
+                    self.command(run, "stop")
         elif self._cancelled(run):
             self.finish(run, "stopped", CANCELLED)
         elif record.state == "starting" and record.folder.is_dir():  # it had not come to that
-            self._book.change(run, state="queued", reason="", started_at=None)
+            self._run_store.change(run, state="queued", reason="", started_at=None)
             self.enqueue(run)
         else:
             self.finish(run, "failed", f"its run folder {record.folder} does not say how it went")
@@ -130,7 +130,7 @@ class Supervision:
 
     def _look(self) -> None:
         now = time.monotonic()
-        for run in self._book:
+        for run in self._run_store:
             if run.record.over or run.record.state == "queued":
                 continue
             self._hear(run)
@@ -144,30 +144,32 @@ class Supervision:
             self._measure()
         if len(self._queue):
             self._hand_out()
-        self._book.keep_progress()
+        self._run_store.keep_progress()
 
     def _hand_out(self) -> None:
         free_mb, now = available_mb(), time.time()
         for run_id, grant in self._queue.start(now, free_mb):
-            run = self._book.get(run_id)
+            run = self._run_store.get(run_id)
             run.plan = replace(run.plan, cores=grant.cores)
             gpu = ",".join(grant.gpus)
-            self._book.change(run, state="starting", reason="", started_at=now, gpu=gpu, position=0)
+            self._run_store.change(run, state="starting", reason="", started_at=now, gpu=gpu, position=0)
             self._spawn(self._launch(run, grant))
         for position, run_id in enumerate(self._queue.order(now), 1):
-            run = self._book.get(run_id)
+            run = self._run_store.get(run_id)
             if run.record.state == "queued":
                 lacks = self._queue.lacking(run_id, free_mb)
                 reason = f"waits for {lacks}" if lacks else "waits for its turn"
-                self._book.change(run, position=position, reason=reason)
+                self._run_store.change(run, position=position, reason=reason)
 
     def _measure(self) -> None:
-        roots = {run.process.pid: run for run in self._book if run.process is not None and not run.ending}
+        roots = {
+            run.process.pid: run for run in self._run_store if run.process is not None and not run.ending
+        }
         for pid, usage in self._meter.measure(roots).items():
             run = roots[pid]
             self._queue.uses(run.record.run_id, usage.memory_mb)
             cpu, memory = round(usage.cpu_percent, 1), round(usage.memory_mb, 1)
-            self._book.change(run, cpu_percent=cpu, memory_mb=memory)
+            self._run_store.change(run, cpu_percent=cpu, memory_mb=memory)
 
     # -- one run -----------------------------------------------------------------------------
 
@@ -192,7 +194,7 @@ class Supervision:
         self._follow(run)
         if run.record.state == "stopping":
             with suppress(MosaicError):
-                self.wish(run, "stop")
+                self.command(run, "stop")
 
     def _start_process(self, run: Run, grant: Grant) -> TrainingProcess:
         request = self._admission.request(run.record, run.plan)
@@ -220,14 +222,14 @@ class Supervision:
                 if record.external and row.get("event") == "done":
                     run.plan = replace(run.plan, said=str(row.get("status", "completed")))
             run.heard_at = time.monotonic()
-            self._book.update(run, record)
+            self._run_store.update(run, record)
             if began:  # only now does it listen
-                wishes, run.wishes = run.wishes, ()
-                for wish in wishes:
+                commands, run.commands = run.commands, ()
+                for command in commands:
                     with suppress(MosaicError):  # it has just ended
-                        self.wish(run, wish)
+                        self.command(run, command)
 
-    def wish(self, run: Run, wish: str) -> None:
+    def command(self, run: Run, command: str) -> None:
         """Tell a training something, or remember it until it listens.
 
         Raises:
@@ -236,11 +238,11 @@ class Supervision:
         starts = run.record.state == "starting" or (run.process is None and not run.record.external)
         if run.record.external and run.events is not None:
             with suppress(OSError):
-                mosaic_worker.training.ask(run.record.folder, wish)
+                mosaic_worker.training.ask(run.record.folder, command)
         elif starts or run.record.external:
-            run.wishes = (*run.wishes, wish)
+            run.commands = (*run.commands, command)
         elif run.process is not None:
-            run.process.ask(wish)
+            run.process.ask(command)
 
     async def _end(self, run: Run) -> None:
         assert run.process is not None
@@ -258,17 +260,17 @@ class Supervision:
         about = {} if found is None else {"mean_return": found, "evaluated": True}
         policy = str(run.record.folder) if RunFolder(run.record.folder).holds_policy else ""
         step = max(run.record.step, outcome.step)
-        self._book.change(run, step=step, policy=policy, ended_at=outcome.ended_at, **about)
+        self._run_store.change(run, step=step, policy=policy, ended_at=outcome.ended_at, **about)
         killed = run.killed and outcome.state == "stopped"
         self.finish(run, outcome.state, outcome.reason or ("was killed on request" if killed else ""))
 
     def finish(self, run: Run, state: RunState, reason: str) -> None:
         """A run is over."""
         run.process = run.events = None
-        run.ending, run.wishes = False, ()
+        run.ending, run.commands = False, ()
         self._queue.drop(run.record.run_id)
         self._queue.release(run.record.run_id)
-        self._book.change(
+        self._run_store.change(
             run,
             state=state,
             reason=reason,

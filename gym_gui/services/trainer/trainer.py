@@ -22,13 +22,13 @@ from ulid import ULID
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.book import Run, RunBook
+from gym_gui.services.trainer.external_runs import after_sign, registration, sign_of
 from gym_gui.services.trainer.folder import REQUEST, RunFolder
-from gym_gui.services.trainer.outside import after_sign, registration, sign_of
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.recovery import found_again
 from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.supervision import Supervision
 from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, keep_place
 from gym_gui.services.trainer.watching import Watch
@@ -61,27 +61,27 @@ class Trainer:
         self.folder = store.data_dir("training")
         self._admission = Admission()
         self.queue = RunQueue(machine or Machine.here(self._admission.gpus), capacity)
-        self._book = RunBook(self.folder)
-        self._supervision = Supervision(self._book, self.queue, self._admission)
+        self._run_store = RunStore(self.folder)
+        self._supervision = Supervision(self._run_store, self.queue, self._admission)
 
     async def start(self) -> None:
         """Take up what an earlier trainer left, and begin to hand out room."""
-        known = {record.run_id for record in self._book.records}
-        for record, plan in await asyncio.to_thread(found_again, self.folder, known, self._book.loss):
-            self._book.add(Run(record, plan))
-        for run in self._book:
+        known = {record.run_id for record in self._run_store.records}
+        for record, plan in await asyncio.to_thread(found_again, self.folder, known, self._run_store.loss):
+            self._run_store.add(Run(record, plan))
+        for run in self._run_store:
             await self._supervision.take_up(run)
         self._supervision.start()
 
     async def close(self) -> None:
         """Let go of everything; trainings go on."""
         await self._supervision.close()
-        self._book.close()
+        self._run_store.close()
 
     @property
     def busy(self) -> bool:
         """There is something to do or to wait for."""
-        return any(not run.record.over for run in self._book)
+        return any(not run.record.over for run in self._run_store)
 
     # -- what is asked of it -----------------------------------------------------------------
 
@@ -113,7 +113,7 @@ class Trainer:
         """
         self.queue.check_room()
         self.queue.check(limits)
-        earlier = self._book.over(resume_of).record if resume_of else None
+        earlier = self._run_store.over(resume_of).record if resume_of else None
         run_id = resume_of or str(ULID())
         folder = earlier.folder if earlier else self.folder / run_id
         admitted = await asyncio.to_thread(
@@ -129,7 +129,7 @@ class Trainer:
         self.queue.check(admitted.limits)
         self.queue.check_room()
         if resume_of:
-            self._book.over(resume_of)  # somebody else may have been faster
+            self._run_store.over(resume_of)  # somebody else may have been faster
         record = replace(
             earlier or admitted.record(run_id, folder),
             settings=admitted.settings,
@@ -147,7 +147,7 @@ class Trainer:
         try:
             # So that it is found again, whatever becomes of the registry.
             self._write_down(run, admitted.request.row(admitted.limits))
-            self._book.add(run)
+            self._run_store.add(run)
         except MosaicError:
             if earlier is None:  # or it would be found again, though nobody was told that it waits
                 RunFolder(folder).discard()
@@ -180,7 +180,7 @@ class Trainer:
             UsageError: There is no such run, or it is over.
             MosaicError: It cannot be written down that it is not to begin.
         """
-        run = self._book.active(run_id)
+        run = self._run_store.active(run_id)
         if not run.record.external:
             self._keep_cancelled(run)
         if run.record.started_at is None:
@@ -193,8 +193,8 @@ class Trainer:
                 with suppress(UsageError):  # it has just ended
                     run.process.ask("stop")  # at once: whoever watches it counts the time from here
             if run.process is None or run.record.state == "starting":
-                self._supervision.wish(run, "stop")  # and once it listens
-            self._book.change(run, state="stopping", reason="asked to stop")
+                self._supervision.command(run, "stop")  # and once it listens
+            self._run_store.change(run, state="stopping", reason="asked to stop")
         self._supervision.wake()
 
     def _keep_cancelled(self, run: Run) -> None:
@@ -206,7 +206,7 @@ class Trainer:
                 raise
             _log.exception("that run %s was cancelled", run.record.run_id)  # it is told all the same
 
-    async def control(self, run_id: str, wish: str) -> None:
+    async def control(self, run_id: str, command: str) -> None:
         """``pause``, ``resume`` or ``checkpoint``.
 
         A run that waits is kept from starting while it is paused.
@@ -214,21 +214,21 @@ class Trainer:
         Raises:
             UsageError: There is no such run, or it is not in a state to do so.
         """
-        run = self._book.active(run_id)
-        if wish not in ("pause", "resume", "checkpoint"):
-            raise UsageError(f"a run can be told pause, resume or checkpoint, not {wish!r}")
+        run = self._run_store.active(run_id)
+        if command not in ("pause", "resume", "checkpoint"):
+            raise UsageError(f"a run can be told pause, resume or checkpoint, not {command!r}")
         if run.record.state == "stopping":
             raise UsageError(f"run {run_id} is stopping", fix="Resume it once it has stopped")
         if run.record.started_at is not None:
-            self._supervision.wish(run, wish)
+            self._supervision.command(run, command)
             return
-        if wish == "checkpoint":
+        if command == "checkpoint":
             raise UsageError(f"run {run_id} has not begun", fix="There is nothing to keep yet")
-        held = wish == "pause"
+        held = command == "pause"
         self.queue.hold(run_id, held)
         self._write_down(run, held=held)
         reason = HELD if held else ""
-        self._book.change(run, state="paused" if held else "queued", reason=reason, position=0)
+        self._run_store.change(run, state="paused" if held else "queued", reason=reason, position=0)
         self._supervision.wake()
 
     async def remove(self, run_id: str) -> None:
@@ -238,15 +238,15 @@ class Trainer:
             UsageError: There is no such run, or it is not over.
             MosaicError: The folder could not be thrown away.
         """
-        run = self._book.over(run_id)
+        run = self._run_store.over(run_id)
         folder = run.record.folder
         if not run.record.external and folder.is_dir():
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
-        self._book.remove(run)
+        self._run_store.remove(run)
 
     def runs(self) -> list[TrainingRecord]:
         """Every run, oldest first."""
-        return self._book.records
+        return self._run_store.records
 
     def record(self, run_id: str) -> TrainingRecord:
         """One run.
@@ -254,15 +254,15 @@ class Trainer:
         Raises:
             UnknownNameError: There is none.
         """
-        return self._book.get(run_id).record
+        return self._run_store.get(run_id).record
 
     def watch(self) -> Watch:
         """Every run as it stands, then each that changes; :meth:`unwatch` it later."""
-        return self._book.watch()
+        return self._run_store.watch()
 
     def unwatch(self, watch: Watch) -> None:
         """Tell it no more."""
-        self._book.unwatch(watch)
+        self._run_store.unwatch(watch)
 
     # -- runs that were started elsewhere ------------------------------------------------------
 
@@ -276,12 +276,12 @@ class Trainer:
             UsageError: What it says of itself is not enough, or makes no sense.
         """
         known = str(data.get("run_id", ""))
-        before = self._book.find(known)
+        before = self._run_store.find(known)
         if known and (before is None or not before.record.external):
             raise UsageError(f"run {known} did not register before", fix="Register without run_id")
         record, plan = registration(data, self.folder, known or str(ULID()))
         run = Run(record, plan)
-        self._book.add(run)
+        self._run_store.add(run)
         self._supervision.follow_outside(run)
         return record.run_id, plan.every_s
 
@@ -294,7 +294,7 @@ class Trainer:
         Raises:
             UsageError: There is no such run, or what it says makes no sense.
         """
-        run = self._book.get(run_id)
+        run = self._run_store.get(run_id)
         if not run.record.external:
             raise UsageError(f"run {run_id} was not started elsewhere", fix="Register first")
         sign = sign_of(data)
@@ -302,14 +302,14 @@ class Trainer:
             raise UsageError(f"run {run_id} is over", fix="Register anew")
         if run.record.over and sign.state not in ("completed", "stopped", "failed"):
             # It was given up too early.
-            self._book.change(run, state="running", reason="", ended_at=None)
+            self._run_store.change(run, state="running", reason="", ended_at=None)
             self._supervision.follow_outside(run)
         run.heard_at = time.monotonic()
-        self._book.update(run, after_sign(run.record, sign))
-        wishes, run.wishes = run.wishes, ()
+        self._run_store.update(run, after_sign(run.record, sign))
+        commands, run.commands = run.commands, ()
         if sign.state in ("completed", "stopped", "failed"):
             self._supervision.finish(run, sign.state, sign.reason)
-        return wishes
+        return commands
 
 
 def _throw_away(folder: Path, aside: Path) -> None:

@@ -108,8 +108,8 @@ class LinkAgentsDialog(QDialog):
 def _incompatibility(sheet: EnvironmentSheet, primary: str, agent: str) -> str:
     one, other = sheet.slots[primary], sheet.slots[agent]
     for what, mine, theirs in (
-        ("sees", one.sees.space, other.sees.space),
-        ("does", one.does.space, other.does.space),
+        ("sees", one.observation_codec.space, other.observation_codec.space),
+        ("does", one.action_codec.space, other.action_codec.space),
     ):
         if mine.to_json() != theirs.to_json():
             return f"{what} {short_space(theirs)}, not {short_space(mine)}"

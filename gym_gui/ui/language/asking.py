@@ -19,7 +19,7 @@ import orjson
 from ulid import ULID
 
 import mosaic_worker.launch
-from gym_gui.core.clean_up import carried_through
+from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import MosaicError, WorkerLaunchError
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
@@ -75,7 +75,7 @@ async def ask(
             f"{worker.display_name} did not answer within {patience_s:g} s", fix="Try again"
         ) from None
     finally:
-        await carried_through(end(child, tag))
+        await finish_despite_cancel(end(child, tag))
     return _answer(worker, said, complaint)
 
 

@@ -12,7 +12,7 @@ from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import WorkerKind
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.casting import Casting
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.controllers.sessions import Session, SessionSettings
     from gym_gui.services.store import Store
@@ -25,7 +25,11 @@ _MODELS = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
 
 
 def _import_all() -> None:
-    for name in ("gym_gui.host.client", "gym_gui.controllers.casting", "gym_gui.controllers.live_run"):
+    for name in (
+        "gym_gui.host.client",
+        "gym_gui.controllers.resolved_operator",
+        "gym_gui.controllers.live_run",
+    ):
         importlib.import_module(name)
 
 
@@ -59,15 +63,15 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
     return replace(config, workers=workers, link_groups=groups)
 
 
-def unchecked_casting(config: OperatorConfig) -> Casting:
-    """A casting that carries the configuration alone.
+def unchecked_casting(config: OperatorConfig) -> ResolvedOperator:
+    """An operator that carries the configuration alone.
 
     The session host makes the environment and checks the operator against it; doing the
     same here first would cost time and bring the environment's packages into the window.
     """
-    from gym_gui.controllers.casting import Casting
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
 
-    return Casting(config, {}, (), config.resolved_slots(), {}, config.task, "", 0)
+    return ResolvedOperator(config, {}, (), config.resolved_slots(), {}, config.task, "", 0)
 
 
 def open_host_session(

@@ -19,10 +19,10 @@ from gym_gui.core.subjects import Need
 from gym_gui.core.trust import require
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.casting import Casting
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.controllers.operator_execution import OperatorProgress
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
     from gym_gui.core.config import Experiment, OperatorConfig
     from gym_gui.services.store import Store
@@ -36,7 +36,7 @@ class OperatorPlan:
 
     Attributes:
         config: The operator.
-        casting: It, checked; ``None`` where it cannot play.
+        resolved: It, checked; ``None`` where it cannot play.
         episodes: Episodes it plays.
         most_steps: Environment steps at most; ``None`` where nothing limits an episode.
         warnings: Sentences.
@@ -44,7 +44,7 @@ class OperatorPlan:
     """
 
     config: OperatorConfig
-    casting: Casting | None
+    resolved: ResolvedOperator | None
     episodes: int
     most_steps: int | None
     warnings: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
 
 
 def _see_allowed(experiment: Experiment) -> None:
-    from gym_gui.controllers.casting import needs_of
+    from gym_gui.controllers.resolved_operator import needs_of
 
     needs: list[Need] = []
     for operator in experiment.operators:
@@ -143,29 +143,29 @@ async def _plan_operator(
     try:
         sheet = await knowledge.sheet(Draft.of(config).request())
         await knowledge.probe.cast(config)
-        casting = await asyncio.to_thread(_cast, config, sheet)
-        episodes = len(experiment.execution.schedule(len(casting.seatings)))
+        resolved = await asyncio.to_thread(_cast, config, sheet)
+        episodes = len(experiment.execution.schedule(len(resolved.seatings)))
     except MosaicError as error:
         return OperatorPlan(config, None, asked, None, error=str(error))
     limit = experiment.max_steps(config) or sheet.max_episode_steps
     steps = None if limit is None else limit * episodes
-    return OperatorPlan(config, casting, episodes, steps, await asyncio.to_thread(_warnings, config))
+    return OperatorPlan(config, resolved, episodes, steps, await asyncio.to_thread(_warnings, config))
 
 
-def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> Casting:
-    """The casting that the runner needs, without an environment of our own.
+def _cast(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:
+    """The operator as the runner needs it, without an environment of our own.
 
     The engine's own check has been passed in another process.
     """
-    from gym_gui.controllers.casting import Casting
     from gym_gui.controllers.lineup import seatings
+    from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     assignments = config.resolved_slots()
     workers = {agent: WorkerTypeRegistry.require(player.worker_id) for agent, player in assignments.items()}
     seats = seatings(sheet.teams, sheet.slots, swap=config.seats == "swap")
-    size = max(slot.sees.size_hint for slot in sheet.slots.values())
-    return Casting(config, sheet.slots, seats, assignments, workers, sheet.env_id, "", size)
+    size = max(slot.observation_codec.size_hint for slot in sheet.slots.values())
+    return ResolvedOperator(config, sheet.slots, seats, assignments, workers, sheet.env_id, "", size)
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:
@@ -278,7 +278,7 @@ class ScriptJob(QObject):
 
         return OperatorScriptExecutionManager(
             self._plan.experiment,
-            [operator.casting for operator in self._plan.operators if operator.casting is not None],
+            [operator.resolved for operator in self._plan.operators if operator.resolved is not None],
             partial(HostSession, store=self._store),
             self._store.runs_dir(),
             processes=self._plan.processes,

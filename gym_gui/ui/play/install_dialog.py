@@ -8,7 +8,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QDialog, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.apart import run_apart
+from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
@@ -72,7 +72,7 @@ class InstallDialog(QDialog):
     async def _install(self) -> None:
         command = ("envs", "install", self._family, "--json")
         try:
-            finished = await run_apart("gym_gui", *command, on_progress=self._tell)
+            finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
             complaint = finished.complaint if finished.status else ""
         except MosaicError as error:
             complaint = str(error)

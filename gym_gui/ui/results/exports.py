@@ -14,9 +14,9 @@ from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from gym_gui.analysis.summary import Comparison, Summary
 from gym_gui.core.errors import UsageError
-from gym_gui.services.apart import run_apart
 from gym_gui.services.recorded_episode import RecordedEpisode
 from gym_gui.services.run_analysis import write_report, write_run_table
+from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.results.jobs import Job, OnShare, Said
 from mosaic_worker.plain_files import replaced
 
@@ -102,7 +102,7 @@ def verify_job(run: Path) -> Job:
                 share(f"Verifying {now['operator_id']}…", int(now["done"]), int(now["total"]))
 
         await asyncio.to_thread(_see_allowed, run)
-        finished = await run_apart("gym_gui", "verify", str(run), "--json", on_progress=tell)
+        finished = await run_subprocess_job("gym_gui", "verify", str(run), "--json", on_progress=tell)
         return verified_in_words(finished.json())
 
     return job
@@ -192,7 +192,7 @@ def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
         index = str(recorded.episode.episode_index)
         options = ("--operator", recorded.operator_id, "--episode", index, "--fps", str(fps))
         where = ("--video", str(path.absolute()))
-        finished = await run_apart(
+        finished = await run_subprocess_job(
             "gym_gui", "replay", str(recorded.run.absolute()), *options, *where, "--json", on_progress=tell
         )
         departs = str(finished.json().get("departs") or "")

@@ -239,16 +239,16 @@ class PoliciesView(QWidget):
         self.refresh()
 
     async def _measure(self, policy: PolicyEntry) -> None:
-        from gym_gui.services.apart import ApartError, run_apart
+        from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 
         self.facts.set_measuring(True)
         try:
             await asyncio.to_thread(_see_allowed, policy)
-            done = await run_apart("gym_gui", "policies", "score", policy.name, "--json")
+            done = await run_subprocess_job("gym_gui", "policies", "score", policy.name, "--json")
         finally:
             self.facts.set_measuring(False)
         if done.status:
-            raise ApartError(done.complaint or f"{policy.name} could not be measured")
+            raise SubprocessJobError(done.complaint or f"{policy.name} could not be measured")
         title = self.model.title(policy)
         self._context.notify(f"“{title}” was played on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.train.longer import LongerForm
+from gym_gui.ui.train.extend_training import ExtendTrainingForm
 from gym_gui.ui.train.numbers import NONE, time_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
@@ -140,7 +140,7 @@ class RunPanel(QWidget):
             grid.addWidget(button, 1 + place // 2, place % 2)
         self._grid = grid
         self._column.addLayout(grid)
-        self.longer = LongerForm()
+        self.longer = ExtendTrainingForm()
         self.longer.hide()
         self.longer.requested.connect(self.longer_requested)
         self._column.addWidget(self.longer)

@@ -141,7 +141,7 @@ class TensorBoard:
         if child is not None:
             with contextlib.suppress(ProcessLookupError):
                 child.kill()
-            await child.parted()
+            await child.wait_closed()
             await asyncio.to_thread(kill_tree, self._tag)
         if reader is not None:
             reader.cancel()

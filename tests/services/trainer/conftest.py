@@ -16,7 +16,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings, serve
-from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon

@@ -11,9 +11,9 @@ import pytest
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.book import KEEP_EVERY_S, Run, RunBook
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits
 from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer.run_store import KEEP_EVERY_S, Run, RunStore
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from tests.services.trainer.test_run_registry import a_run
 
@@ -87,7 +87,7 @@ def test_one_that_kept_no_checkpoint_cannot_go_on(store: Store, tmp_path: Path) 
 def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    book = RunBook(tmp_path)
+    book = RunStore(tmp_path)
     old = Run(a_run("old"), RunPlan())
     book.add(old)
     db = book._registry._db
@@ -105,6 +105,6 @@ def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(
     old.kept_at = time.monotonic() - KEEP_EVERY_S - 1
     book.keep_progress()
     book.close()
-    again = RunBook(tmp_path)
+    again = RunStore(tmp_path)
     assert [record.state for record in again.records] == ["failed"]
     again.close()

@@ -23,9 +23,9 @@ from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
+from gym_gui.services.trainer.daemon_address import find, log_file
 from gym_gui.services.trainer.folder import EVENTS, RunFolder
 from gym_gui.services.trainer.messages import OPTIONS
-from gym_gui.services.trainer.place import find, log_file
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import QueueFullError
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
@@ -323,13 +323,13 @@ async def test_a_data_folder_that_cannot_be_written_is_named(store: Store) -> No
 
 
 async def test_whoever_starts_a_daemon_may_go_with_all_its_children(daemon: Daemon, tmp_path: Path) -> None:
-    """As a window does that is killed: its warden ends what bears its tag, and the daemon is not of it."""
+    """As a window does that is killed: its reaper ends what bears its tag, and the daemon is not of it."""
     code = (
         "import asyncio, sys\n"
         "from gym_gui.services.store import Store\n"
         "from gym_gui.services.trainer.client import TrainerClient\n"
         "from gym_gui.services.worker_orchestrator import UnifiedRunConfig as Config\n"
-        "from gym_gui.workers.warden import guard\n"
+        "from gym_gui.workers.reaper import guard\n"
         "import os\n"
         "async def main():\n"
         "    guard(os.environ)\n"

@@ -16,9 +16,9 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.messages import FIX, METHODS, SERVICE, TOKEN
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.place import find
 from gym_gui.services.trainer.queue import Machine
 from gym_gui.services.trainer.trainer import Trainer
 from mosaic_worker.training import TrainingRun

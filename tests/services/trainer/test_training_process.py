@@ -129,7 +129,7 @@ print(process.pid, flush=True)
 time.sleep(600)
 """
     path = os.pathsep.join([str(ROOT), str(ROOT / "3rd_party" / "mosaic_worker_sdk")])
-    # A program of its own, which has a warden.
+    # A program of its own, which has a reaper.
     environment = {**{k: v for k, v in os.environ.items() if k != TAG}, "PYTHONPATH": path}
     return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
 
@@ -148,7 +148,7 @@ def test_it_outlives_a_killed_program_and_is_found_again(
     worker: WorkerTypeDefinition, tmp_path: Path, offspring: Offspring
 ) -> None:
     pid = killed(launched_elsewhere(worker, tmp_path / "run", tied=False, **ENDLESS))
-    eventually(lambda: not offspring.find("gym_gui.workers.warden"), "the warden has done its work", WAIT_S)
+    eventually(lambda: not offspring.find("gym_gui.workers.reaper"), "the reaper has done its work", WAIT_S)
     process = TrainingProcess.attach(tmp_path / "run")
     assert process.pid == pid
     assert process.alive

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
 from gym_gui.controllers.sessions import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
@@ -260,11 +260,13 @@ def test_closing_while_it_starts_leaves_nothing(live: Live, qtbot: Any, finish: 
 class Late(LocalSession):
     """A session whose host is busy: what it says is heard a second later."""
 
-    def __init__(self, casting: Casting, settings: SessionSettings, on_event: OnSessionEvent) -> None:
+    def __init__(
+        self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
+    ) -> None:
         def later(event: SessionEvent) -> None:
             asyncio.get_running_loop().call_later(_LATE_S, on_event, event)
 
-        super().__init__(casting, settings, later)
+        super().__init__(resolved, settings, later)
 
     async def settled(self) -> None:
         await asyncio.sleep(_LATE_S)
@@ -277,7 +279,7 @@ def test_what_a_busy_session_played_before_a_reset_is_on_record(
     sessions: list[Late] = []
 
     def busy(config: OperatorConfig, settings: Any, on_event: OnSessionEvent, _store: object) -> Late:
-        sessions.append(Late(cast(config), settings, on_event))
+        sessions.append(Late(resolve_operator(config), settings, on_event))
         return sessions[-1]
 
     config = baseline(behavior="cycle", max_steps=500)

@@ -12,7 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
@@ -86,7 +86,7 @@ class TestCards:
         assert configs
         for config in configs:
             assert isinstance(config, OperatorConfig)
-            cast(config)
+            resolve_operator(config)
 
     def test_the_duel_is_trained_against_random(self) -> None:
         ppo, wandering = STARTERS[1].request()["operators"]  # type: ignore[misc]

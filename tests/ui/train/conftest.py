@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow

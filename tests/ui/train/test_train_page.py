@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.place import find
+from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow

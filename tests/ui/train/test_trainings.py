@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.place import Place
+from gym_gui.services.trainer.daemon_address import Place
 from gym_gui.services.trainer.registry import RunRegistry
 from gym_gui.ui.trainings import Trainings, trainings
 

@@ -10,8 +10,8 @@ from typing import Any
 from gymnasium import spaces
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.casting import cast
 from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.controllers.sessions import SessionSettings
@@ -41,7 +41,7 @@ async def played(players: dict[str, Any], task: str, seeds: list[int], steps: in
     """All episodes at once, cut off after so many steps."""
     listener = SessionLog()
     settings = SessionSettings(len(seeds), max_steps=steps)
-    session = LocalSession(cast(operator(players, task)), settings, listener)
+    session = LocalSession(resolve_operator(operator(players, task)), settings, listener)
     try:
         await session.start()
         session.play(plans(seeds))
@@ -143,8 +143,8 @@ def test_the_worker_keeps_the_contract_and_stays_small() -> None:
     assert report.memory_mb is not None and report.memory_mb <= 130
 
 
-def _open_here(casting: Any, settings: SessionSettings, on_event: OnSessionEvent) -> LocalSession:
-    return LocalSession(casting, settings, on_event)
+def _open_here(resolved: Any, settings: SessionSettings, on_event: OnSessionEvent) -> LocalSession:
+    return LocalSession(resolved, settings, on_event)
 
 
 async def test_a_real_model_plays_with_rl_against_rl_and_random(
@@ -159,8 +159,10 @@ async def test_a_real_model_plays_with_rl_against_rl_and_random(
     experiment = match(
         soccer_policy(tmp_path / "policy"), server, on_invalid=fallback, seeds=[3, 4], max_steps=STEPS
     )
-    castings = [cast(config, {}) for config in experiment.operators]
-    done = await OperatorScriptExecutionManager(experiment, castings, _open_here, tmp_path / "run").run()
+    resolved_operators = [resolve_operator(config, {}) for config in experiment.operators]
+    done = await OperatorScriptExecutionManager(
+        experiment, resolved_operators, _open_here, tmp_path / "run"
+    ).run()
     run = open_run(done.folder)
     match_run = run.operators["heterogeneous_team"]
     episodes, calls = list(match_run.episodes()), list(match_run.calls())

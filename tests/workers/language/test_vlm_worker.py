@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from gym_gui.controllers.casting import cast
+from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from mosaic_worker.spaces import Space
@@ -109,7 +109,7 @@ def test_what_a_seat_may_not_see_is_refused_before_anything_starts(
     asked = experiment("http://127.0.0.1:1", task, *agents, image_view=view)
     (operator,) = experiment_from_data(asked).operators
     with pytest.raises(UsageError) as refused:
-        cast(operator)
+        resolve_operator(operator)
     assert why in str(refused.value) and fix in str(refused.value)
 
 

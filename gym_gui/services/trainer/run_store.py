@@ -43,14 +43,14 @@ class Run:
     plan: RunPlan
     process: TrainingProcess | None = None
     events: Follower | None = None
-    wishes: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
     heard_at: float = 0.0
     ending: bool = False
     killed: bool = False
     kept_at: float = 0.0
 
 
-class RunBook:
+class RunStore:
     """Every run there is.
 
     Args:

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from ulid import ULID
 
-from gym_gui.core.clean_up import carried_through
+from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.trust import handed_on
 from gym_gui.workers.environment import engine_environment
@@ -30,7 +30,7 @@ OnProgress = Callable[[Any], None]
 """Told what the process reports: the value of ``progress`` of each of its lines."""
 
 
-class ApartError(MosaicError):
+class SubprocessJobError(MosaicError):
     """The process failed for a reason that nobody at the window can put right."""
 
 
@@ -57,10 +57,10 @@ class Finished:
         try:
             return orjson.loads(self.output)
         except orjson.JSONDecodeError:
-            raise ApartError(self.complaint or "the process said nothing that can be read") from None
+            raise SubprocessJobError(self.complaint or "the process said nothing that can be read") from None
 
 
-async def run_apart(module: str, *arguments: str, on_progress: OnProgress | None = None) -> Finished:
+async def run_subprocess_job(module: str, *arguments: str, on_progress: OnProgress | None = None) -> Finished:
     """Run ``python -m module arguments`` to its end.
 
     Args:
@@ -87,12 +87,12 @@ async def run_apart(module: str, *arguments: str, on_progress: OnProgress | None
         output, complaint = await asyncio.gather(_all(child), _told(child, on_progress))
         await asyncio.wait({child.exited})
     finally:
-        await carried_through(end(child, tag))
+        await finish_despite_cancel(end(child, tag))
     status = child.returncode or 0
     if status == USAGE:
         raise UsageError(complaint or f"{module} refused")
     if status not in (0, 1):
-        raise ApartError(complaint or f"the process for {module} ended with status {status}")
+        raise SubprocessJobError(complaint or f"the process for {module} ended with status {status}")
     return Finished(status, output, complaint)
 
 

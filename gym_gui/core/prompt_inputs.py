@@ -17,11 +17,11 @@ TELLING: tuple[Telling, ...] = ("auto", "always", "never")
 MAX_IMAGE = 2048
 
 VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid", "tell_rewards")
-"""Settings of a slot that :meth:`View.of` reads."""
+"""Settings of a slot that :meth:`PromptInputs.of` reads."""
 
 
 @dataclass(frozen=True)
-class View:
+class PromptInputs:
     """What one slot is shown.
 
     Attributes:
@@ -48,7 +48,7 @@ class View:
     tell_rewards: Telling = "auto"
 
     @classmethod
-    def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> View | None:
+    def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> PromptInputs | None:
         """What a worker wants by its manifest, and how by the slot's settings.
 
         Args:

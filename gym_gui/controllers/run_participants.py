@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.sessions import SessionReady
 
 
-class Introductions:
+class RunParticipants:
     """Who plays for each operator, what its actions are called, and the versions of all that acts."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The warden ends what a killed program leaves behind."""
+"""The reaper ends what a killed program leaves behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = """
 import os, subprocess, sys, time
 from pathlib import Path
 from gym_gui.workers.tree import tagged
-from gym_gui.workers.warden import guard, remove_after
+from gym_gui.workers.reaper import guard, remove_after
 
 environment = tagged(dict(os.environ), "a")
 for _ in range(2):
@@ -46,12 +46,12 @@ def start(folder: Path, then: str) -> subprocess.Popen[bytes]:
 
 def test_nothing_survives_a_program_that_is_killed(tmp_path: Path, offspring: Offspring):
     process = start(tmp_path / "run", "time.sleep(600)")
-    (warden,) = offspring.find("gym_gui.workers.warden")
-    assert len(offspring.pids()) == 3, "program, warden, runaway"
+    (reaper,) = offspring.find("gym_gui.workers.reaper")
+    assert len(offspring.pids()) == 3, "program, reaper, runaway"
     process.send_signal(signal.SIGKILL)
     process.wait()
     offspring.assert_none()
-    eventually(lambda: not alive(warden), "the warden is done")
+    eventually(lambda: not alive(reaper), "the reaper is done")
     eventually(lambda: not (tmp_path / "run").exists(), "the folder is removed")
 
 
@@ -64,28 +64,28 @@ def test_a_forked_child_that_holds_the_pipe_does_not_keep_it_waiting(tmp_path: P
     process = start(tmp_path / "run", "if os.fork(): time.sleep(600)\nelse: time.sleep(20)")
     process.send_signal(signal.SIGKILL)
     process.wait()
-    (warden,) = offspring.find("gym_gui.workers.warden")
-    eventually(lambda: not alive(warden), "the warden is done")
+    (reaper,) = offspring.find("gym_gui.workers.reaper")
+    eventually(lambda: not alive(reaper), "the reaper is done")
     offspring.kill()  # the program forked it itself, without the tag: it is the program's own affair
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_does_not_hear_what_is_meant_for_the_program(tmp_path: Path, offspring: Offspring, number: int):
     process = start(tmp_path / "run", "time.sleep(600)")
-    (warden,) = offspring.find("gym_gui.workers.warden")
-    assert os.getpgid(warden) != os.getpgid(process.pid)
-    os.killpg(os.getpgid(warden), 0)
+    (reaper,) = offspring.find("gym_gui.workers.reaper")
+    assert os.getpgid(reaper) != os.getpgid(process.pid)
+    os.killpg(os.getpgid(reaper), 0)
     process.send_signal(number)
     process.wait()
     offspring.assert_none()
 
 
-def test_a_program_within_a_program_has_no_warden_of_its_own(tmp_path: Path, offspring: Offspring):
+def test_a_program_within_a_program_has_no_reaper_of_its_own(tmp_path: Path, offspring: Offspring):
     code = textwrap.dedent(PROGRAM).replace("{then}", "time.sleep(600)")
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "run")])
     try:
         eventually(lambda: Path(f"{tmp_path / 'run'}.ready").exists(), "the program is ready")
-        assert offspring.find("gym_gui.workers.warden") == []
+        assert offspring.find("gym_gui.workers.reaper") == []
     finally:
         process.kill()
         process.wait()

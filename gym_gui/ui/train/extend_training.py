@@ -20,7 +20,7 @@ TIMES: Final = 2
 """So many times its steps are proposed."""
 
 
-class LongerForm(QWidget):
+class ExtendTrainingForm(QWidget):
     """Asks for the steps that the whole training shall take then, those it has taken included."""
 
     requested = pyqtSignal(str, object)

@@ -8,42 +8,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_gui.controllers.casting import Casting
+from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.errors import UsageError
 from gym_gui.core.plain import to_plain
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import AgentID, Decision, Shown
 
 
-def present(casting: Casting, agent: AgentID, decision: Decision | None) -> dict[str, Any]:
+def slot_context(resolved: ResolvedOperator, agent: AgentID, decision: Decision | None) -> dict[str, Any]:
     """The slot and the question that it has now.
 
     Args:
-        casting: Who plays.
+        resolved: Who plays.
         agent: The slot.
         decision: Its open question, ``None`` where it has none.
 
     Raises:
         UsageError: The slot is shown nothing but its observation, or is not asked now.
     """
-    if agent not in casting.views:
+    if agent not in resolved.views:
         raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
     if decision is None:
         raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
-    slot = casting.slots[agent]
-    company = casting.company(agent)
+    slot = resolved.slots[agent]
+    team_context = resolved.team_context(agent)
     shown = decision.shown or Shown()
     mask = decision.action_mask
     return {
         "slot": {
             "agent": agent,
-            "env": casting.env_id,
+            "env": resolved.env_id,
             "action_meanings": list(slot.action_meanings),
             "action_space": space_to_spec(slot.action_space),
-            "briefing": company.briefing,
-            "team": company.team,
-            "teammates": list(company.teammates),
-            "opponents": list(company.opponents),
+            "briefing": team_context.briefing,
+            "team": team_context.team,
+            "teammates": list(team_context.teammates),
+            "opponents": list(team_context.opponents),
         },
         "decision": {
             "step": decision.step,

@@ -18,11 +18,11 @@ from gym_gui.core import aliases
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError
+from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
-from gym_gui.core.view import View
 from gym_gui.envs import Environment
 from gym_gui.envs.page import step_limit
 from gym_gui.services.backends import SlotInfo
@@ -33,10 +33,10 @@ from gym_gui.workers.discovery import discover
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
-from gym_gui.workers.supervisor import Company
+from gym_gui.workers.supervisor import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
-Told = tuple[Company, Mapping[AgentID, Company]]
+Told = tuple[TeamContext, Mapping[AgentID, TeamContext]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
 
 
@@ -49,7 +49,7 @@ def _nothing() -> dict[AgentID, Pipeline]:
 
 
 @dataclass(frozen=True)
-class Casting:
+class ResolvedOperator:
     """A checked operator: every name in it exists and every slot has somebody who fits.
 
     Attributes:
@@ -90,10 +90,10 @@ class Casting:
         return make_environment(self.config, render_mode=render_mode)
 
     @cached_property
-    def views(self) -> Mapping[AgentID, View]:
+    def views(self) -> Mapping[AgentID, PromptInputs]:
         """What slots are shown beside their observations, by slot that wants it."""
         wanted = {
-            agent: View.of(definition.inputs.wanted, settings_of(self.assignments[agent], definition))
+            agent: PromptInputs.of(definition.inputs.wanted, settings_of(self.assignments[agent], definition))
             for agent, definition in self.workers.items()
         }
         return {agent: view for agent, view in wanted.items() if view is not None}
@@ -123,7 +123,7 @@ class Casting:
         assignment = self.assignments.get(slot)
         return assignment.worker_type if assignment else "baseline"
 
-    def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> Casting:
+    def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> ResolvedOperator:
         """The same operator with somebody else in one slot, checked; starts nothing.
 
         Raises:
@@ -143,7 +143,7 @@ class Casting:
             objects={slot: policy for slot, policy in self.objects.items() if slot != agent},
         )
 
-    def company(self, agent: AgentID) -> Company:
+    def team_context(self, agent: AgentID) -> TeamContext:
         """What a worker that reads is told of the game before it begins.
 
         Args:
@@ -151,7 +151,7 @@ class Casting:
         """
         return self._told[agent][0]
 
-    def companies_elsewhere(self, agent: AgentID) -> Mapping[AgentID, Company]:
+    def team_contexts_elsewhere(self, agent: AgentID) -> Mapping[AgentID, TeamContext]:
         """The same for others' seats that it takes in some episodes, by agent."""
         return self._told[agent][1]
 
@@ -162,13 +162,18 @@ class Casting:
 
         cut_off = _cut_off(self.max_steps, environment)
 
-        def company(seat: AgentID, view: View) -> Company:
+        def team_context(seat: AgentID, view: PromptInputs) -> TeamContext:
             briefing = environment.briefing(seat, view)
-            return Company(f"{briefing}\n\n{cut_off}" if cut_off else briefing, *environment.company(seat))
+            return TeamContext(
+                f"{briefing}\n\n{cut_off}" if cut_off else briefing, *environment.company(seat)
+            )
 
         try:
             return {
-                slot: (company(slot, view), {seat: company(seat, view) for seat in self._taken_by(slot)})
+                slot: (
+                    team_context(slot, view),
+                    {seat: team_context(seat, view) for seat in self._taken_by(slot)},
+                )
                 for slot, view in self.views.items()
             }
         finally:
@@ -250,7 +255,9 @@ def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
     return [need.subject for need in needs]
 
 
-def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None) -> Casting:
+def resolve_operator(
+    config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
+) -> ResolvedOperator:
     """Check an operator against its environment and the known workers; starts nothing.
 
     Args:
@@ -275,7 +282,7 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
         if config.teams is not None:
             environment.teams = dict(config.teams)
         seats = seatings(environment.teams, slots, swap=config.seats == "swap")
-        size = max(slot.sees.size_hint for slot in slots.values())
+        size = max(slot.observation_codec.size_hint for slot in slots.values())
     finally:
         environment.close()
     assignments = {a: at_path(w) for a, w in config.resolved_slots().items() if a not in given}
@@ -301,7 +308,9 @@ def cast(config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
             pipelines[agent] = pipeline
             size = max(size, SpaceCodec(pipeline.input_space).size_hint)
     spec = environment.spec
-    return Casting(config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines)
+    return ResolvedOperator(
+        config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines
+    )
 
 
 def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> OperatorConfig:

@@ -11,8 +11,8 @@ from typing import Any
 
 from gym_gui.analysis.reader import OperatorRun, open_run
 from gym_gui.analysis.transcript import DRY, Message, Transcript
-from gym_gui.controllers.casting import Casting, cast
 from gym_gui.controllers.model_slots import DRY_RUN, dry, paying_slots, settings_of, slots_with
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
 from gym_gui.controllers.sessions import OpenSession
 from gym_gui.core.config import Experiment, OperatorConfig
@@ -206,7 +206,7 @@ def asks_models(experiment: Experiment) -> bool:
     return any(slots_with(operator, DRY_RUN) for operator in experiment.operators)
 
 
-async def rehearse(
+async def estimate_cost(
     experiment: Experiment,
     open_session: OpenSession,
     processes: int,
@@ -225,28 +225,32 @@ async def rehearse(
         MosaicError: An episode could not be played.
     """
     asking = [o for o in experiment.operators if slots_with(o, DRY_RUN)]
-    castings = [cast(o) for o in dry(Experiment(asking, experiment.execution)).operators]
-    totals = {c.config.operator_id: len(experiment.execution.schedule(len(c.seatings))) for c in castings}
-    short = Experiment([c.config for c in castings], _few(experiment, castings))
+    resolved_operators = [
+        resolve_operator(o) for o in dry(Experiment(asking, experiment.execution)).operators
+    ]
+    totals = {
+        c.config.operator_id: len(experiment.execution.schedule(len(c.seatings))) for c in resolved_operators
+    }
+    short = Experiment([c.config for c in resolved_operators], _few(experiment, resolved_operators))
     with tempfile.TemporaryDirectory(prefix="mosaic-dry-") as folder:
         manager = OperatorScriptExecutionManager(
-            short, castings, open_session, Path(folder), processes=processes
+            short, resolved_operators, open_session, Path(folder), processes=processes
         )
         result = await run(manager)
         if result.problem:
             raise MosaicError(f"the dry run ended early: {result.problem}")
         played = open_run(result.folder).operators
         found: list[ModelSlot] = []
-        for operator, casting in zip(asking, castings, strict=True):
-            limit = _steps(experiment, casting)
+        for operator, resolved in zip(asking, resolved_operators, strict=True):
+            limit = _steps(experiment, resolved)
             found += _slots(operator, played[operator.operator_id], totals[operator.operator_id], limit)
         return found
 
 
-def _steps(experiment: Experiment, casting: Casting) -> int | None:
+def _steps(experiment: Experiment, resolved: ResolvedOperator) -> int | None:
     """The most steps that an episode may have; ``None``: nothing limits them."""
-    given = experiment.max_steps(casting.config)
-    environment = casting.make_environment()
+    given = experiment.max_steps(resolved.config)
+    environment = resolved.make_environment()
     try:
         own = environment.spec.max_episode_steps
         own = own or _longest_by_seed(environment, experiment.execution.seeds)
@@ -267,8 +271,8 @@ def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | No
     return max(limits) if all(limits) else None
 
 
-def _few(experiment: Experiment, castings: Sequence[Casting]) -> Any:
-    wanted = max(EPISODES, *(len(casting.seatings) for casting in castings))
+def _few(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
+    wanted = max(EPISODES, *(len(resolved.seatings) for resolved in resolved_operators))
     episodes = min(experiment.execution.num_episodes, wanted)
     # Every operator must have its seeds; a list that is longer than needed does no harm.
     return replace(experiment.execution, num_episodes=episodes)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gym_gui.controllers.casting import Casting, cast, make_environment
 from gym_gui.controllers.lineup import IN_PROCESS, noop_of, read_slots, seatings
+from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator
 from gym_gui.controllers.sessions import default_concurrency
 from gym_gui.controllers.staffing import process_groups
 from gym_gui.core.assignment import WorkerAssignment
@@ -35,11 +35,11 @@ def operator(task: str = "CartPole-v1", workers: Any = None, **config: Any) -> O
 
 
 def test_a_sound_operator_is_cast() -> None:
-    casting = cast(operator())
-    assert casting.env_id == "CartPole-v1" and casting.env_package == "gymnasium"
-    assert casting.workers["agent_0"].type_id == "operators_worker"
-    assert casting.worker_type("agent_0") == "baseline"
-    assert casting.observation_bytes == 16 and list(casting.seatings) == [{"agent_0": "agent_0"}]
+    resolved = resolve_operator(operator())
+    assert resolved.env_id == "CartPole-v1" and resolved.env_package == "gymnasium"
+    assert resolved.workers["agent_0"].type_id == "operators_worker"
+    assert resolved.worker_type("agent_0") == "baseline"
+    assert resolved.observation_bytes == 16 and list(resolved.seatings) == [{"agent_0": "agent_0"}]
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_what_is_wrong_is_said_before_anything_is_started(
     config: Any, kind: type[UsageError], words: str
 ) -> None:
     with pytest.raises(kind) as caught:
-        cast(config())
+        resolve_operator(config())
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_objects_fill_what_the_configuration_leaves_out() -> None:
-    casting = cast(operator("rps_v2", {"player_0": RANDOM}), {"player_1": player()})
-    assert set(casting.workers) == {"player_0"} and set(casting.objects) == {"player_1"}
+    resolved = resolve_operator(operator("rps_v2", {"player_0": RANDOM}), {"player_1": player()})
+    assert set(resolved.workers) == {"player_0"} and set(resolved.objects) == {"player_1"}
     with pytest.raises(UnknownNameError):
-        cast(operator("rps_v2", {"player_0": RANDOM}), {"player_9": player()})
+        resolve_operator(operator("rps_v2", {"player_0": RANDOM}), {"player_9": player()})
 
 
 def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
@@ -95,39 +95,39 @@ def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
     with WorkerTypeRegistry.isolated() as registry:
         discover(registry)
         registry.register(parse_manifest(manifest, tmp_path / "worker.toml"))
-        casting = cast(operator("rps_v2", {"player_0": sole}, link_groups=[linked]))
-    assert process_groups(casting) == [["player_0", "player_1"]]
-    apart = cast(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
+        resolved = resolve_operator(operator("rps_v2", {"player_0": sole}, link_groups=[linked]))
+    assert process_groups(resolved) == [["player_0", "player_1"]]
+    apart = resolve_operator(operator("rps_v2", {"player_0": RANDOM, "player_1": RANDOM}))
     assert process_groups(apart) == [["player_0"], ["player_1"]]
 
 
 def test_a_checkpoint_that_is_not_there_is_missed_before_anything_starts(tmp_path: Path) -> None:
     slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(tmp_path / "gone")})
     with pytest.raises(ExperimentError, match=r"gone of agent_0 does not exist\. Train one"):
-        cast(operator("CartPole-v1", {"agent": slot}))
+        resolve_operator(operator("CartPole-v1", {"agent": slot}))
 
 
 def test_a_manager_adds_its_slot() -> None:
-    casting = cast(operator("MiniGrid-Empty-5x5-v0", manager={"agent_0": RANDOM}))
-    assert list(casting.slots) == ["agent_0", "agent_0/goal"]
-    environment = casting.make_environment()
+    resolved = resolve_operator(operator("MiniGrid-Empty-5x5-v0", manager={"agent_0": RANDOM}))
+    assert list(resolved.slots) == ["agent_0", "agent_0/goal"]
+    environment = resolved.make_environment()
     assert environment.adapter.possible_agents == ("agent_0", "agent_0/goal")
     environment.close()
 
 
 def test_concurrency_goes_by_the_size_of_what_is_seen() -> None:
-    small = cast(operator())
+    small = resolve_operator(operator())
     assert [default_concurrency(small, n) for n in (0, 1, 12, 1000)] == [1, 1, 12, 64]
-    big = Casting(small.config, small.slots, small.seatings, {}, {}, "", "", 16_385)
+    big = ResolvedOperator(small.config, small.slots, small.seatings, {}, {}, "", "", 16_385)
     assert default_concurrency(big, 1000) == 8
 
 
 # -- seats -------------------------------------------------------------------------------
 
 
-def named(*agents: str, does: Any = None) -> dict[str, SlotInfo]:
-    sees = spaces.Box(0, 1, (1,))
-    return {agent: SlotInfo(agent, sees, does or spaces.Discrete(2)) for agent in agents}
+def named(*agents: str, action_space: Any = None) -> dict[str, SlotInfo]:
+    observation_space = spaces.Box(0, 1, (1,))
+    return {agent: SlotInfo(agent, observation_space, action_space or spaces.Discrete(2)) for agent in agents}
 
 
 def test_seats_as_configured() -> None:
@@ -157,7 +157,7 @@ def test_three_teams_go_round() -> None:
         ({"x": ["a"], "y": ["b", "c"]}, named("a", "b", "c"), "the teams differ in size"),
         (
             {"x": ["a"], "y": ["b"]},
-            {**named("a"), **named("b", does=spaces.Discrete(3))},
+            {**named("a"), **named("b", action_space=spaces.Discrete(3))},
             "a and b have different spaces",
         ),
     ],
@@ -210,9 +210,9 @@ async def test_luck_belongs_to_the_seat() -> None:
     ],
 )
 def test_noop_is_the_environments_own_where_that_is_legal(
-    does: Any, own: Any, mask: Any, expected: Any
+    action_space: Any, own: Any, mask: Any, expected: Any
 ) -> None:
-    slot = SlotInfo("a", spaces.Box(0, 1, (1,)), does, own)
+    slot = SlotInfo("a", spaces.Box(0, 1, (1,)), action_space, own)
     found = noop_of(slot, None if mask is None else np.array(mask, np.int8))
     np.testing.assert_array_equal(found, expected)
 
@@ -257,36 +257,38 @@ async def test_who_plays_is_recorded() -> None:
         ("MiniGrid-Empty-5x5-v0", 6, ""),
     ],
 )
-def test_where_no_action_does_nothing_that_is_said_before_the_start(task: str, does: Any, words: str) -> None:
-    casting = cast(operator(task, {"agent": WorkerAssignment(worker_type="passive")}))
-    slot = casting.slots["agent_0"]
-    assert slot.noop_action == does and len(slot.action_meanings) <= slot.action_space.n
-    assert "; ".join(casting.notes).endswith(words) and bool(casting.notes) == bool(words)
+def test_where_no_action_does_nothing_that_is_said_before_the_start(
+    task: str, action_space: Any, words: str
+) -> None:
+    resolved = resolve_operator(operator(task, {"agent": WorkerAssignment(worker_type="passive")}))
+    slot = resolved.slots["agent_0"]
+    assert slot.noop_action == action_space and len(slot.action_meanings) <= slot.action_space.n
+    assert "; ".join(resolved.notes).endswith(words) and bool(resolved.notes) == bool(words)
     late = WorkerAssignment(worker_type="random", on_invalid="noop")
-    assert bool(cast(operator(task, {"agent": late})).notes) == bool(words)
-    assert not cast(operator(task)).notes
+    assert bool(resolve_operator(operator(task, {"agent": late})).notes) == bool(words)
+    assert not resolve_operator(operator(task)).notes
 
 
 def test_who_is_told_rewards_that_betray_something_is_named_before_the_start() -> None:
     settings = {"client_name": "ollama", "model_id": "m"}
     model = WorkerAssignment(worker_type="llm", settings=settings)
     told = WorkerAssignment(worker_type="llm", settings={**settings, "tell_rewards": "always"})
-    casting = cast(operator("leduc_holdem_v4", {"player_0": told, "player_1": model}))
-    assert casting.notes == [
+    resolved = resolve_operator(operator("leduc_holdem_v4", {"player_0": told, "player_1": model}))
+    assert resolved.notes == [
         "player_0 is told rewards (tell_rewards: always), which say what its seat may not know"
     ]
-    assert not cast(operator("tictactoe_v3", {"player_1": told, "player_2": told})).notes
+    assert not resolve_operator(operator("tictactoe_v3", {"player_1": told, "player_2": told})).notes
 
 
 def test_a_policy_of_the_library_that_was_written_as_a_path_is_told_its_name(tmp_path: Path) -> None:
     for written in ("ppo_cartpole", str(tmp_path / "ppo_cartpole")):
         slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": written})
         with pytest.raises(ExperimentError, match=r"does not exist\. .* write library:ppo_cartpole"):
-            cast(operator("CartPole-v1", {"agent": slot}))
+            resolve_operator(operator("CartPole-v1", {"agent": slot}))
 
 
 @pytest.mark.parametrize(("max_steps", "told"), [(7, True), (500, False), (None, False)])
 def test_who_reads_is_told_where_games_are_cut_off(max_steps: int | None, told: bool) -> None:
     reads = WorkerAssignment("mosaic_llm_worker", "llm", {"model_id": "any", "api_key": "env:NO_SUCH_KEY"})
-    casting = replace(cast(operator(workers={"agent": reads})), max_steps=max_steps)
-    assert ("cut off after 7 steps" in casting.company("agent_0").briefing) is told
+    resolved = replace(resolve_operator(operator(workers={"agent": reads})), max_steps=max_steps)
+    assert ("cut off after 7 steps" in resolved.team_context("agent_0").briefing) is told

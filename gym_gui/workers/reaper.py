@@ -21,7 +21,7 @@ from gym_gui.workers.tree import TAG, kill_tree, program_tag
 
 _LOOK_S = 1.0
 _ROUNDS = 50
-_wardens: dict[int, subprocess.Popen[bytes]] = {}
+_reapers: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def guard(environment: Mapping[str, str]) -> None:
@@ -34,11 +34,11 @@ def guard(environment: Mapping[str, str]) -> None:
         environment: What a child of this program gets: secrets have been taken out of it.
     """
     here = os.getpid()
-    if here in _wardens or os.environ.get(TAG) or sys.platform != "linux":
+    if here in _reapers or os.environ.get(TAG) or sys.platform != "linux":
         return
     inherited = {k: v for k, v in os.environ.items() if k in environment and k != TAG}
-    _wardens[here] = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gym_gui.workers.warden", program_tag(), str(here)],
+    _reapers[here] = subprocess.Popen(
+        [sys.executable, "-P", "-m", "gym_gui.workers.reaper", program_tag(), str(here)],
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -49,11 +49,11 @@ def guard(environment: Mapping[str, str]) -> None:
 
 def remove_after(path: Path) -> None:
     """Have a folder removed once this program has ended, if it is still there then."""
-    warden = _wardens.get(os.getpid())
-    if warden is not None and warden.stdin is not None:
-        with contextlib.suppress(OSError):  # somebody has killed the warden
-            warden.stdin.write(os.fsencode(path) + b"\0")
-            warden.stdin.flush()
+    reaper = _reapers.get(os.getpid())
+    if reaper is not None and reaper.stdin is not None:
+        with contextlib.suppress(OSError):  # somebody has killed the reaper
+            reaper.stdin.write(os.fsencode(path) + b"\0")
+            reaper.stdin.flush()
 
 
 def main(argv: Sequence[str]) -> int:
