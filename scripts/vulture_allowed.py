@@ -11,7 +11,7 @@ ChessWorker, CleanRLWorker, FaultInjector, HumanWorker  # worker.toml
 OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
-AgentsPage, HomePage, OperatorsPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
+AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
 _._collect_treasure  # particles.py: `_` and the environment's name, like `_simple_…` in pyproject.toml
 _.control_stream, _.get_health, _.register_worker, _.remove_run  # METHODS
 _.stream_episodes, _.stream_metrics  # METHODS
