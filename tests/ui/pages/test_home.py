@@ -104,7 +104,7 @@ class TestCards:
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
     ) -> None:
-        monkeypatch.setattr(examples, "_PLACES", (tmp_path,))
+        monkeypatch.setattr(examples, "EXAMPLES", (tmp_path,))
         card = next(c for c in page.findChildren(StarterCard) if c.starter.name == "duel")
         with qtbot.waitSignal(context.noticed) as told, qtbot.assertNotEmitted(context.requested):
             qtbot.mouseClick(card, LEFT)
