@@ -199,7 +199,7 @@ async def test_luck_belongs_to_the_seat() -> None:
 
 
 @pytest.mark.parametrize(
-    ("does", "own", "mask", "expected"),
+    ("action_space", "own", "mask", "expected"),
     [
         (spaces.Discrete(4), None, None, 0),
         (spaces.Discrete(4), 3, None, 3),
@@ -250,7 +250,7 @@ async def test_who_plays_is_recorded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "does", "words"),
+    ("task", "action_space", "words"),
     [
         ("MiniGrid-Dynamic-Obstacles-5x5-v0", None, "agent_0, which is to do nothing, plays 0 (left)"),
         ("CartPole-v1", None, "agent_0, which is to do nothing, plays 0 (left)"),

@@ -328,11 +328,11 @@ from pathlib import Path
 from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 from gym_gui.host.client import HostSession
 from tests.support.session_log import SessionLog
-from tests.support.watching import casting, plans
+from tests.support.watching import plans, resolved
 
 async def main():
     watcher = SessionLog()
-    host = HostSession(casting(task="CartPole-v1"), SessionSettings(1, live=LiveSettings()), watcher)
+    host = HostSession(resolved(task="CartPole-v1"), SessionSettings(1, live=LiveSettings()), watcher)
     print("starting", flush=True)
     await host.start()
     print("ready", flush=True)

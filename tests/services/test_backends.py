@@ -118,7 +118,7 @@ def test_actions_in_containers_are_made_canonical_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("does", "given"),
+    ("action_space", "given"),
     [
         (spaces.Sequence(spaces.Discrete(2)), 5),
         (spaces.OneOf([spaces.Discrete(2), spaces.Text(3)]), 1),

@@ -31,7 +31,7 @@ def policy(folder: Path, **changes: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("steps", "slot", "does", "words"),
+    ("steps", "slot", "action_space", "words"),
     [
         ([], POLE, TWO, ""),
         ([], spaces.Box(-9, 9, (4,), np.float64), TWO, ""),
@@ -119,7 +119,7 @@ def test_a_policy_trained_alone_plays_one_seat_of_a_team_without_gpu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sees", "does", "words"),
+    ("observation_space", "action_space", "words"),
     [
         (TWO, TWO, "Tester observes box spaces, this slot's is discrete: Discrete(2)"),
         (POLE, POLE, "Tester acts in discrete spaces, this slot's is continuous"),

@@ -123,7 +123,7 @@ def test_worker_that_raises_over_a_slot_is_not_excused(tmp_path: Path):
     assert "KeyError" in complaints(check_worker(little_worker(tmp_path, careless)))["load"]
 
 
-@pytest.mark.parametrize("does", [None, gym.spaces.Box(-2, 3, (2, 2))])
+@pytest.mark.parametrize("action_space", [None, gym.spaces.Box(-2, 3, (2, 2))])
 def test_worker_in_another_language_passes(action_space: Any):
     assert shutil.which("node"), "Node.js 18 or newer is needed: apt-get install nodejs"
     report = check_worker(

@@ -63,7 +63,7 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
     return replace(config, workers=workers, link_groups=groups)
 
 
-def unchecked_casting(config: OperatorConfig) -> ResolvedOperator:
+def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
     """An operator that carries the configuration alone.
 
     The session host makes the environment and checks the operator against it; doing the
@@ -80,4 +80,4 @@ def open_host_session(
     """A session in a host process of its own."""
     from gym_gui.host.client import HostSession
 
-    return HostSession(unchecked_casting(config), settings, on_event, store=store)
+    return HostSession(unchecked_operator(config), settings, on_event, store=store)
