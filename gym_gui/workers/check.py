@@ -113,6 +113,7 @@ def check_worker(
         seen = observation_space_for(capabilities.observation_spaces)
     if done is None:
         done = action_space_for(capabilities.action_spaces)
+    given = {**definition.default_settings, **(settings or {})}
     request = SlotRequest("agent_0", env_id, seen, done, given)
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
     asyncio.run(_both(definition, request, ledger, patience_s, idle_s))
