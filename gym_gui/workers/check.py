@@ -108,13 +108,13 @@ def check_worker(
         made up here, when no settings were given, is not blamed: the rest is ``skipped``.
     """
     capabilities = definition.capabilities
-    seen, done = observation_space, action_space
-    if seen is None:
-        seen = observation_space_for(capabilities.observation_spaces)
-    if done is None:
-        done = action_space_for(capabilities.action_spaces)
+    observations, actions = observation_space, action_space
+    if observations is None:
+        observations = observation_space_for(capabilities.observation_spaces)
+    if actions is None:
+        actions = action_space_for(capabilities.action_spaces)
     given = {**definition.default_settings, **(settings or {})}
-    request = SlotRequest("agent_0", env_id, seen, done, given)
+    request = SlotRequest("agent_0", env_id, observations, actions, given)
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
     asyncio.run(_both(definition, request, ledger, patience_s, idle_s))
     return _report(definition.type_id, ledger)

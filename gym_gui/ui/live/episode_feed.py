@@ -25,7 +25,7 @@ class Flight:
     place: int
     round: int
     run: LiveRun | None
-    operator_id: str = ""
+    operator_id: str
 
     def lost(self, *, begun: bool) -> None:
         """Nobody will say how it has ended."""
@@ -89,10 +89,11 @@ class EpisodeFeed:
         if self.flight is not None or self.left == 0:
             return False
         plan = self.upcoming(operator_id, run)
-        if run is not None and (admitted := run.begin(operator_id, plan)) is not None:
+        if run is not None:
+            admitted = run.begin(operator_id, plan)
+            if admitted is None:
+                return False
             plan = admitted
-        elif run is not None:
-            return False
         self.flight = Flight(plan, self._next, self._round, run, operator_id)
         self._next += 1
         session.play([plan])
