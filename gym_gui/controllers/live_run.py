@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gym_gui.controllers.episode_funds import EpisodeFunds
 from gym_gui.controllers.operator_execution import OperatorExecution
-from gym_gui.controllers.resolved_operator import ResolvedOperator
+from gym_gui.controllers.resolved_operator import unchecked_operator
 from gym_gui.controllers.run_participants import RunParticipants
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import Experiment, OperatorConfig
@@ -309,8 +309,7 @@ class LiveRun:
 
 def _playing(config: OperatorConfig) -> OperatorExecution:
     """An operator as budgets see it: its environment is made, and it is checked, in its own process."""
-    resolved = ResolvedOperator(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
-    return OperatorExecution(resolved, 0, deque())
+    return OperatorExecution(unchecked_operator(config), 0, deque())
 
 
 def _run_all(jobs: Sequence[_Job]) -> None:

@@ -255,6 +255,15 @@ def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
     return [need.subject for need in needs]
 
 
+def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
+    """An operator that carries the configuration alone.
+
+    Its session host makes the environment and checks the operator against it; doing the same
+    first would cost time and bring the environment's packages into this process.
+    """
+    return ResolvedOperator(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
+
+
 def resolve_operator(
     config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
 ) -> ResolvedOperator:

@@ -12,7 +12,6 @@ from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import WorkerKind
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
     from gym_gui.controllers.session_events import OnSessionEvent
     from gym_gui.controllers.sessions import Session, SessionSettings
     from gym_gui.services.store import Store
@@ -63,21 +62,11 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
     return replace(config, workers=workers, link_groups=groups)
 
 
-def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
-    """An operator that carries the configuration alone.
-
-    The session host makes the environment and checks the operator against it; doing the
-    same here first would cost time and bring the environment's packages into the window.
-    """
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
-
-    return ResolvedOperator(config, {}, (), config.resolved_slots(), {}, config.task, "", 0)
-
-
 def open_host_session(
     config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent, store: Store
 ) -> Session:
     """A session in a host process of its own."""
+    from gym_gui.controllers.resolved_operator import unchecked_operator
     from gym_gui.host.client import HostSession
 
     return HostSession(unchecked_operator(config), settings, on_event, store=store)
