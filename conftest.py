@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -24,6 +25,9 @@ os.environ.pop("COLUMNS", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Thousands of small files wait for the disk otherwise; what a power cut would leave, no test can tell.
 os.fsync = lambda _file: None
+# Garbage is collected between two tests, in this thread: Qt objects of a test before must not be deleted in
+# another thread, which ends the process now and then.
+gc.disable()
 os.environ["MOSAIC_CONFIG_DIR"] = str(Path(tempfile.gettempdir()) / f"mosaic-tests-{os.getpid()}" / "config")
 
 _THIRD_PARTY = Path(__file__).resolve().parent / "3rd_party"
@@ -75,3 +79,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.environ.pop(_SWITCH, None)
         if item.nodeid.startswith(_MEASURED):
             os.environ[_SWITCH] = _config
+
+
+def pytest_runtest_logfinish() -> None:
+    """Collect what is due."""
+    due = (made > most for made, most in zip(gc.get_count(), gc.get_threshold(), strict=True))
+    gc.collect(max((generation for generation, is_due in enumerate(due) if is_due), default=0))

@@ -52,13 +52,16 @@ shown_tests=
 flaky=
 MOST_AGAIN=5
 tests() {
-    local log rc failed run=(python -m pytest)
+    local log rc failed run=(python -m pytest) at_most=55m
     log=$(mktemp)
     # Coverage costs every process that is started three tenths more: it is measured with the long tests.
-    [[ $marks == full* ]] && run=(coverage run -m pytest)
-    # More at a time than there are cores: most tests wait for processes that they started.
-    "${run[@]}" -m "$marks" -n 3 --dist loadfile --durations=15 2>&1 | tee -- "$log"
+    [[ $marks == full* ]] && run=(coverage run -m pytest) && at_most=4h
+    # More at a time than there are cores: most tests wait for processes that they started. Not "loadfile":
+    # it waits for ever where a test ends its whole process (pytest-xdist issue 1378).
+    timeout --foreground --signal=INT --kill-after=2m "$at_most" \
+        "${run[@]}" -m "$marks" -n 3 --dist worksteal --durations=15 2>&1 | tee -- "$log"
     rc=${PIPESTATUS[0]}
+    ((rc == 124 || rc == 137)) && printf 'The tests had not ended after %s, and were stopped.\n' "$at_most"
     shown_tests=$(grep -E '^=+ .*(passed|failed|error).* =+$' "$log" | tail -n 1)
     failed=$(sed -nE 's/^(FAILED|ERROR) ([^ ]+).*/\2/p' "$log" | sort -u)
     rm -f -- "$log"

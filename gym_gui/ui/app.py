@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import signal
@@ -24,6 +23,7 @@ from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
+from gym_gui.ui.garbage import GarbageCollector
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
@@ -63,8 +63,9 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     context.setParent(window)
     app.setWindowIcon(QIcon(QPixmap(str(ASSETS / "logo.png"))))
     window.ended.connect(app.quit)
-    window.painted.connect(_spare_the_collector)
-    window.page_shown.connect(_spare_the_collector)
+    garbage = GarbageCollector(window)
+    window.painted.connect(garbage.spare)
+    window.page_shown.connect(garbage.spare)
     preloader = Preloader(context, parent=window)
     window.painted.connect(preloader.start)
     window.ended.connect(preloader.stop)
@@ -151,12 +152,6 @@ def _tell_uncaught(context: AppContext) -> None:
 
     sys.excepthook = hook
     threading.excepthook = thread_hook
-
-
-def _spare_the_collector(*_: object) -> None:
-    """Keep what is there from being looked at again: a full collection would be felt as a jerk."""
-    gc.set_threshold(20_000, 20, 50)
-    gc.freeze()
 
 
 def _watch() -> Callable[[], None]:

@@ -8,7 +8,6 @@ import os
 import signal
 import threading
 import weakref
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,14 +41,12 @@ def grpc_threads() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def no_collector() -> Iterator[None]:
-    """What is freed here is freed because nobody refers to it."""
+def only_references_count() -> None:
+    """What is freed here is freed because nobody refers to it: no garbage is collected during a test."""
+    assert not gc.isenabled()
     gc.collect()
-    gc.disable()
     # Somebody else's channel, left in this process by other tests, is not for these to judge.
     _before[:] = grpc_threads()
-    yield
-    gc.enable()
 
 
 async def assert_freed(reference: weakref.ref[HostSession] | weakref.ref[ReplaySession]) -> None:

@@ -82,6 +82,7 @@ def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         left = _describe(set(threading.enumerate()) - threads, _windows() - windows, _timers())
         if not left or time.monotonic() > deadline:
             break
+        gc.collect()
         QThread.msleep(10)
     assert not left, f"left behind: {', '.join(left)}"
 

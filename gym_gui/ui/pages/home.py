@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QPainter, QPainterPath, QPaintEvent, QPixmap, QResizeEvent
 from PyQt6.QtWidgets import (
     QFrame,
@@ -184,6 +184,7 @@ class HomePage(Page):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self._recent = RecentRuns(context.store)
+        self._runs_due = False
         self._reading: asyncio.Task[None] | None = None
         self._shown: list[RecentRun] | None = None
         self._fill_bar()
@@ -294,7 +295,18 @@ class HomePage(Page):
     # ------------------------------------------------------------------ recent runs
 
     def opened(self, **request: object) -> None:
-        """Read the runs again."""
+        """Read the runs again, once the page is on the screen: the window is not to open later for it."""
+        self._runs_due = True
+        self.update()
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """What was to be read waits for this."""
+        super().paintEvent(a0)
+        if self._runs_due:
+            self._runs_due = False
+            QTimer.singleShot(0, self._begin_reading)
+
+    def _begin_reading(self) -> None:
         if self._reading is None or self._reading.done():
             self._reading = self.context.spawn(self._read_runs(), "Reading the recent runs")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import signal
@@ -83,7 +82,6 @@ def store(tmp_path: Path, sheets: Path) -> Store:
 
 @pytest.fixture
 def page(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[PlayPage]:
-    gc.collect()  # here, in the GUI's thread: Qt objects of the test before must not die in another
     result = PlayPage(context)
     result.resize(1208, 740)
     result.show()
