@@ -36,7 +36,7 @@ for _folder in sorted([_THIRD_PARTY / "mosaic_worker_sdk", *_THIRD_PARTY.glob("*
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
 
-_MEASURED = tuple(f"tests/{folder}/" for folder in ("host", "services", "workers"))
+_MEASURED = tuple(f"tests/{folder}/" for folder in ("host", "processes", "services", "workers"))
 """Tests whose child processes count for coverage: tracing is a third of the time of those that play."""
 _SWITCH = "COVERAGE_PROCESS_CONFIG"
 _config = os.environ.get(_SWITCH)

@@ -36,7 +36,7 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from gym_gui.workers.tree import TAG, members  # noqa: E402
+from gym_gui.processes.tree import TAG, members  # noqa: E402
 
 EPISODES, SEED, STEPS = 8, 100, 30
 MARK = "MOSAIC_FAULT"
@@ -248,7 +248,7 @@ async def when(condition: Callable[[], Any], process: asyncio.subprocess.Process
 PROGRAMS = {
     "session host": ("gym_gui.host",),
     "worker": ("mosaic_worker", WORKER),
-    "reaper": ("gym_gui.workers.reaper",),
+    "reaper": ("gym_gui.processes.reaper",),
 }
 
 

@@ -22,8 +22,8 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import TYPED, Origin, require
-from gym_gui.workers.spawn import Child, spawn
-from gym_gui.workers.tree import kill_tree, tagged
+from gym_gui.processes.child import Child, spawn
+from gym_gui.processes.tree import kill_tree, tagged
 
 _log = logging.getLogger(__name__)
 

@@ -23,8 +23,8 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import SESSION, WORKER
+from gym_gui.processes.child import start_again
 from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
-from gym_gui.workers.spawn import start_again
 
 __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
 

@@ -26,11 +26,11 @@ from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import handed_on
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
 from gym_gui.host.socket_folder import SocketFolder
+from gym_gui.processes.child import Child, read_line, spawn
+from gym_gui.processes.reaper import guard, remove_after
+from gym_gui.processes.tree import kill_tree, signal_name, tagged
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
-from gym_gui.workers.reaper import guard, remove_after
-from gym_gui.workers.spawn import Child, read_line, spawn
-from gym_gui.workers.tree import kill_tree, signal_name, tagged
 
 _log = logging.getLogger(__name__)
 

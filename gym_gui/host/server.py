@@ -34,7 +34,7 @@ from gym_gui.host.frames import FrameWriter
 from gym_gui.host.orders import plan_of
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
-from gym_gui.workers.tree import adopt_orphans
+from gym_gui.processes.tree import adopt_orphans
 from mosaic_worker.failures import described
 from mosaic_worker.launch import die_with_parent
 

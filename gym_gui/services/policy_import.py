@@ -24,14 +24,14 @@ from gym_gui.core.errors import (
     UnknownNameError,
     UsageError,
 )
+from gym_gui.processes.reaper import guard
+from gym_gui.processes.tree import kill_tree
 from gym_gui.services.policy_exchange import admit, incoming, is_own_form, take_in
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.environment import worker_environment
-from gym_gui.workers.reaper import guard
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
-from gym_gui.workers.tree import kill_tree
 
 TIMEOUT_S: Final = 300.0
 _REFUSED = 2

@@ -19,9 +19,9 @@ from ulid import ULID
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.trust import handed_on
+from gym_gui.processes.child import Child, end, read_line, spawn
+from gym_gui.processes.tree import tagged
 from gym_gui.workers.environment import engine_environment
-from gym_gui.workers.spawn import Child, end, read_line, spawn
-from gym_gui.workers.tree import tagged
 
 USAGE = 2
 """Exit status of a command that the person can put right."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.errors import MosaicError, SlotRefusedError, WorkerLaunchError
 from gym_gui.core.paradigms.check import Finding, Status
+from gym_gui.processes.tree import resident_mb
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.check_probe import BEAT_S, Probe, ProbeLost
 from gym_gui.workers.check_rounds import EPISODES, STEPS, Rounds, Table, first_difference, first_problem
 from gym_gui.workers.check_spaces import UNHEARD_OF, plays_anything
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.supervisor import SlotRequest
-from gym_gui.workers.tree import resident_mb
 
 _THINKERS = (WorkerKind.LLM, WorkerKind.VLM, WorkerKind.HUMAN)
 _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt)\b: ?")

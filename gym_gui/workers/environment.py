@@ -10,8 +10,8 @@ from pathlib import Path
 import mosaic_worker
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
+from gym_gui.processes.tree import tagged
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
-from gym_gui.workers.tree import tagged
 
 
 def engine_environment() -> dict[str, str]:

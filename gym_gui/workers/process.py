@@ -11,13 +11,13 @@ import time
 from collections import deque
 from typing import Any
 
+from gym_gui.processes.child import Child, last_line, read_line, spawn
+from gym_gui.processes.tree import kill_strays, kill_tree, members, own_mb, resident_mb, signal_name
 from gym_gui.wire.channel import JsonChannel, SocketChannel, pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
 from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.log_sieve import shortened
-from gym_gui.workers.spawn import Child, last_line, read_line, spawn
-from gym_gui.workers.tree import kill_strays, kill_tree, members, own_mb, resident_mb, signal_name
 
 __all__ = ["Launch", "ProcessOutcome", "WorkerEvents", "WorkerProcess"]
 

@@ -14,6 +14,7 @@ import orjson
 
 from gym_gui.core.errors import MosaicError, ProtocolError
 from gym_gui.core.spaces import space_to_spec
+from gym_gui.processes.child import start_again
 from gym_gui.wire import pb
 from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
 from gym_gui.workers.extras import read_object
@@ -23,7 +24,6 @@ from gym_gui.workers.process import WorkerProcess
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot
-from gym_gui.workers.spawn import start_again
 from mosaic_worker.preprocessing import Pipeline
 
 _log = logging.getLogger(__name__)

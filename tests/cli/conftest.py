@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fixtures import offspring
 from tests.support.processes import Offspring

@@ -18,7 +18,7 @@ import pytest
 
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.analysis.transcript import Transcript
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.in_process import run_here

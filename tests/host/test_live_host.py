@@ -25,7 +25,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.live import LiveView
 from gym_gui.host.client import HostSession
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.engine import arena
 from tests.support.processes import Offspring, alive
 from tests.support.runs import GATED, Gate

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.processes import Offspring, strangers
 from tests.support.waiting import eventually
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from gym_gui.workers.tree import members
+from gym_gui.processes.tree import members
 from tests.support.waiting import LONG_S, eventually
 
 _MARK = "MOSAIC_TEST"

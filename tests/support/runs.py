@@ -18,7 +18,7 @@ from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.records import EpisodeRecord, StepRecord
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S, eventually
 

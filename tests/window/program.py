@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gym_gui.workers.tree import TAG
+from gym_gui.processes.tree import TAG
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S, eventually
 from tests.window.desktop import Desktop, end_with_parent

@@ -12,10 +12,10 @@ import pytest
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.inherited import inherited
+from gym_gui.processes.tree import TAG, program_tag
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.environment import engine_environment, worker_environment
 from gym_gui.workers.manifest import ManifestError
-from gym_gui.workers.tree import TAG, program_tag
 from tests.support.little_workers import RANDOM, little_worker
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import UsageError, WorkerLaunchError
+from gym_gui.processes.reaper import guard
+from gym_gui.processes.tree import TAG
 from gym_gui.services.trainer import runner
 from gym_gui.services.trainer.folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.workers.environment import worker_environment
-from gym_gui.workers.reaper import guard
-from gym_gui.workers.tree import TAG
 from mosaic_worker.plain_files import check_folder, open_file
 from mosaic_worker.training_memory import MEMORY_MB
 

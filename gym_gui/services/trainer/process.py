@@ -22,6 +22,8 @@ from ulid import ULID
 
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
+from gym_gui.processes.identity import birth, suspended
+from gym_gui.processes.tree import kill_tree, members
 from gym_gui.services.trainer.folder import (
     EVENTS,
     EXIT,
@@ -43,8 +45,6 @@ from gym_gui.services.trainer.launching import (
 from gym_gui.services.trainer.outcome import TrainingOutcome, read_outcome
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.workers.identity import birth, suspended
-from gym_gui.workers.tree import kill_tree, members
 
 STOP_GRACE_S = 30.0
 """Time a training has to keep its policy once it is asked to stop."""
@@ -145,7 +145,7 @@ class TrainingProcess:
 
     @property
     def tag(self) -> str:
-        """What every process of it bears (:mod:`gym_gui.workers.tree`)."""
+        """What every process of it bears (:mod:`gym_gui.processes.tree`)."""
         return str(self._runner["tag"])
 
     @property

@@ -35,8 +35,8 @@ from typing import Any
 if __name__ == "__main__":  # started without site-packages
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
-from gym_gui.workers.identity import birth
-from gym_gui.workers.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
+from gym_gui.processes.identity import birth
+from gym_gui.processes.tree import adopt_orphans, kill_tree, own_mb, proportional_mb, resident_mb, signal_name
 
 _LOOK_S = 0.5
 _COUNT_EVERY_S = 2.0

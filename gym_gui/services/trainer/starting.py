@@ -15,12 +15,12 @@ from pathlib import Path
 import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.paths import PACKAGE
+from gym_gui.processes.tree import TAG
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Address, find, log_file
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.environment import engine_environment
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.tree import TAG
 from mosaic_worker.plain_files import open_file
 
 START_S = 60.0

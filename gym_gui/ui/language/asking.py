@@ -21,9 +21,9 @@ from ulid import ULID
 import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import MosaicError, WorkerLaunchError
+from gym_gui.processes.child import Child, end, spawn
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.environment import worker_environment
-from gym_gui.workers.spawn import Child, end, spawn
 
 PATIENCE_S: Final = 90.0
 """A model that is being loaded may take so long to say its first word."""

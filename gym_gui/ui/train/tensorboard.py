@@ -18,9 +18,9 @@ from ulid import ULID
 import mosaic_worker.launch
 from gym_gui.core.errors import MissingDependencyError, WorkerLaunchError
 from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import Child, read_line, spawn
+from gym_gui.processes.tree import kill_tree, tagged
 from gym_gui.services.store import Store
-from gym_gui.workers.spawn import Child, read_line, spawn
-from gym_gui.workers.tree import kill_tree, tagged
 
 PATIENCE_S: Final = 60.0
 _ADDRESS: Final = re.compile(rb"http://[\w.\[\]:-]+:(\d+)")

@@ -329,7 +329,7 @@ async def test_whoever_starts_a_daemon_may_go_with_all_its_children(daemon: Daem
         "from gym_gui.services.store import Store\n"
         "from gym_gui.services.trainer.client import TrainerClient\n"
         "from gym_gui.services.worker_orchestrator import UnifiedRunConfig as Config\n"
-        "from gym_gui.workers.reaper import guard\n"
+        "from gym_gui.processes.reaper import guard\n"
         "import os\n"
         "async def main():\n"
         "    guard(os.environ)\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.processes.tree import members
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
@@ -17,7 +18,6 @@ from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.tree import members
 from tests.services.trainer.conftest import ENDLESS, Daemon, config, over, reached, trains, worker_pid
 
 

@@ -19,12 +19,12 @@ import pytest
 
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
 from gym_gui.core.inherited import withhold
+from gym_gui.processes.tree import TAG, members, proportional_mb, resident_mb
 from gym_gui.services.trainer.folder import EXIT, LOG, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.tree import TAG, members, proportional_mb, resident_mb
 from tests.support.processes import Offspring, alive
 from tests.support.training import search_request, search_trainer
 from tests.support.waiting import eventually
@@ -148,7 +148,7 @@ def test_it_outlives_a_killed_program_and_is_found_again(
     worker: WorkerTypeDefinition, tmp_path: Path, offspring: Offspring
 ) -> None:
     pid = killed(launched_elsewhere(worker, tmp_path / "run", tied=False, **ENDLESS))
-    eventually(lambda: not offspring.find("gym_gui.workers.reaper"), "the reaper has done its work", WAIT_S)
+    eventually(lambda: not offspring.find("gym_gui.processes.reaper"), "the reaper has done its work", WAIT_S)
     process = TrainingProcess.attach(tmp_path / "run")
     assert process.pid == pid
     assert process.alive

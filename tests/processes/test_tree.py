@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gym_gui.workers.tree import TAG, kill_tree, members, program_tag, resident_mb, signal_name, tagged
+from gym_gui.processes.tree import TAG, kill_tree, members, program_tag, resident_mb, signal_name, tagged
 from tests.support.processes import Offspring, alive
 from tests.support.waiting import eventually
 
@@ -97,7 +97,7 @@ def test_signals_in_words():
 
 CHURN = """
 import threading
-from gym_gui.workers.tree import kill_strays
+from gym_gui.processes.tree import kill_strays
 
 def churn():
     for _ in range(3000):

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError
-from gym_gui.workers.reaper import guard
-from gym_gui.workers.tree import kill_tree
+from gym_gui.processes.reaper import guard
+from gym_gui.processes.tree import kill_tree
 
 _T = TypeVar("_T")
 _LINE_LIMIT = 1 << 16
@@ -56,7 +56,7 @@ class Child(Process):
 
 
 async def spawn(*command: str, **options: Any) -> Child:
-    """Start a program, which will not outlive this one (:mod:`gym_gui.workers.reaper`) if it is tagged.
+    """Start a program, which will not outlive this one (:mod:`gym_gui.processes.reaper`) if it is tagged.
 
     ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed,
     and children that it forked hold them open when it is killed

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.workers.spawn import spawn
-from gym_gui.workers.tree import tagged
+from gym_gui.processes.child import spawn
+from gym_gui.processes.tree import tagged
 from tests.support.processes import Offspring
 
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gym_gui.workers.tree import TAG, kill_tree, program_tag
+from gym_gui.processes.tree import TAG, kill_tree, program_tag
 
 _LOOK_S = 1.0
 _ROUNDS = 50
@@ -38,7 +38,7 @@ def guard(environment: Mapping[str, str]) -> None:
         return
     inherited = {k: v for k, v in os.environ.items() if k in environment and k != TAG}
     _reapers[here] = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gym_gui.workers.reaper", program_tag(), str(here)],
+        [sys.executable, "-P", "-m", "gym_gui.processes.reaper", program_tag(), str(here)],
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
