@@ -30,12 +30,13 @@ from typing import Any
 
 from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
 
+from gym_gui.services.rpc.address import TOKEN
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.folder import EVENTS, Follower
-from gym_gui.services.trainer.messages import METHODS, SERVICE, TOKEN
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.pb.trainer_pb2_grpc import TrainerServiceStub
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.discovery import discover
@@ -183,15 +184,10 @@ async def _register(store: Store, folder: Path) -> str:
     address = find(store)
     assert address is not None
     about = {"algorithm": "report", "env_id": "none", "folder": str(folder), "every_s": 60}
-    request, response = METHODS["RegisterWorker"][1:]
     async with grpc.aio.insecure_channel(f"unix:{address.socket}") as channel:
-        register: Any = channel.unary_unary(
-            f"/{SERVICE}/RegisterWorker",
-            request_serializer=request.SerializeToString,
-            response_deserializer=response.FromString,
-        )
         message = pb.WorkerRegistration(json=json.dumps(about))
-        answer = await register(message, metadata=((TOKEN, address.read_token()),))
+        stub: Any = TrainerServiceStub(channel)
+        answer = await stub.RegisterWorker(message, metadata=((TOKEN, address.read_token()),))
         return str(answer.run_id)
 
 

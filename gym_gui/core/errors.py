@@ -68,6 +68,10 @@ class MissingDependencyError(UsageError):
         self.install = install
 
 
+class QueueFullError(MosaicError):
+    """No more may wait in a queue."""
+
+
 class ExperimentError(UsageError):
     """An experiment file or configuration that cannot be run as written."""
 

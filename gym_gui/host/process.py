@@ -12,23 +12,25 @@ import sys
 import time
 from asyncio.subprocess import PIPE
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Protocol
 
-import grpc
-import grpc.aio
 from ulid import ULID
 
 from gym_gui.core.clean_up import finish_despite_cancel
-from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
+from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLaunchError
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import handed_on
-from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
+from gym_gui.host.pb.session_pb2_grpc import SessionStub
+from gym_gui.host.service import LISTENING, pb
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.child import Child, read_line, spawn
 from gym_gui.processes.reaper import guard, remove_after
 from gym_gui.processes.tree import kill_tree, signal_name, tagged
+from gym_gui.services.rpc.address import UnixAddress
+from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
 
@@ -93,9 +95,10 @@ class HostProcess:
         self._tag = str(ULID())
         self._folder: SocketFolder | None = None
         self._process: Child | None = None
-        self._channel: grpc.aio.Channel | None = None
-        self._call: Any = None
-        self._commands: asyncio.Queue[pb.Command | None] = asyncio.Queue()
+        self._connection: Connection | None = None
+        self._hearing: asyncio.Task[None] | None = None
+        self._listening = asyncio.Event()
+        self._commands: Requests[pb.Command] = Requests()
         self._watcher: asyncio.Task[None] | None = None
         self._listeners: list[asyncio.Task[None]] = []
         self._stderr: deque[str] = deque(maxlen=20)
@@ -140,16 +143,13 @@ class HostProcess:
         create_task = asyncio.get_running_loop().create_task
         self._listeners += [create_task(self._read_stderr(process)), create_task(self._read_begun(process))]
         self._watcher = create_task(self._watch(process))
-        await self._until_listening(folder / "h", process)
+        await self._until_listening(process)
         self.send(order)
-        self._channel = grpc.aio.insecure_channel(f"unix:{folder / 'h'}", options=OPTIONS)
-        method = self._channel.stream_stream(
-            METHOD, request_serializer=pb.Command.SerializeToString, response_deserializer=pb.Event.FromString
-        )
-        # The path is there before the host listens on it, so the first attempt may be refused.
-        self._call = method(self._outgoing(), metadata=((TOKEN, token),), wait_for_ready=True)
+        address = UnixAddress(folder / "h")
+        self._connection = Connection(address, token, self._name, MosaicError)
         self._heard = time.monotonic()
-        self._listeners.append(create_task(self._listen(process)))
+        self._hearing = create_task(self._hear(process, self._connection))
+        self._listeners.append(self._hearing)
 
     async def _spawn(self, path: Path, environment: dict[str, str], token: str, frames: int | None) -> Child:
         command = [
@@ -180,16 +180,22 @@ class HostProcess:
         process.stdin.close()
         return process
 
-    async def _until_listening(self, path: Path, process: Child) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not path.exists():
-            if self._closing or process.exited.done() or time.monotonic() > deadline:
-                if self.was_killed:
-                    how = self._describe(process.returncode or 0)
-                    raise KilledWhileStartingError(f"the {self._name} {how}")
-                said = self._stderr[-1] if self._stderr else "it said nothing"
-                raise WorkerLaunchError(f"the {self._name} did not start: {said}")
-            await asyncio.sleep(0.01)
+    async def _until_listening(self, process: Child) -> None:
+        told = asyncio.ensure_future(self._listening.wait())
+        try:
+            await asyncio.wait(
+                {told, process.exited}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            told.cancel()
+        if self._listening.is_set() and not self._closing:
+            return
+        if process.exited.done():
+            await asyncio.wait(self._listeners, timeout=1.0)  # for what it said last
+        if self.was_killed:
+            raise KilledWhileStartingError(f"the {self._name} {self._describe(process.returncode or 0)}")
+        said = self._stderr[-1] if self._stderr else "it said nothing"
+        raise WorkerLaunchError(f"the {self._name} did not start: {said}")
 
     def _remove_folder(self) -> None:
         if self._folder is not None:
@@ -200,43 +206,52 @@ class HostProcess:
 
     def send(self, command: pb.Command) -> None:
         """Give it a command."""
-        self._commands.put_nowait(command)
+        self._commands.put(command)
 
-    async def _outgoing(self) -> AsyncIterator[pb.Command]:
-        while (command := await self._commands.get()) is not None:
-            yield command
-
-    async def _listen(self, process: Child) -> None:
+    async def _hear(self, process: Child, connection: Connection) -> None:
         problem = ""
+        stub: Any = SessionStub(connection.channel)
         try:
-            async for event in self._call:
-                self._heard = time.monotonic()
-                # The host removes its socket when it ends; a connection stays although this goes.
-                self._remove_folder()
-                if self._owner is not None:
-                    self._owner.on_event(event)
+            async with aclosing(connection.stream(stub.Control, self._commands)) as events:
+                async for event in events:
+                    self._heard = time.monotonic()
+                    # The host removes its socket when it ends; a connection stays although this goes.
+                    self._remove_folder()
+                    if not self._tell(process, event):
+                        break
         except asyncio.CancelledError:
             if not self._closing:
                 raise
-        except grpc.aio.AioRpcError as exc:
-            problem = f"closed its connection ({exc.details()})"
-        except Exception as exc:  # whoever listens has failed: nobody would hear any more
-            _log.exception("what the %s said could not be taken", self._name)
-            self._kill(process, f"was ended, as what it said could not be taken: {exc}")
+        except MosaicError as exc:
+            problem = f"closed its connection ({exc.message})"
         # Its end follows; a host that stays although nobody can speak to it is ended.
         await asyncio.wait({process.exited}, timeout=self._farewell_s)
         if not process.exited.done():
             self._kill(process, problem or "did not end when it was done")
 
+    def _tell(self, process: Child, event: pb.Event) -> bool:
+        """Pass on what it said; false where that failed: nobody would hear any more."""
+        if self._owner is None:
+            return True
+        try:
+            self._owner.on_event(event)
+        except Exception as exc:
+            _log.exception("what the %s said could not be taken", self._name)
+            self._kill(process, f"was ended, as what it said could not be taken: {exc}")
+            return False
+        return True
+
     async def _read_begun(self, process: Child) -> None:
-        """Episodes that begin: a line with their index, written before their first step."""
+        """That it listens, then episodes that begin: their index, written before their first step."""
         assert process.stdout is not None
         rest = b""
         while data := await process.stdout.read(1 << 16):
             *whole, rest = (rest + data).split(b"\n")
-            for index in map(int, whole):
-                if self._owner is not None:
-                    self._owner.on_begun(index)
+            for line in whole:
+                if line == LISTENING:
+                    self._listening.set()
+                elif self._owner is not None:
+                    self._owner.on_begun(int(line))
 
     async def _read_stderr(self, process: Child) -> None:
         assert process.stderr is not None
@@ -263,7 +278,7 @@ class HostProcess:
         await asyncio.wait(self._listeners, timeout=1.0)
         await asyncio.to_thread(kill_tree, self._tag)
         await process.wait_closed()
-        self._commands.put_nowait(None)
+        self._commands.close()
         if self._owner is not None:
             self._owner.on_exit(self._killed_because or self._describe(process.returncode or 0))
 
@@ -289,12 +304,13 @@ class HostProcess:
 
     async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True
-        self._commands.put_nowait(None)  # the end of its commands is the end of a host
+        self._listening.set()  # who waits for it looks
+        self._commands.close()  # the end of its commands is the end of a host
         process = self._process
         if process is not None and not process.exited.done():
-            if hang_up and self._call is not None:
-                self._call.cancel()
-            patience = 0 if self._call is None else farewell_s
+            if hang_up and self._hearing is not None:
+                self._hearing.cancel()
+            patience = 0 if self._hearing is None else farewell_s
             await asyncio.wait({process.exited}, timeout=patience)
             if not process.exited.done():
                 self._kill(process, "was closed")
@@ -305,7 +321,7 @@ class HostProcess:
         for task in self._listeners:
             task.cancel()
         self._remove_folder()
-        if self._channel is not None:
-            await self._channel.close()
-        self._owner = self._call = self._channel = self._watcher = None
+        if self._connection is not None:
+            await self._connection.close()
+        self._owner = self._hearing = self._connection = self._watcher = None
         self._listeners.clear()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hmac
 import json
 import logging
 import os
@@ -16,10 +15,8 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
-
-import grpc
-import grpc.aio
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
@@ -33,34 +30,24 @@ from gym_gui.core.trust import enforce
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.orders import plan_of
 from gym_gui.host.outbox import Outbox
-from gym_gui.host.service import METHOD, OPTIONS, TOKEN, pb
+from gym_gui.host.pb import session_pb2_grpc
+from gym_gui.host.service import LISTENING, pb
 from gym_gui.processes.tree import adopt_orphans
+from gym_gui.services.rpc.serving import RpcServer
 from mosaic_worker.failures import described
 from mosaic_worker.launch import die_with_parent
 
 
-class _Service(grpc.GenericRpcHandler):
-    """The one method, for the one client that has the token."""
+class _Servicer:
+    """The one method, for one client."""
 
-    def __init__(self, token: str, done: asyncio.Event, outbox: Outbox) -> None:
-        self._token, self._done, self._outbox, self._taken = token, done, outbox, False
+    def __init__(self, done: asyncio.Event, outbox: Outbox) -> None:
+        self._done, self._outbox, self._taken = done, outbox, False
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
-        if handler_call_details.method != METHOD:
-            return None
-        return grpc.stream_stream_rpc_method_handler(
-            self.control,
-            request_deserializer=pb.Command.FromString,
-            response_serializer=pb.Event.SerializeToString,
-        )
-
-    async def control(self, commands: AsyncIterator[pb.Command], context: Any) -> AsyncIterator[pb.Event]:
+    async def Control(self, commands: AsyncIterator[pb.Command]) -> AsyncIterator[pb.Event]:
         """Serve the session."""
-        given = dict(context.invocation_metadata()).get(TOKEN, "")
-        if not hmac.compare_digest(str(given), self._token):
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is wrong")
         if self._taken:
-            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, "this host has a client")
+            raise MosaicError("this host has a client")
         self._taken = True
         outbox = self._outbox
         handler = asyncio.get_running_loop().create_task(_handle(commands, outbox))
@@ -230,15 +217,17 @@ async def serve(socket_path: str, token: str, begun: int, frames: int | None = N
     Args:
         socket_path: Where to listen.
         token: What the client must show.
-        begun: Pipe for the indices of episodes that begin.
+        begun: Pipe that is told ``listening``, then the indices of episodes that begin.
         frames: The client's memory for pictures.
     """
     outbox = Outbox(begun, None if frames is None else FrameWriter(frames))
     done = asyncio.Event()
-    server = grpc.aio.server(options=OPTIONS)
-    server.add_generic_rpc_handlers((_Service(token, done, outbox),))
-    server.add_insecure_port(f"unix:{socket_path}")
+    generated: Any = session_pb2_grpc
+    servicer = _Servicer(done, outbox)
+    server = RpcServer(token, lambda server: generated.add_SessionServicer_to_server(servicer, server))
+    server.listen(Path(socket_path))
     await server.start()
+    os.write(begun, LISTENING + b"\n")
     forward = _Forward(outbox)
     ours = logging.getLogger("gym_gui")
     ours.addHandler(forward)
@@ -247,7 +236,7 @@ async def serve(socket_path: str, token: str, begun: int, frames: int | None = N
         asyncio.get_running_loop().add_signal_handler(number, done.set)
     await done.wait()
     ours.removeHandler(forward)
-    await server.stop(grace=1.0)
+    await server.stop(1.0)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -24,7 +24,9 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.host.client import HostSession
-from gym_gui.host.service import METHOD, TOKEN, pb
+from gym_gui.host.pb.session_pb2_grpc import SessionStub
+from gym_gui.host.service import pb
+from gym_gui.services.rpc.address import TOKEN
 from gym_gui.services.store import Store
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
@@ -129,10 +131,8 @@ async def bare_host() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
 
 
 def call(channel: grpc.aio.Channel, token: str, commands: Any) -> Any:
-    method = channel.stream_stream(
-        METHOD, request_serializer=pb.Command.SerializeToString, response_deserializer=pb.Event.FromString
-    )
-    return method(commands, metadata=((TOKEN, token),), wait_for_ready=True)
+    stub: Any = SessionStub(channel)
+    return stub.Control(commands, metadata=((TOKEN, token),), wait_for_ready=True)
 
 
 async def launched(channel: grpc.aio.Channel) -> Any:

@@ -6,29 +6,27 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import grpc
-import grpc.aio
 import orjson
 
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.rpc.address import Address as RpcAddress
+from gym_gui.services.rpc.address import TlsAddress, UnixAddress
+from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.messages import (
-    FIX,
-    METHODS,
-    OPTIONS,
     PROTOCOL,
-    SERVICE,
-    TOKEN,
     health_of,
     record_of,
     submit_message,
 )
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.queue import QueueFullError
+from gym_gui.services.trainer.pb.trainer_pb2_grpc import TrainerServiceStub
 from gym_gui.services.trainer.records import (
     DEFAULT_LIMITS,
     EpisodeRow,
@@ -45,6 +43,8 @@ _log = logging.getLogger(__name__)
 CREDITS = 4
 """Batches that the daemon may send ahead of what was taken in."""
 _HELLO_S = 20.0
+_HANG_S = 10.0
+"""A daemon that hangs is noticed, as one that ends is."""
 
 _Row = TypeVar("_Row", MetricRow, EpisodeRow)
 
@@ -60,17 +60,10 @@ class TrainerClient:
     where the daemon has gone, another :class:`MosaicError` for what went wrong there.
     """
 
-    def __init__(self, channel: grpc.aio.Channel, token: str, name: str) -> None:
-        self._channel, self._name = channel, name
-        self._metadata = ((TOKEN, token),)
-        self._calls: dict[str, Any] = {}
-        for method, (kind, request, response) in METHODS.items():
-            make: Any = getattr(channel, kind)
-            self._calls[method] = make(
-                f"/{SERVICE}/{method}",
-                request_serializer=request.SerializeToString,
-                response_deserializer=response.FromString,
-            )
+    def __init__(self, address: RpcAddress, token: str, name: str) -> None:
+        self._lost = partial(_lost, name)
+        self._connection = Connection(address, token, f"trainer daemon ({name})", self._lost, hang_s=_HANG_S)
+        self._stub: Any = TrainerServiceStub(self._connection.channel)
 
     @classmethod
     async def connect(cls, store: Store, *, start: bool = True) -> TrainerClient:
@@ -87,8 +80,8 @@ class TrainerClient:
         address = await asyncio.to_thread(find, store)
         if address is None:
             address = await start_daemon(store) if start else require_daemon(store)
-        channel = grpc.aio.insecure_channel(f"unix:{address.socket}", options=OPTIONS)
-        return await cls._greeted(channel, address.read_token(), f"process {address.pid}")
+        name = f"process {address.pid}"
+        return await cls._greeted(UnixAddress(Path(address.socket)), address.read_token(), name)
 
     @classmethod
     async def connect_tcp(cls, address: str, token: str, certificate: Path) -> TrainerClient:
@@ -104,12 +97,11 @@ class TrainerClient:
             DaemonLostError: Nobody answers there, or not with that certificate.
         """
         try:
-            credentials = grpc.ssl_channel_credentials(await asyncio.to_thread(certificate.read_bytes))
+            pem = await asyncio.to_thread(certificate.read_bytes)
         except OSError as error:
             raise UsageError(f"certificate {certificate} cannot be read: {error.strerror}") from error
-        channel = grpc.aio.secure_channel(address, credentials, options=OPTIONS)
         try:
-            return await cls._greeted(channel, token, address)
+            return await cls._greeted(TlsAddress(address, pem), token, address)
         except DaemonLostError as error:
             raise DaemonLostError(
                 f"no trainer daemon answers at {address}",
@@ -117,10 +109,12 @@ class TrainerClient:
             ) from error
 
     @classmethod
-    async def _greeted(cls, channel: grpc.aio.Channel, token: str, name: str) -> TrainerClient:
-        client = cls(channel, token, name)
+    async def _greeted(cls, address: RpcAddress, token: str, name: str) -> TrainerClient:
+        client = cls(address, token, name)
         try:
-            health = await client._call("GetHealth", pb.HealthRequest(), timeout=_HELLO_S)
+            health = await client._connection.ask(
+                client._stub.GetHealth, pb.HealthRequest(), timeout_s=_HELLO_S
+            )
             if health.protocol != PROTOCOL:
                 raise UsageError(
                     f"the trainer daemon ({name}) is of another MOSAIC ({health.version})",
@@ -130,6 +124,9 @@ class TrainerClient:
             await client.close()
             raise
         return client
+
+    async def _greet(self) -> pb.TrainerHealth:
+        return await self._connection.ask(self._stub.GetHealth, pb.HealthRequest(), timeout_s=_HELLO_S)
 
     # -- runs ----------------------------------------------------------------------------------
 
@@ -156,11 +153,11 @@ class TrainerClient:
             The run's id.
         """
         message = submit_message(config, title=title, priority=priority, limits=limits, resume_of=resume_of)
-        return str((await self._call("SubmitRun", message)).run_id)
+        return str((await self._connection.ask(self._stub.SubmitRun, message)).run_id)
 
     async def cancel(self, run_id: str) -> None:
         """Ask a run to keep what it has and end; asked again, it is killed at once."""
-        await self._call("CancelRun", pb.RunReference(run_id=run_id))
+        await self._connection.ask(self._stub.CancelRun, pb.RunReference(run_id=run_id))
 
     async def pause(self, run_id: str) -> None:
         """Halt a run where it is; one that waits does not start."""
@@ -176,23 +173,22 @@ class TrainerClient:
 
     async def remove(self, run_id: str) -> None:
         """Forget a run that is over; its folder goes to the trash."""
-        await self._call("RemoveRun", pb.RunReference(run_id=run_id))
+        await self._connection.ask(self._stub.RemoveRun, pb.RunReference(run_id=run_id))
 
     async def runs(self) -> list[TrainingRecord]:
         """Every run, oldest first."""
-        return [record_of(run) for run in (await self._call("ListRuns", pb.RunsRequest())).runs]
+        return [
+            record_of(run) for run in (await self._connection.ask(self._stub.ListRuns, pb.RunsRequest())).runs
+        ]
 
     async def watch_runs(self) -> AsyncIterator[TrainingRecord]:
         """Every run as it stands, then each that changes; without end.
 
         A run that is removed is told once more, in state ``removed``.
         """
-        call = self._calls["WatchRuns"](pb.RunsRequest(), metadata=self._metadata)
-        try:
-            async for run in self._heard(call):
+        async with aclosing(self._connection.stream(self._stub.WatchRuns, pb.RunsRequest())) as runs:
+            async for run in runs:
                 yield record_of(run)
-        finally:
-            call.cancel()
         raise self._lost("it sent no more")
 
     # -- telemetry -------------------------------------------------------------------------------
@@ -206,93 +202,53 @@ class TrainerClient:
             run_id: The run.
             since: Rows of the history that are known already.
         """
-        return self._follow("StreamMetrics", run_id, since, _metric_row)
+        return self._follow(self._stub.StreamMetrics, run_id, since, _metric_row)
 
     def episodes(self, run_id: str, *, since: int = 0) -> AsyncIterator[list[EpisodeRow]]:
         """Episodes of a run's training, as :meth:`metrics`."""
-        return self._follow("StreamEpisodes", run_id, since, _episode_row)
+        return self._follow(self._stub.StreamEpisodes, run_id, since, _episode_row)
 
     async def _follow(
-        self, method: str, run_id: str, since: int, read: Callable[[Mapping[str, Any]], _Row]
+        self, method: Any, run_id: str, since: int, read: Callable[[Mapping[str, Any]], _Row]
     ) -> AsyncIterator[list[_Row]]:
-        leave: asyncio.Queue[pb.FollowRequest | None] = asyncio.Queue()
-        leave.put_nowait(pb.FollowRequest(run_id=run_id, since=since, credits=CREDITS))
-        call = self._calls[method](_taken_from(leave), metadata=self._metadata)
-        try:
-            async for batch in self._heard(call):
+        leave = Requests(pb.FollowRequest(run_id=run_id, since=since, credits=CREDITS))
+        async with aclosing(self._connection.stream(method, leave)) as batches:
+            async for batch in batches:
                 rows = list(_rows(batch.lines, read))
                 if rows:
                     yield rows
-                leave.put_nowait(pb.FollowRequest(credits=1) if batch.lines else None)
-        finally:
-            call.cancel()
-            # gRPC leaves whoever gives the requests of a call that is over waiting for ever.
-            leave.put_nowait(None)
+                if batch.lines:
+                    leave.put(pb.FollowRequest(credits=1))
+                else:
+                    leave.close()
 
     # -- the daemon -------------------------------------------------------------------------------
 
     async def health(self) -> Health:
         """How the daemon and its machine are."""
-        return health_of(await self._call("GetHealth", pb.HealthRequest()))
+        return health_of(await self._connection.ask(self._stub.GetHealth, pb.HealthRequest()))
 
     async def close(self) -> None:
         """Let go of the connection."""
-        await self._channel.close()
+        await self._connection.close()
 
     # -- every call ---------------------------------------------------------------------------------
 
     async def _control(self, run_id: str, wish: str) -> None:
-        async def wishes() -> AsyncIterator[pb.ControlWish]:
-            yield pb.ControlWish(id=1, run_id=run_id, wish=wish)
-
-        call = self._calls["ControlStream"](wishes(), metadata=self._metadata)
-        async for answer in self._heard(call):
-            if answer.error:
-                raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)
-
-    async def _call(self, method: str, request: Any, **how: Any) -> Any:
-        try:
-            return await self._calls[method](request, metadata=self._metadata, **how)
-        except grpc.aio.AioRpcError as error:
-            raise self._as_ours(error) from None
-        except grpc.aio.UsageError as error:  # the channel is closed
-            raise self._lost(str(error)) from None
-
-    async def _heard(self, call: Any) -> AsyncIterator[Any]:
-        try:
-            async for message in call:
-                yield message
-        except grpc.aio.AioRpcError as error:
-            raise self._as_ours(error) from None
-
-    def _as_ours(self, error: grpc.aio.AioRpcError) -> MosaicError:
-        code, words = error.code(), error.details() or "it did not say why"
-        fix = _fix(error)
-        if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
-            return UsageError(words, fix=fix)
-        if code == grpc.StatusCode.UNAUTHENTICATED:
-            return UsageError(
-                f"the trainer daemon ({self._name}) refuses us: {words}", fix="Connect to it anew"
-            )
-        if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
-            return QueueFullError(words, fix=fix)
-        if code == grpc.StatusCode.FAILED_PRECONDITION:
-            return MosaicError(words, fix=fix)
-        if code == grpc.StatusCode.UNKNOWN:
-            return MosaicError(f"the trainer daemon ({self._name}) failed: {words}", fix="See its log")
-        return self._lost(words)
-
-    def _lost(self, words: str) -> DaemonLostError:
-        _log.info("the trainer daemon (%s) is gone: %s", self._name, words)
-        return DaemonLostError(
-            f"the trainer daemon ({self._name}) does not answer any more",
-            fix="Trainings go on without it; connect again to have it started",
-        )
+        wish_only = Requests(pb.ControlWish(id=1, run_id=run_id, wish=wish))
+        wish_only.close()
+        async with aclosing(self._connection.stream(self._stub.ControlStream, wish_only)) as answers:
+            async for answer in answers:
+                if answer.error:
+                    raise (UsageError if answer.usage else MosaicError)(answer.error, fix=answer.fix)
 
 
-async def _taken_from(queue: asyncio.Queue[pb.FollowRequest | None]) -> AsyncIterator[pb.FollowRequest]:
-    while (request := await queue.get()) is not None:
-        yield request
+def _lost(name: str, words: str) -> DaemonLostError:
+    _log.info("the trainer daemon (%s) is gone: %s", name, words)
+    return DaemonLostError(
+        f"the trainer daemon ({name}) does not answer any more",
+        fix="Trainings go on without it; connect again to have it started",
+    )
 
 
 def _rows(lines: bytes, read: Callable[[Mapping[str, Any]], _Row]) -> list[_Row]:
@@ -310,8 +266,3 @@ def _metric_row(row: Mapping[str, Any]) -> MetricRow:
 
 def _episode_row(row: Mapping[str, Any]) -> EpisodeRow:
     return EpisodeRow(row["step"], row["t"], row["return"], row["length"])
-
-
-def _fix(error: grpc.aio.AioRpcError) -> str:
-    found: Any = dict(error.trailing_metadata() or ()).get(FIX, b"")
-    return found.decode(errors="replace") if isinstance(found, bytes) else str(found)

@@ -16,14 +16,15 @@ import ssl
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
-import grpc.aio
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.rpc.serving import RpcServer
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Place, log_file
-from gym_gui.services.trainer.messages import SERVER_OPTIONS
+from gym_gui.services.trainer.pb import trainer_pb2_grpc
 from gym_gui.services.trainer.queue import CAPACITY
 from gym_gui.services.trainer.records import Health
 from gym_gui.services.trainer.servicer import TrainerServicer
@@ -119,42 +120,28 @@ class _Daemon:
         self._store, self._settings, self._place, self._trainer = store, settings, place, trainer
         self._began = time.monotonic()
         self._done = asyncio.Event()
-        self._servicer = TrainerServicer(trainer, place.token, self._health)
+        servicer = TrainerServicer(trainer, self._health)
+        generated: Any = trainer_pb2_grpc
+        register = generated.add_TrainerServiceServicer_to_server
+        self._server = RpcServer(place.token, lambda server: register(servicer, server))
 
     async def run(self, credentials: grpc.ServerCredentials | None) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._done.set)
-        server = grpc.aio.server(options=SERVER_OPTIONS)
-        server.add_generic_rpc_handlers((self._servicer.handler(),))
-        server.add_insecure_port(f"unix:{self._place.socket}")
-        tcp = self._bind(server, credentials)
+        server = self._server
+        server.listen(self._place.socket)
+        tcp = "" if credentials is None else server.listen_tcp(self._settings.tcp, credentials)
         try:
             await server.start()
-            self._place.socket.chmod(0o600)
             self._place.announce(__version__, tcp)
             _log.info("serving %s%s", self._store.data, f", and on {tcp}" if tcp else "")
             self._notify()
             await self._until_done()
         finally:
-            await server.stop(grace=_GRACE_S)
+            await server.stop(_GRACE_S)
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
-
-    def _bind(self, server: grpc.aio.Server, credentials: grpc.ServerCredentials | None) -> str:
-        if credentials is None:
-            return ""
-        tcp = self._settings.tcp
-        try:
-            port = server.add_secure_port(tcp, credentials)
-        except RuntimeError:
-            port = 0
-        if not port:
-            raise UsageError(
-                f"{tcp} cannot be listened on",
-                fix="Is it taken? Choose another port, or 0",
-            )
-        return f"{tcp.rpartition(':')[0]}:{port}"
 
     def _notify(self) -> None:
         if self._told is not None:
@@ -171,9 +158,9 @@ class _Daemon:
             if self._place.lost:
                 _log.warning("the data folder %s is gone; this daemon ends", self._store.data)
                 return
-            if self._trainer.busy or self._servicer.calls:
+            if self._trainer.busy or self._server.calls:
                 idle_since = time.monotonic()
-            idle = time.monotonic() - max(idle_since, self._servicer.called_at)
+            idle = time.monotonic() - max(idle_since, self._server.called_at)
             if self._settings.idle_s and idle >= self._settings.idle_s:
                 _log.info("no runs and no clients for %.0f s; this daemon ends", idle)
                 return

@@ -1,4 +1,4 @@
-"""The daemon's messages as records, and the names both ends of its connection share."""
+"""The daemon's messages as records, and back."""
 
 from __future__ import annotations
 
@@ -12,48 +12,8 @@ from gym_gui.services.trainer.pb import trainer_pb2 as pb
 from gym_gui.services.trainer.records import Health, RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
-TOKEN = "mosaic-token"
-"""Metadata key that carries the client's token."""
-FIX = "mosaic-fix-bin"
-"""Trailing metadata of a call that failed: the way out, as UTF-8."""
 PROTOCOL = 1
 """Raised when an older client or daemon could not be understood any more."""
-
-OPTIONS: list[tuple[str, Any]] = [
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.enable_http_proxy", 0),
-    # Daemons follow each other on one socket: a connection is not to fail because an older one has.
-    ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    # A daemon that hangs is noticed, as one that ends is.
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),
-]
-SERVER_OPTIONS: list[tuple[str, Any]] = [
-    *OPTIONS,
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
-    ("grpc.http2.max_ping_strikes", 0),
-    ("grpc.so_reuseport", 0),  # a port that is taken is an error
-]
-
-METHODS: dict[str, tuple[str, Any, Any]] = {
-    "SubmitRun": ("unary_unary", pb.SubmitRequest, pb.RunReference),
-    "CancelRun": ("unary_unary", pb.RunReference, pb.TrainerAnswer),
-    "RemoveRun": ("unary_unary", pb.RunReference, pb.TrainerAnswer),
-    "ListRuns": ("unary_unary", pb.RunsRequest, pb.RunList),
-    "WatchRuns": ("unary_stream", pb.RunsRequest, pb.TrainingRunState),
-    "StreamMetrics": ("stream_stream", pb.FollowRequest, pb.TelemetryLines),
-    "StreamEpisodes": ("stream_stream", pb.FollowRequest, pb.TelemetryLines),
-    "RegisterWorker": ("unary_unary", pb.WorkerRegistration, pb.WorkerRegistered),
-    "Heartbeat": ("unary_unary", pb.WorkerSign, pb.WorkerWishes),
-    "ControlStream": ("stream_stream", pb.ControlWish, pb.TrainerAnswer),
-    "GetHealth": ("unary_unary", pb.HealthRequest, pb.TrainerHealth),
-}
-"""How each is called, with what it takes and gives."""
-SERVICE = "mosaic.v1.TrainerService"
 
 _OPTIONAL = ("mean_return", "remaining_s", "started_at", "ended_at")
 _PACKED = ("settings", "folder", "limits")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import QueueFullError, UsageError
 from gym_gui.services.trainer.records import RunLimits
 
 CAPACITY = 1000
@@ -20,10 +20,6 @@ UNKNOWN_MEMORY_MB = 1024
 """What a run is expected to use that does not say; once it runs, what it uses counts."""
 RESERVE_MB = 512
 """What the system and the daemon keep."""
-
-
-class QueueFullError(MosaicError):
-    """No more runs may wait."""
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,13 @@
-"""The trainer behind gRPC: who may call, what is asked, and errors as sentences."""
+"""The trainer behind gRPC."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import logging
-import re
-import time
 from collections.abc import AsyncIterator, Callable
-from typing import Any
-
-import grpc
 
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
 from gym_gui.services.trainer.folder import EPISODES, METRICS
 from gym_gui.services.trainer.messages import (
-    FIX,
-    METHODS,
-    SERVICE,
-    TOKEN,
     config_of,
     health_message,
     json_object,
@@ -26,54 +15,29 @@ from gym_gui.services.trainer.messages import (
     record_message,
 )
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.queue import QueueFullError
 from gym_gui.services.trainer.records import Health
 from gym_gui.services.trainer.telemetry import LineFeed
 from gym_gui.services.trainer.trainer import Trainer
 
-_log = logging.getLogger(__name__)
-
 _FOLLOW_S = 0.2
 _FAREWELL_S = 10.0
 """Longest wait for a watcher to end its side once it has everything."""
-_LONGEST = 2000
 
 
 class TrainerServicer:
-    """The methods of ``TrainerService``.
+    """The methods of ``TrainerService``; :class:`~gym_gui.services.rpc.serving.RpcServer` stands before them.
 
     Args:
         trainer: What does the work.
-        token: What every call must show.
         health: How the daemon is.
-
-    Attributes:
-        calls: Calls that are open now.
-        called_at: When the last one ended, on the monotonic clock.
     """
 
-    def __init__(self, trainer: Trainer, token: str, health: Callable[[], Health]) -> None:
-        self._trainer, self._token, self._health = trainer, token, health
-        self.calls = 0
-        self.called_at = time.monotonic()
-
-    def handler(self) -> grpc.GenericRpcHandler:
-        """What a server is given."""
-        handlers: dict[str, Any] = {}
-        for name, (kind, request, response) in METHODS.items():
-            work: Any = getattr(self, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower())
-            guarded = self._once(work) if kind == "unary_unary" else self._streamed(work)
-            make: Any = getattr(grpc, f"{kind}_rpc_method_handler")
-            handlers[name] = make(
-                guarded,
-                request_deserializer=request.FromString,
-                response_serializer=response.SerializeToString,
-            )
-        return grpc.method_handlers_generic_handler(SERVICE, handlers)
+    def __init__(self, trainer: Trainer, health: Callable[[], Health]) -> None:
+        self._trainer, self._health = trainer, health
 
     # -- runs ----------------------------------------------------------------------------------
 
-    async def submit_run(self, request: pb.SubmitRequest) -> pb.RunReference:
+    async def SubmitRun(self, request: pb.SubmitRequest) -> pb.RunReference:
         """Queue a training."""
         run_id = await self._trainer.submit(
             config_of(request),
@@ -84,21 +48,21 @@ class TrainerServicer:
         )
         return pb.RunReference(run_id=run_id)
 
-    async def cancel_run(self, request: pb.RunReference) -> pb.TrainerAnswer:
+    async def CancelRun(self, request: pb.RunReference) -> pb.TrainerAnswer:
         """Ask it to end."""
         await self._trainer.cancel(request.run_id)
         return pb.TrainerAnswer()
 
-    async def remove_run(self, request: pb.RunReference) -> pb.TrainerAnswer:
+    async def RemoveRun(self, request: pb.RunReference) -> pb.TrainerAnswer:
         """Forget one that is over."""
         await self._trainer.remove(request.run_id)
         return pb.TrainerAnswer()
 
-    async def list_runs(self, request: pb.RunsRequest) -> pb.RunList:
+    async def ListRuns(self, request: pb.RunsRequest) -> pb.RunList:
         """Every run."""
         return pb.RunList(runs=map(record_message, self._trainer.runs()))
 
-    async def watch_runs(self, request: pb.RunsRequest) -> AsyncIterator[pb.TrainingRunState]:
+    async def WatchRuns(self, request: pb.RunsRequest) -> AsyncIterator[pb.TrainingRunState]:
         """Every run, then each that changes."""
         watch = self._trainer.watch()
         try:
@@ -107,7 +71,7 @@ class TrainerServicer:
         finally:
             self._trainer.unwatch(watch)
 
-    async def control_stream(self, wishes: AsyncIterator[pb.ControlWish]) -> AsyncIterator[pb.TrainerAnswer]:
+    async def ControlStream(self, wishes: AsyncIterator[pb.ControlWish]) -> AsyncIterator[pb.TrainerAnswer]:
         """Pause, resume, checkpoint now."""
         async for wish in wishes:
             answer = pb.TrainerAnswer(id=wish.id)
@@ -120,11 +84,11 @@ class TrainerServicer:
 
     # -- telemetry -------------------------------------------------------------------------------
 
-    def stream_metrics(self, requests: AsyncIterator[pb.FollowRequest]) -> AsyncIterator[pb.TelemetryLines]:
+    def StreamMetrics(self, requests: AsyncIterator[pb.FollowRequest]) -> AsyncIterator[pb.TelemetryLines]:
         """Metrics of one run."""
         return self._follow(requests, METRICS)
 
-    def stream_episodes(self, requests: AsyncIterator[pb.FollowRequest]) -> AsyncIterator[pb.TelemetryLines]:
+    def StreamEpisodes(self, requests: AsyncIterator[pb.FollowRequest]) -> AsyncIterator[pb.TelemetryLines]:
         """Episodes of one run."""
         return self._follow(requests, EPISODES)
 
@@ -163,59 +127,19 @@ class TrainerServicer:
 
     # -- trainings from elsewhere, and the daemon itself -------------------------------------------
 
-    async def register_worker(self, request: pb.WorkerRegistration) -> pb.WorkerRegistered:
+    async def RegisterWorker(self, request: pb.WorkerRegistration) -> pb.WorkerRegistered:
         """Somebody makes itself known."""
         run_id, every_s = self._trainer.register(json_object(request.json, "a registration"))
         return pb.WorkerRegistered(run_id=run_id, every_s=every_s)
 
-    async def heartbeat(self, request: pb.WorkerSign) -> pb.WorkerWishes:
+    async def Heartbeat(self, request: pb.WorkerSign) -> pb.WorkerWishes:
         """A sign of life of such a one."""
         sign = json_object(request.json or "{}", "a heartbeat")
         return pb.WorkerWishes(wishes=self._trainer.heartbeat(request.run_id, sign))
 
-    async def get_health(self, request: pb.HealthRequest) -> pb.TrainerHealth:
+    async def GetHealth(self, request: pb.HealthRequest) -> pb.TrainerHealth:
         """How the daemon is."""
         return health_message(self._health())
-
-    # -- every call ----------------------------------------------------------------------------
-
-    def _once(self, work: Any) -> Any:
-        async def call(request: Any, context: Any) -> Any:
-            await self._admit(context)
-            self.calls += 1
-            try:
-                return await work(request)
-            except MosaicError as error:
-                await _refuse(context, error)
-            finally:
-                self._ended()
-
-        return call
-
-    def _streamed(self, work: Any) -> Any:
-        async def call(request: Any, context: Any) -> AsyncIterator[Any]:
-            await self._admit(context)
-            self.calls += 1
-            answers = work(request)
-            try:
-                async for answer in answers:
-                    yield answer
-            except MosaicError as error:
-                await _refuse(context, error)
-            finally:
-                self._ended()
-                await answers.aclose()
-
-        return call
-
-    async def _admit(self, context: Any) -> None:
-        given = dict(context.invocation_metadata()).get(TOKEN, "")
-        if not hmac.compare_digest(str(given).encode(), self._token.encode()):
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is wrong")
-
-    def _ended(self) -> None:
-        self.calls -= 1
-        self.called_at = time.monotonic()
 
 
 class _Leave:
@@ -245,15 +169,3 @@ class _Leave:
     def spent(self) -> None:
         """A batch is sent."""
         self._credits -= 1
-
-
-async def _refuse(context: Any, error: MosaicError) -> None:
-    code = grpc.StatusCode.FAILED_PRECONDITION
-    if isinstance(error, UnknownNameError):
-        code = grpc.StatusCode.NOT_FOUND
-    elif isinstance(error, UsageError):
-        code = grpc.StatusCode.INVALID_ARGUMENT
-    elif isinstance(error, QueueFullError):
-        code = grpc.StatusCode.RESOURCE_EXHAUSTED
-    fix = error.fix[:_LONGEST].encode()
-    await context.abort(code, error.message[:_LONGEST], ((FIX, fix),))

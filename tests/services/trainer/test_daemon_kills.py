@@ -15,19 +15,17 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
-import grpc.aio
 import psutil
 import pytest
 
-from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
+from gym_gui.core.errors import MosaicError, QueueFullError, UsageError, WorkerLaunchError
+from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.daemon_address import find, log_file
 from gym_gui.services.trainer.folder import EVENTS, RunFolder
-from gym_gui.services.trainer.messages import OPTIONS
 from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.queue import QueueFullError
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import FILE
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
@@ -163,8 +161,7 @@ async def test_socket_and_token_are_private_and_both_are_needed(store: Store, cl
         assert stat.S_IMODE(path.stat().st_mode) == kind
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     run_id = await client.submit(config(total_steps=300))
-    channel = grpc.aio.insecure_channel(f"unix:{address.socket}", options=OPTIONS)
-    stranger = TrainerClient(channel, "guessed", "stranger")
+    stranger = TrainerClient(UnixAddress(Path(address.socket)), "guessed", "stranger")
     attempts = [
         stranger.runs(),
         stranger.submit(config()),

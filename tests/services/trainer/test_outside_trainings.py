@@ -14,11 +14,12 @@ import grpc
 import pytest
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.rpc.address import FIX, TOKEN
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon_address import find
-from gym_gui.services.trainer.messages import FIX, METHODS, SERVICE, TOKEN
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.pb.trainer_pb2_grpc import TrainerServiceStub
 from gym_gui.services.trainer.queue import Machine
 from gym_gui.services.trainer.trainer import Trainer
 from mosaic_worker.training import TrainingRun
@@ -44,13 +45,8 @@ class Stranger:
         return await asyncio.to_thread(self._call, method, message)
 
     def _call(self, method: str, message: Any) -> Any:
-        answer = METHODS[method][2]
-        rpc = self._channel.unary_unary(
-            f"/{SERVICE}/{method}",
-            request_serializer=type(message).SerializeToString,
-            response_deserializer=answer.FromString,
-        )
-        return rpc(message, metadata=((TOKEN, self._token),), timeout=20)
+        stub: Any = TrainerServiceStub(self._channel)
+        return getattr(stub, method)(message, metadata=((TOKEN, self._token),), timeout=20)
 
     async def register(self, **about: Any) -> str:
         """Make itself known."""

@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import QueueFullError, UsageError
 from gym_gui.services.trainer.queue import (
     AGEING_S,
     PATIENCE_S,
     Claim,
     Grant,
     Machine,
-    QueueFullError,
     RunQueue,
 )
 from gym_gui.services.trainer.records import RunLimits

@@ -1,0 +1,172 @@
+"""Calling: a channel, its token, and errors as ours."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any, Generic, TypeVar, cast
+
+import grpc
+import grpc.aio
+
+from gym_gui.core.errors import MosaicError, QueueFullError, UsageError
+from gym_gui.services.rpc.address import ADMITTED, FIX, OPTIONS, TOKEN, Address, TlsAddress
+
+_T = TypeVar("_T")
+
+
+class Requests(Generic[_T]):
+    """What the client says in a stream of requests.
+
+    Args:
+        first: Said at once.
+    """
+
+    def __init__(self, *first: _T) -> None:
+        self._queue: asyncio.Queue[_T | None] = asyncio.Queue()
+        self._admitted = asyncio.Event()
+        self._over = False
+        for request in first:
+            self.put(request)
+
+    def put(self, request: _T) -> None:
+        """Say this next."""
+        self._queue.put_nowait(request)
+
+    def close(self) -> None:
+        """Nothing more is said."""
+        self._queue.put_nowait(None)
+
+    async def hold_until_admitted(self, call: Any) -> None:
+        """Let requests go once the server has let the call in, and none where it does not.
+
+        A request that is written while the server refuses the call takes the place of its reason:
+        the writer fails first, and gRPC then says "Internal error from Core" (grpc#36066).
+        """
+        if ADMITTED in (await call.initial_metadata() or ()):
+            self._admitted.set()
+        else:
+            await call.code()
+
+    async def sent(self) -> AsyncIterator[_T]:
+        """Requests in their order, for gRPC."""
+        await self._admitted.wait()
+        while not self._over and (request := await self._queue.get()) is not None:
+            yield request
+
+    def end(self) -> None:
+        """The call is over: gRPC leaves whoever gives it requests waiting for ever."""
+        self._over = True
+        self.close()
+        self._admitted.set()
+
+
+class Connection:
+    """A channel to a service.
+
+    Every method raises :class:`UsageError` for what a person can change, :class:`QueueFullError`, another
+    :class:`MosaicError` for what went wrong there, and what ``lost`` makes where nobody answers.
+
+    Args:
+        address: Where it listens.
+        token: What it wants to be shown.
+        name: What messages call it: ``"trainer daemon (process 7)"``.
+        lost: Makes the error for a service that has gone, of gRPC's words.
+        hang_s: Seconds of a peer's silence, while it is asked for a sign of life every ten seconds,
+            after which it is lost; ``None``: whoever calls watches by other means.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        token: str,
+        name: str,
+        lost: Callable[[str], MosaicError],
+        *,
+        hang_s: float | None = None,
+    ) -> None:
+        self._name, self._lost = name, lost
+        self._metadata = ((TOKEN, token),)
+        options = OPTIONS if hang_s is None else [*OPTIONS, *_keepalive(hang_s)]
+        if isinstance(address, TlsAddress):
+            credentials = grpc.ssl_channel_credentials(address.certificate)
+            self.channel = grpc.aio.secure_channel(str(address), credentials, options=options)
+        else:
+            self.channel = grpc.aio.insecure_channel(str(address), options=options)
+
+    async def ask(
+        self, method: Any, request: Any, *, timeout_s: float | None = None, wait: bool = False
+    ) -> Any:
+        """One question, one answer.
+
+        Args:
+            method: Of the service's stub.
+            request: Its message.
+            timeout_s: Longest time it may take.
+            wait: Also for the service to listen.
+        """
+        try:
+            return await method(request, metadata=self._metadata, timeout=timeout_s, wait_for_ready=wait)
+        except grpc.aio.AioRpcError as error:
+            raise self._as_ours(error) from None
+        except grpc.aio.UsageError as error:  # the channel is closed
+            raise self._lost(str(error)) from None
+
+    async def stream(self, method: Any, request: Any) -> AsyncGenerator[Any]:
+        """Answers of a method that streams, one after another; who reads slowly holds it up.
+
+        Args:
+            method: Of the service's stub.
+            request: Its message, or :class:`Requests`.
+        """
+        requests = cast("Requests[Any]", request) if isinstance(request, Requests) else None
+        call: Any = None
+        try:
+            call = method(request if requests is None else requests.sent(), metadata=self._metadata)
+            if requests is not None:
+                await requests.hold_until_admitted(call)
+            async for message in call:
+                yield message
+        except grpc.aio.AioRpcError as error:
+            raise self._as_ours(error) from None
+        except grpc.aio.UsageError as error:  # the channel is closed
+            raise self._lost(str(error)) from None
+        finally:
+            if call is not None:
+                with contextlib.suppress(grpc.aio.UsageError):
+                    call.cancel()
+            if requests is not None:
+                requests.end()
+
+    async def close(self) -> None:
+        """Let go of it."""
+        await self.channel.close()
+
+    def _as_ours(self, error: grpc.aio.AioRpcError) -> MosaicError:
+        code, words = error.code(), error.details() or "it did not say why"
+        fix = _fix(error)
+        if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND):
+            return UsageError(words, fix=fix)
+        if code == grpc.StatusCode.UNAUTHENTICATED:
+            return UsageError(f"the {self._name} refuses us: {words}", fix="Connect to it anew")
+        if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return QueueFullError(words, fix=fix)
+        if code == grpc.StatusCode.FAILED_PRECONDITION:
+            return MosaicError(words, fix=fix)
+        if code == grpc.StatusCode.UNKNOWN:
+            return MosaicError(f"the {self._name} failed: {words}", fix="See its log")
+        return self._lost(words)
+
+
+def _keepalive(hang_s: float) -> list[tuple[str, Any]]:
+    return [
+        ("grpc.keepalive_time_ms", 10_000),
+        ("grpc.keepalive_timeout_ms", int(hang_s * 1000)),
+        ("grpc.http2.max_pings_without_data", 0),
+    ]
+
+
+def _fix(error: grpc.aio.AioRpcError) -> str:
+    found: Any = dict(error.trailing_metadata() or ()).get(FIX, b"")
+    return found.decode(errors="replace") if isinstance(found, bytes) else str(found)
