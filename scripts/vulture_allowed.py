@@ -25,6 +25,7 @@ gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
 _.pytest_pycollect_makemodule, _.pytest_collection_modifyitems, _.pytest_runtest_setup  # pytest
 _.decorationSize, _.dropEvent, _.dragEnterEvent, _.leaveEvent, _.mergeWith, _.mouseMoveEvent  # Qt
+_.columnCount, _.headerData  # Qt
 _.textFromValue  # Qt
 _._QEventLoop__is_running  # qasync
 _.find_class, _.get_data, _.get_filename, _.get_index  # pickle, importlib, rlcard

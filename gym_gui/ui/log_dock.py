@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Final
 
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -23,6 +21,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
+from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 from gym_gui.ui.widgets.segments import SegmentedControl
 
 LINES = 2000
@@ -116,86 +115,22 @@ class _Handler(logging.Handler):
             return
 
 
-class LogModel(QAbstractTableModel):
+class LogModel(RowsModel[LogLine]):
     """The last lines; the oldest go."""
 
-    HEADINGS: ClassVar = ("Time", "From", "What happened")
-
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._all: deque[LogLine] = deque(maxlen=LINES)
-        self._shown: list[LogLine] = []
-        self._lowest = logging.INFO
-
-    @property
-    def lines(self) -> list[LogLine]:
-        """Those that are shown."""
-        return list(self._shown)
+        super().__init__(LOG_COLUMNS, parent=parent)
+        self.show_from(logging.INFO)
 
     def add(self, line: LogLine) -> None:
         """Append a line."""
-        self._all.append(line)
-        if line.level < self._lowest:
-            return
-        if len(self._shown) >= LINES:
-            self.beginRemoveRows(QModelIndex(), 0, LINES // 10)
-            del self._shown[: LINES // 10 + 1]
-            self.endRemoveRows()
-        place = len(self._shown)
-        self.beginInsertRows(QModelIndex(), place, place)
-        self._shown.append(line)
-        self.endInsertRows()
+        if len(self._all) >= LINES:
+            self.set_rows(self._all[LINES // 10 :])
+        self.append(line)
 
     def show_from(self, level: int) -> None:
         """Show lines of this level and above."""
-        self.beginResetModel()
-        self._lowest = level
-        self._shown = [line for line in self._all if line.level >= level]
-        self.endResetModel()
-
-    def clear(self) -> None:
-        """Forget all lines."""
-        self.beginResetModel()
-        self._all.clear()
-        self._shown.clear()
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Lines shown."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Time, source, text."""
-        return 0 if parent.isValid() else len(self.HEADINGS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Column headings."""
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return self.HEADINGS[section]
-        return None
-
-    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """A cell."""
-        line = self._shown[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (_clock(line.at), line.source, _words(line))[index.column()]
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return self._colour(line, index.column())
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return line.detail or line.text
-        return None
-
-    @staticmethod
-    def _colour(line: LogLine, column: int) -> QColor:
-        current = theme.current()
-        if column < 2:
-            return current.colour("muted")
-        token = "error" if line.level >= logging.ERROR else "warning"
-        if line.level < logging.WARNING:
-            return current.colour("text")
-        return theme.text_on(current.tokens.panel, current.colour(token))
+        self.set_filter(partial(_at_least, level))
 
 
 class LogDock(QFrame):
@@ -211,8 +146,10 @@ class LogDock(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumHeight(120)
         self.model = LogModel(self)
-        self.table = QTableView(self)
-        self._set_up_table()
+        self.table = RowsTable(self.model, "log-lines", "Log lines", 24, self)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.fit_columns()
+        self.table.head.hide()
         self.level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
         self.level.chosen.connect(self._on_level_chosen)
         self.hint = muted_label("Nothing has been logged yet.")
@@ -238,28 +175,11 @@ class LogDock(QFrame):
         """Put the selected lines, or all, on the clipboard; tracebacks included."""
         selection = self.table.selectionModel()
         rows = sorted({index.row() for index in selection.selectedIndexes()}) if selection else []
-        lines = self.model.lines
+        lines = self.model.rows
         chosen = [lines[row] for row in rows] if rows else lines
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             clipboard.setText("\n".join(_full(line) for line in chosen))
-
-    def _set_up_table(self) -> None:
-        self.table.setObjectName("log-lines")
-        self.table.setAccessibleName("Log lines")
-        self.table.setModel(self.model)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setTabKeyNavigation(False)
-        rows, columns = self.table.verticalHeader(), self.table.horizontalHeader()
-        if rows is not None and columns is not None:
-            rows.hide()
-            rows.setDefaultSectionSize(24)
-            columns.hide()
-            columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-            columns.resizeSection(0, 92)
-            columns.resizeSection(1, 116)
 
     def _on_arrived(self, line: LogLine) -> None:
         bar = self.table.verticalScrollBar()
@@ -274,12 +194,36 @@ class LogDock(QFrame):
         self.table.scrollToBottom()
 
     def _on_clear(self) -> None:
-        self.model.clear()
+        self.model.set_rows(())
         self.hint.show()
 
 
-def _clock(at: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at))
+def _clock(line: LogLine) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(line.at))
+
+
+def _source_of(line: LogLine) -> str:
+    return line.source
+
+
+def _detail(line: LogLine) -> str:
+    return line.detail or line.text
+
+
+def _muted(_line: LogLine) -> QColor:
+    return theme.current().colour("muted")
+
+
+def _colour(line: LogLine) -> QColor:
+    current = theme.current()
+    if line.level < logging.WARNING:
+        return current.colour("text")
+    token = "error" if line.level >= logging.ERROR else "warning"
+    return theme.text_on(current.tokens.panel, current.colour(token))
+
+
+def _at_least(level: int, line: LogLine) -> bool:
+    return line.level >= level
 
 
 def _words(line: LogLine) -> str:
@@ -288,5 +232,13 @@ def _words(line: LogLine) -> str:
 
 
 def _full(line: LogLine) -> str:
-    text = f"{_clock(line.at)}  {line.source}  {_words(line)}"
+    text = f"{_clock(line)}  {line.source}  {_words(line)}"
     return f"{text}\n{line.detail}" if line.detail else text
+
+
+_COLOUR: Final = Qt.ItemDataRole.ForegroundRole
+LOG_COLUMNS: Final = (
+    Column("Time", _clock, tip=_detail, width=92, roles={_COLOUR: _muted}),
+    Column("From", _source_of, tip=_detail, width=116, roles={_COLOUR: _muted}),
+    Column("What happened", _words, tip=_detail, roles={_COLOUR: _colour}),
+)

@@ -39,7 +39,7 @@ def test_ours_is_shown_in_words_and_noise_is_not(dock: LogDock) -> None:
     logging.getLogger("matplotlib").info("hidden too")
     logging.getLogger("some.library").warning("odd")
     assert texts(dock) == ["Warning: The session of PPO ended", "Ready", "Warning: Odd"]
-    assert [line.source for line in dock.model.lines] == ["Session", "Window", "Library"]
+    assert [line.source for line in dock.model.rows] == ["Session", "Window", "Library"]
 
 
 def test_a_thread_may_log(dock: LogDock, qtbot: QtBot) -> None:
@@ -75,4 +75,4 @@ def test_the_oldest_lines_go() -> None:
     for number in range(LINES + 300):
         model.add(LogLine(0.0, logging.INFO, "Window", f"line {number}"))
     assert model.rowCount() <= LINES
-    assert model.lines[-1].text == f"line {LINES + 299}"
+    assert model.rows[-1].text == f"line {LINES + 299}"

@@ -165,7 +165,7 @@ class ComparisonView(QWidget):
     def current_operator(self) -> OperatorSummary | None:
         """The operator that is selected, else the best."""
         shown = self._operators
-        return self.table.current or (shown[0] if shown else None)
+        return self.table.operator or (shown[0] if shown else None)
 
     @property
     def _operators(self) -> Sequence[OperatorSummary]:

@@ -8,13 +8,10 @@ from pathlib import Path
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QKeyEvent
 from PyQt6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QMenu,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -22,16 +19,11 @@ from PyQt6.QtWidgets import (
 from gym_gui.services.run_library import STATUSES, RunEntry, RunFilter
 from gym_gui.ui import theme
 from gym_gui.ui.results.delegates import CellDelegate
-from gym_gui.ui.results.library_model import Column, RunListModel
+from gym_gui.ui.results.library_model import RUN_COLUMNS, STARTED
 from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets.rows import RowsModel, RowsTable
 
 _ANY = ""
-_WIDTHS = {
-    Column.KINDS: 150,
-    Column.EPISODES: 110,
-    Column.STATUS: 120,
-    Column.STARTED: 140,
-}
 _ROW = 38
 
 
@@ -50,7 +42,7 @@ class LibraryView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run-library")
-        self.model = RunListModel(self)
+        self.model = RowsModel(RUN_COLUMNS, _path, parent=self)
         self._tasks: list[str] | None = None
         self._make_filters()
         self._make_table()
@@ -111,42 +103,22 @@ class LibraryView(QWidget):
         self._filters.addWidget(self.count)
 
     def _make_table(self) -> None:
-        table = self.table = QTableView(self)
-        table.setObjectName("run-table")
-        table.setAccessibleName("Runs")
-        table.setModel(self.model)
+        table = self.table = RowsTable(self.model, "run-table", "Runs", _ROW, self)
         table.setItemDelegate(CellDelegate(table))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSortingEnabled(True)
-        table.sortByColumn(Column.STARTED, Qt.SortOrder.DescendingOrder)
+        table.fit_columns()
+        table.sort_by(STARTED)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._on_menu_requested)
         table.doubleClicked.connect(self._on_double_clicked)
         table.installEventFilter(self)
-        side, head = table.verticalHeader(), table.horizontalHeader()
         selection = table.selectionModel()
-        assert side is not None and head is not None and selection is not None
-        side.hide()
-        side.setDefaultSectionSize(_ROW)
-        head.setHighlightSections(False)
-        for wide in (Column.NAME, Column.ENVIRONMENT):
-            head.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
-        for column, width in _WIDTHS.items():
-            head.resizeSection(column, width)
+        assert selection is not None
         selection.currentRowChanged.connect(self._on_current_changed)
 
     @property
     def current(self) -> RunEntry | None:
         """The run that is selected."""
-        index = self.table.currentIndex()
-        return self.model.run(index.row()) if index.isValid() else None
+        return self.table.current
 
     def set_runs(self, runs: Sequence[RunEntry]) -> None:
         """Show these, newest first."""
@@ -157,14 +129,12 @@ class LibraryView(QWidget):
             self.environment.set_items([PickerItem(_ANY, "Any environment"), *items])
             if self.environment.value is None:
                 self.environment.set_value(_ANY)
-        self.model.set_runs(runs)
+        self.model.set_rows(runs)
         self._tell()
 
     def select(self, path: Path) -> None:
         """Select a run, if it is shown."""
-        row = self.model.row_of(path)
-        if row >= 0:
-            self.table.selectRow(row)
+        self.table.select(path)
 
     def set_reading(self, reading: bool) -> None:
         """Whether the folder is still being read for the first time."""
@@ -231,7 +201,8 @@ class LibraryView(QWidget):
 
     def _on_filter_changed(self, _value: object = None) -> None:
         environment, status = self.environment.value, self.status.value
-        self.model.set_filter(RunFilter(self.search.text(), str(environment or ""), str(status or "")))
+        wanted = RunFilter(self.search.text(), str(environment or ""), str(status or ""))
+        self.model.set_filter(wanted.accepts)
         self._tell()
 
     def _on_show_all(self) -> None:
@@ -265,3 +236,7 @@ class LibraryView(QWidget):
         port = self.table.viewport()
         assert port is not None
         menu.popup(port.mapToGlobal(place))
+
+
+def _path(run: RunEntry) -> Path:
+    return run.path

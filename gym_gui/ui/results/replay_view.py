@@ -383,7 +383,7 @@ class ReplayView(QWidget):
         if before <= self.transport.position or complete:
             self._on_moved(self.transport.position)
         if not before:
-            self.table.steps.retell()
+            self.table.steps.rows_changed()
             self.transcript.panel.view.refresh()
 
     def _on_moved(self, position: int) -> None:

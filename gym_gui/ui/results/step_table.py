@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, pyqtSignal
+from PyQt6.QtCore import QModelIndex, QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QWidget,
 )
 
@@ -22,6 +22,7 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.core.record_fields import number
 from gym_gui.core.records import StepRecord
 from gym_gui.ui.results.replay_player import ReplayPlayer
+from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
 
 _SOURCES: Final = {
     ActionSource.RETRY: "retry",
@@ -37,33 +38,20 @@ CURRENT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column: its heading, whose it is (-1: everybody's), what stands in it."""
-
-    heading: str
-    side: int
-    text: Callable[[ReplayPlayer, StepRecord], str]
-    figure: bool = False
-    tip: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Row:
-    """One agent's decision in one step, as row numbers in each episode's record."""
+    """One agent's decision in one step: its place in the table, its row in each episode's record."""
 
+    place: int
     step: int
-    agent: str
     rows: tuple[int | None, ...]
 
 
-class StepTableModel(QAbstractTableModel):
+class StepTableModel(RowsModel[_Row]):
     """Decisions of one episode, or of two side by side, step by step."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._players: Sequence[ReplayPlayer] = ()
-        self._columns: list[_Column] = []
-        self._rows: list[_Row] = []
         self._place: list[dict[int, int]] = []
         self._current: set[int] = set()
 
@@ -74,21 +62,17 @@ class StepTableModel(QAbstractTableModel):
             players: One or two.
             names: What each is called in a heading.
         """
-        self.beginResetModel()
-        self._players = tuple(players)
-        self._columns = _columns(players, names)
-        self._rows = _merged(players)
+        self._players, self._current = tuple(players), set()
+        rows = _merged(players)
         self._place = [
-            {row: i for i, merged in enumerate(self._rows) if (row := merged.rows[side]) is not None}
+            {number_of: row.place for row in rows if (number_of := row.rows[side]) is not None}
             for side in range(len(players))
         ]
-        self._current = set()
-        self.endResetModel()
+        self.show_table(_columns(players, names), rows)
 
-    def retell(self) -> None:
-        """Words of actions have become known."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(self._columns) - 1))
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What a cell holds."""
+        return index.row() in self._current if role == CURRENT_ROLE else super().data(index, role)
 
     def set_position(self, position: int) -> tuple[int, int] | None:
         """Mark the decisions that led to a position; returns the first and last row of those to look at.
@@ -106,13 +90,13 @@ class StepTableModel(QAbstractTableModel):
                 going |= rows if position < player.loaded else set()
         changed, self._current = wanted ^ self._current, wanted
         for row in changed:
-            self.dataChanged.emit(self.index(row, 0), self.index(row, len(self._columns) - 1))
+            self.rows_changed(row, row)
         followed = going or wanted
         return (min(followed), max(followed)) if followed else None
 
     def position_of(self, row: int) -> int | None:
         """The position that a decision led to, ``None`` where it is not known yet."""
-        merged = self._rows[row]
+        merged = self.rows[row]
         for player, number_of in zip(self._players, merged.rows, strict=True):
             if number_of is None:
                 continue
@@ -130,54 +114,8 @@ class StepTableModel(QAbstractTableModel):
 
     def position_of_step(self, step: int) -> int | None:
         """The position that the first decision of an environment step led to; ``None`` as above."""
-        row = next((i for i, merged in enumerate(self._rows) if merged.step == step), None)
+        row = next((merged.place for merged in self.rows if merged.step == step), None)
         return self.position_of(row) if row is not None else None
-
-    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Rows."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Columns."""
-        return 0 if parent.isValid() else len(self._columns)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Headings."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
-            return None
-        column = self._columns[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return column.heading
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip or None
-        return _alignment(column) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What stands in a cell."""
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        column, row = self._columns[index.column()], self._rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(column, row)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
-        return index.row() in self._current if role == CURRENT_ROLE else None
-
-    def _text(self, column: _Column, row: _Row) -> str:
-        sides = range(len(self._players)) if column.side < 0 else (column.side,)
-        for side in sides:
-            number_of = row.rows[side]
-            if number_of is not None:
-                player = self._players[side]
-                return column.text(player, player.track.steps[number_of])
-        return ""
-
-
-def _alignment(column: _Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column.figure else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _merged(players: Sequence[ReplayPlayer]) -> list[_Row]:
@@ -189,31 +127,53 @@ def _merged(players: Sequence[ReplayPlayer]) -> list[_Row]:
             key = step.step_index, step.agent_id
             again = seen[key] = seen.get(key, -1) + 1  # a manager may choose twice in one step
             found.setdefault((*key, again), [None] * len(players))[side] = i
-    if len(players) == 1:
-        return [_Row(step, agent, tuple(rows)) for (step, agent, _), rows in found.items()]
-    order = sorted(found.items(), key=lambda item: item[0][0])  # stable: agents stay as they played
-    return [_Row(step, agent, tuple(rows)) for (step, agent, _), rows in order]
+    listed = list(found.items())
+    if len(players) > 1:
+        listed.sort(key=_step_of)  # stable: agents stay as they played
+    return [_Row(place, key[0], tuple(rows)) for place, (key, rows) in enumerate(listed)]
 
 
-def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[_Column]:
+def _step_of(item: tuple[tuple[int, str, int], list[int | None]]) -> int:
+    return item[0][0]
+
+
+Text = Callable[[ReplayPlayer, StepRecord], str]
+
+
+def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Column[_Row]]:
     agents = {step.agent_id for player in players for step in player.track.steps}
-    columns = [_Column("Step", -1, _step, figure=True)]
+    columns = [_column("Step", players, _step, figure=True)]
     if len(agents) > 1:
-        columns.append(_Column("Agent", -1, _agent))
+        columns.append(_column("Agent", players, _agent))
     alone = len(players) == 1
     for side, (player, name) in enumerate(zip(players, names, strict=True)):
         steps = player.track.steps
-        columns.append(_Column("Action" if alone else name, side, _action, tip=f"Action of {name}"))
-        columns.append(_Column("Reward", side, _reward, figure=True, tip=f"Reward of {name}"))
+        its = [player if i == side else None for i in range(len(players))]
+        columns.append(_column("Action" if alone else name, its, _action, f"Action of {name}"))
+        columns.append(_column("Reward", its, _reward, f"Reward of {name}", figure=True))
         if any(number(step.value) is not None for step in steps):
-            tip = f"What the policy of {name} expected from here on"
-            columns.append(_Column("Value", side, _value, figure=True, tip=tip))
+            about = f"What the policy of {name} expected from here on"
+            columns.append(_column("Value", its, _value, about, figure=True))
         if any(step.action_source in _SOURCES for step in steps):
-            tip = f"Who chose for {name}, where it was not its policy"
-            columns.append(_Column("By", side, _source, tip=tip))
+            about = f"Who chose for {name}, where it was not its policy"
+            columns.append(_column("By", its, _source, about))
         if alone and any(step.option is not None for step in steps):
-            columns.append(_Column("Option", side, _option, tip="The option in force"))
+            columns.append(_column("Option", its, _option, "The option in force"))
     return columns
+
+
+def _column(
+    heading: str, players: Sequence[ReplayPlayer | None], text: Text, about: str = "", *, figure: bool = False
+) -> Column[_Row]:
+    """A column about these players' episodes; ``None`` stands for one that it is not about."""
+    return Column(heading, partial(_cell, players, text), about=about, figure=figure)
+
+
+def _cell(players: Sequence[ReplayPlayer | None], text: Text, row: _Row) -> str:
+    for player, number_of in zip(players, row.rows, strict=True):
+        if player is not None and number_of is not None:
+            return text(player, player.track.steps[number_of])
+    return ""
 
 
 def _step(_player: ReplayPlayer, step: StepRecord) -> str:
@@ -254,48 +214,31 @@ class _StepDelegate(QStyledItemDelegate):
             option.state |= QStyle.StateFlag.State_Selected
 
 
-class StepTable(QTableView):
+class StepTable(RowsTable[_Row]):
     """The table; a click on a decision goes to what it led to."""
 
     position_chosen = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("step-table")
-        self.setAccessibleName("Steps of the episode")
-        self.steps = StepTableModel(self)
-        self.setModel(self.steps)
+        self.steps = StepTableModel()
+        super().__init__(self.steps, "step-table", "Steps of the episode", _ROW, parent)
+        self.steps.setParent(self)
         self.setItemDelegate(_StepDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         # The arrow keys belong to the scrub bar; the table follows it.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.clicked.connect(self._on_clicked)
-        side, head = self.verticalHeader(), self.horizontalHeader()
-        assert side is not None and head is not None
-        side.hide()
-        side.setDefaultSectionSize(_ROW)
-        head.setHighlightSections(False)
-        head.setStretchLastSection(False)
-        head.setMinimumSectionSize(44)
-        head.setResizeContentsPrecision(100)
+        self.head.setMinimumSectionSize(44)
+        self.head.setResizeContentsPrecision(100)
 
     def show_players(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
         """Show these episodes."""
         self.steps.show(players, names)
-        head = self.horizontalHeader()
-        assert head is not None
-        for column in range(self.steps.columnCount()):
-            heading = self.steps.headerData(column, Qt.Orientation.Horizontal)
-            words = len(players) > 1 or heading in ("Step", "Reward", "Value", "By", "Agent", "Option")
-            fit = QHeaderView.ResizeMode.ResizeToContents if words else QHeaderView.ResizeMode.Stretch
-            head.setSectionResizeMode(column, fit)
-        head.setStretchLastSection(len(players) > 1)
+        for section, column in enumerate(self.steps.columns):
+            wide = len(players) == 1 and column.heading == "Action"
+            fit = QHeaderView.ResizeMode.Stretch if wide else QHeaderView.ResizeMode.ResizeToContents
+            self.head.setSectionResizeMode(section, fit)
+        self.head.setStretchLastSection(len(players) > 1)
 
     def follow(self, position: int) -> None:
         """Mark what led to a position and bring it into view."""

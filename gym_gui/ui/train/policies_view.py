@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
 from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
 from PyQt6.QtWidgets import (
-    QAbstractItemView,
     QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -27,15 +24,15 @@ from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.import_panel import ImportPanel
-from gym_gui.ui.train.policies_model import Column, PoliciesModel
+from gym_gui.ui.train.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
 from gym_gui.ui.train.policy_panel import PolicyPanel
 from gym_gui.ui.widgets import Card, EmptyHint, muted_label
+from gym_gui.ui.widgets.rows import RowsModel, RowsTable
 
 if TYPE_CHECKING:
     from gym_gui.services.policy_library import PolicyEntry
 
 _ROW: Final = 36
-_WIDTHS: Final = {Column.ALGORITHM: 110, Column.STEPS: 90, Column.SCORE: 90, Column.TRAINED: 140}
 
 
 class PoliciesView(QWidget):
@@ -61,7 +58,7 @@ class PoliciesView(QWidget):
         self._context, self._titles = context, titles
         self._wanted = ""
         self._reading: asyncio.Task[None] | None = None
-        self.model = PoliciesModel(self)
+        self.model = RowsModel(POLICY_COLUMNS, _path, parent=self)
         self.facts = PolicyPanel(context)
         self.facts.action_requested.connect(self._on_action_requested)
         self._importing: ImportPanel | None = None
@@ -104,30 +101,12 @@ class PoliciesView(QWidget):
         self._tell()
 
     def _make_table(self) -> None:
-        table = self.table = QTableView()
-        table.setObjectName("train-policies")
-        table.setAccessibleName("Policies")
-        table.setModel(self.model)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.setSortingEnabled(True)
-        table.sortByColumn(Column.TRAINED, Qt.SortOrder.DescendingOrder)
+        table = self.table = RowsTable(self.model, "train-policies", "Policies", _ROW)
+        table.fit_columns()
+        table.sort_by(TRAINED)
         table.installEventFilter(self)
-        side, head, chosen = table.verticalHeader(), table.horizontalHeader(), table.selectionModel()
-        assert side is not None and head is not None and chosen is not None
-        side.hide()
-        side.setDefaultSectionSize(_ROW)
-        head.setHighlightSections(False)
-        for wide in (Column.NAME, Column.ENVIRONMENT):
-            head.setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
-        for column, width in _WIDTHS.items():
-            head.resizeSection(column, width)
+        chosen = table.selectionModel()
+        assert chosen is not None
         chosen.currentRowChanged.connect(self._on_current_changed)
 
     @property
@@ -146,8 +125,8 @@ class PoliciesView(QWidget):
     @property
     def current(self) -> PolicyEntry | None:
         """The selected policy."""
-        index = self.table.currentIndex()
-        return self.model.policy(index.row()) if index.isValid() else None
+        row = self.table.current
+        return None if row is None else row.entry
 
     def refresh(self) -> None:
         """Look for policies anew."""
@@ -165,12 +144,13 @@ class PoliciesView(QWidget):
 
     async def _read(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
-        self.model.set_policies(entries, self._titles())
+        titles = self._titles()
+        self.model.set_rows([PolicyRow(e, titles.get(e.file.path.name, e.name)) for e in entries])
         self._tell()
         wanted, self._wanted = self._wanted, ""
         path = next((entry.file.path for entry in entries if entry.name == wanted), None)
-        if path is not None and (row := self.model.row_of(path)) >= 0:
-            self.table.selectRow(row)
+        if path is not None:
+            self.table.select(path)
         self._show_current()
 
     def _on_read(self, _task: object) -> None:
@@ -185,11 +165,12 @@ class PoliciesView(QWidget):
         self.count.setVisible(bool(total))
 
     def _show_current(self) -> None:
-        policy = self.current
-        self.facts.show_policy(policy, self.model.title(policy) if policy is not None else "")
+        row = self.table.current
+        self.facts.show_policy(row.entry if row else None, row.title if row else "")
 
     def _on_searched(self, text: str) -> None:
-        self.model.set_words(text)
+        words = tuple(text.casefold().split())
+        self.model.set_filter(partial(has_words, words))
         self._tell()
 
     def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
@@ -207,9 +188,10 @@ class PoliciesView(QWidget):
     # -- doing ---------------------------------------------------------------------------
 
     def _on_action_requested(self, action: str) -> None:
-        policy = self.current
-        if policy is None:
+        row = self.table.current
+        if row is None:
             return
+        policy = row.entry
         if action == "folder":
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(policy.file.path)))
         elif action == "train":
@@ -219,9 +201,9 @@ class PoliciesView(QWidget):
             preset = TrainingPreset(about.worker, about.algorithm, about.env_id, settings)
             self.training_requested.emit(preset, about.seed)
         elif action == "score":
-            self._context.spawn(self._measure(policy), "Measuring the policy")
+            self._context.spawn(self._measure(row), "Measuring the policy")
         elif action == "export":
-            self._ask_export(policy)
+            self._ask_export(row)
         elif policy.fixed:
             self._context.notify(policy.fixed, "warning")
         else:
@@ -238,9 +220,10 @@ class PoliciesView(QWidget):
         self._context.notify(f"“{policy.name}” is in the trash", "info", undo)
         self.refresh()
 
-    async def _measure(self, policy: PolicyEntry) -> None:
+    async def _measure(self, row: PolicyRow) -> None:
         from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 
+        policy = row.entry
         self.facts.set_measuring(True)
         try:
             await asyncio.to_thread(_see_allowed, policy)
@@ -249,18 +232,17 @@ class PoliciesView(QWidget):
             self.facts.set_measuring(False)
         if done.status:
             raise SubprocessJobError(done.complaint or f"{policy.name} could not be measured")
-        title = self.model.title(policy)
-        self._context.notify(f"“{title}” was played on {len(done.json()['returns'])} seeds", "ok")
+        self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
         self.refresh()
 
-    def _ask_export(self, policy: PolicyEntry) -> None:
+    def _ask_export(self, row: PolicyRow) -> None:
         dialog = QFileDialog(self.window(), "Export the policy")
         dialog.setObjectName("train-export-dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter("Policies (*.zip)")
         dialog.setDefaultSuffix("zip")
-        dialog.selectFile(f"{self.model.title(policy).replace('/', '_')}.zip")
-        dialog.fileSelected.connect(partial(self.export, policy))
+        dialog.selectFile(f"{row.title.replace('/', '_')}.zip")
+        dialog.fileSelected.connect(partial(self.export, row.entry))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
@@ -323,6 +305,10 @@ class PoliciesView(QWidget):
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
             self.take(path)
+
+
+def _path(row: PolicyRow) -> Path:
+    return row.path
 
 
 def _find(store: Store) -> list[PolicyEntry]:

@@ -12,9 +12,10 @@ from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_data import RunData
-from gym_gui.ui.train.runs_model import RunsModel
+from gym_gui.ui.train.runs_model import RunRow
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import Card, SegmentedControl
+from gym_gui.ui.widgets.rows import RowsModel
 
 LOG = "log"
 CHART = "chart"
@@ -37,7 +38,7 @@ class RunContent(QWidget):
     def __init__(
         self,
         context: AppContext,
-        model: RunsModel,
+        model: RowsModel[RunRow],
         data: RunData,
         colours: RunColours,
         parent: QWidget | None = None,

@@ -1,12 +1,11 @@
-"""The runs as a table's rows."""
+"""What stands in the columns of the table of trainings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from enum import IntEnum
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PyQt6.QtCore import Qt
 
 from gym_gui.ui.train.numbers import NONE, time_in_words
 from gym_gui.ui.train.run_words import (
@@ -17,6 +16,7 @@ from gym_gui.ui.train.run_words import (
     run_return,
     short_environment,
 )
+from gym_gui.ui.widgets.rows import Column
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -27,27 +27,18 @@ ACTIONS_ROLE: Final = Qt.ItemDataRole.UserRole + 3
 TOKEN_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 
-class Column(IntEnum):
-    """Columns of the table."""
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A training, what it is called, and whether its curves are drawn."""
 
-    DOT = 0
-    RUN = 1
-    ENVIRONMENT = 2
-    STEPS = 3
-    RETURN = 4
-    SPEED = 5
-    LEFT = 6
-    ACTIONS = 7
+    record: TrainingRecord
+    title: str
+    drawn: bool
 
 
-_HEADINGS: Final = ("", "Run", "Environment", "Steps", "Return", "Steps/s", "Left", "")
-_RIGHT: Final = (Column.STEPS, Column.RETURN, Column.SPEED, Column.LEFT)
-_TIPS: Final = {
-    Column.STEPS: "Environment steps so far, of all",
-    Column.RETURN: "Mean return of its evaluation after the training; before that, of its last 100 episodes",
-    Column.SPEED: "Environment steps a second just now",
-    Column.LEFT: "Time until it is done at this speed",
-}
+def id_of_run(row: RunRow) -> str:
+    """The training's id."""
+    return row.record.run_id
 
 
 def row_actions(record: TrainingRecord) -> tuple[str, ...]:
@@ -61,145 +52,90 @@ def row_actions(record: TrainingRecord) -> tuple[str, ...]:
     return ("use",) if record.over and record.policy else ()
 
 
-class RunsModel(QAbstractTableModel):
-    """Runs, newest first; rows keep their place in the selection when others come and go."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: list[TrainingRecord] = []
-        self._titles: Mapping[str, str] = {}
-        self._drawn: frozenset[str] = frozenset()
-
-    @property
-    def rows(self) -> Sequence[TrainingRecord]:
-        """The runs, from top to bottom."""
-        return self._rows
-
-    def record(self, row: int) -> TrainingRecord | None:
-        """The run of a row."""
-        return self._rows[row] if 0 <= row < len(self._rows) else None
-
-    def title(self, run_id: str) -> str:
-        """What a run is called."""
-        return self._titles.get(run_id, run_id)
-
-    def row_of(self, run_id: str) -> int:
-        """Where a run stands; -1 where it does not."""
-        return next((row for row, record in enumerate(self._rows) if record.run_id == run_id), -1)
-
-    def set_runs(
-        self, records: Sequence[TrainingRecord], titles: Mapping[str, str], drawn: frozenset[str]
-    ) -> None:
-        """Show these."""
-        same = [r.run_id for r in records] == [r.run_id for r in self._rows]
-        if same:
-            changed = [
-                row
-                for row, record in enumerate(records)
-                if record != self._rows[row]
-                or titles.get(record.run_id) != self._titles.get(record.run_id)
-                or (record.run_id in drawn) != (record.run_id in self._drawn)
-            ]
-            self._rows, self._titles, self._drawn = list(records), titles, drawn
-            if changed:
-                self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(Column) - 1))
-            return
-        self.layoutAboutToBeChanged.emit()
-        held = [(index, self._rows[index.row()].run_id) for index in self.persistentIndexList()]
-        self._rows, self._titles, self._drawn = list(records), titles, drawn
-        places = {record.run_id: row for row, record in enumerate(records)}
-        for index, run_id in held:
-            row = places.get(run_id, -1)
-            new = self.index(row, index.column()) if row >= 0 else QModelIndex()
-            self.changePersistentIndex(index, new)
-        self.layoutChanged.emit()
-
-    # -- what Qt asks ------------------------------------------------------------------
-
-    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Rows."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Columns."""
-        return 0 if parent.isValid() else len(Column)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Headings."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(Column):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _HEADINGS[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return _TIPS.get(Column(section))
-        return _alignment(Column(section)) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
-    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What stands in a cell."""
-        record = self.record(index.row())
-        if record is None:
-            return None
-        column = Column(index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(record, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(record, column)
-        if role == RUN_ROLE:
-            return record.run_id
-        if role == DRAWN_ROLE and column is Column.DOT:
-            return record.run_id in self._drawn
-        if role == ACTIONS_ROLE and column is Column.ACTIONS:
-            return row_actions(record)
-        if role == TOKEN_ROLE and column is Column.LEFT:
-            return {"failed": "error", "paused": "warning"}.get(record.state)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._spoken(record, column)
-        return None
-
-    def _text(self, record: TrainingRecord, column: Column) -> str:
-        match column:
-            case Column.RUN:
-                return self.title(record.run_id)
-            case Column.ENVIRONMENT:
-                return short_environment(record.env_id)
-            case Column.STEPS:
-                return progress_in_words(record)
-            case Column.RETURN:
-                return run_return(record)
-            case Column.SPEED:
-                return f"{record.steps_per_s:,.0f}" if record.state == "running" else NONE
-            case Column.LEFT:
-                return left_in_words(record)
-            case _:
-                return ""
-
-    def _tip(self, record: TrainingRecord, column: Column) -> str | None:
-        if column is Column.DOT:
-            drawn = record.run_id in self._drawn
-            return f"{'Drawn' if drawn else 'Not drawn'} in the curves: click, or press Space, to change it"
-        if column is Column.RUN:
-            return f"{self.title(record.run_id)}\n{record.worker_id}, seed {record.seed}\n{record.folder}"
-        if column is Column.ENVIRONMENT:
-            return record.env_id
-        if column is Column.RETURN:
-            return return_sentence(record) or None
-        if column is Column.LEFT:
-            took = f" after {time_in_words(record.elapsed_s)}" if record.over and record.elapsed_s else ""
-            return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"
-        return None
-
-    def _spoken(self, record: TrainingRecord, column: Column) -> str:
-        if column is Column.DOT:
-            return "drawn" if record.run_id in self._drawn else "not drawn"
-        if column is Column.ACTIONS:
-            return ", ".join(row_actions(record))
-        return self._text(record, column)
+def _actions(row: RunRow) -> tuple[str, ...]:
+    return row_actions(row.record)
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
+def _actions_spoken(row: RunRow) -> str:
+    return ", ".join(row_actions(row.record))
+
+
+def _drawn(row: RunRow) -> bool:
+    return row.drawn
+
+
+def _drawn_spoken(row: RunRow) -> str:
+    return "drawn" if row.drawn else "not drawn"
+
+
+def _drawn_tip(row: RunRow) -> str:
+    return f"{_drawn_spoken(row).capitalize()} in the curves: click, or press Space, to change it"
+
+
+def _title(row: RunRow) -> str:
+    return row.title
+
+
+def _about(row: RunRow) -> str:
+    record = row.record
+    return f"{row.title}\n{record.worker_id}, seed {record.seed}\n{record.folder}"
+
+
+def _environment(row: RunRow) -> str:
+    return short_environment(row.record.env_id)
+
+
+def _whole_environment(row: RunRow) -> str:
+    return row.record.env_id
+
+
+def _steps(row: RunRow) -> str:
+    return progress_in_words(row.record)
+
+
+def _return(row: RunRow) -> str:
+    return run_return(row.record)
+
+
+def _return_tip(row: RunRow) -> str | None:
+    return return_sentence(row.record) or None
+
+
+def _speed(row: RunRow) -> str:
+    return f"{row.record.steps_per_s:,.0f}" if row.record.state == "running" else NONE
+
+
+def _left(row: RunRow) -> str:
+    return left_in_words(row.record)
+
+
+def _left_tip(row: RunRow) -> str:
+    record = row.record
+    took = f" after {time_in_words(record.elapsed_s)}" if record.over and record.elapsed_s else ""
+    return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"
+
+
+def _left_token(row: RunRow) -> str | None:
+    return {"failed": "error", "paused": "warning"}.get(row.record.state)
+
+
+_SPOKEN: Final = Qt.ItemDataRole.AccessibleTextRole
+_OF_RETURN: Final = "Mean return of its evaluation after the training; before that, of its last 100 episodes"
+DOT: Final = Column("", tip=_drawn_tip, width=32, roles={DRAWN_ROLE: _drawn, _SPOKEN: _drawn_spoken})
+RUN: Final = Column("Run", _title, tip=_about)
+ENVIRONMENT: Final = Column("Environment", _environment, tip=_whole_environment)
+STEPS: Final = Column("Steps", _steps, about="Environment steps so far, of all", figure=True, width=112)
+RETURN: Final = Column("Return", _return, tip=_return_tip, about=_OF_RETURN, figure=True)
+SPEED: Final = Column("Steps/s", _speed, about="Environment steps a second just now", figure=True, width=76)
+LEFT: Final = Column(
+    "Left",
+    _left,
+    tip=_left_tip,
+    about="Time until it is done at this speed",
+    figure=True,
+    width=104,
+    roles={TOKEN_ROLE: _left_token},
+)
+ACTIONS: Final = Column("", width=76, roles={ACTIONS_ROLE: _actions, _SPOKEN: _actions_spoken})
+TRAINING_COLUMNS: Final = (DOT, RUN, ENVIRONMENT, STEPS, RETURN, SPEED, LEFT, ACTIONS)
+"""A row is a :class:`RunRow`; :data:`RUN_ROLE` has its id in every column."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPointF, QRect, QSize, Qt, pyqtSignal
@@ -12,7 +13,6 @@ from PyQt6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
     QToolTip,
     QWidget,
 )
@@ -21,23 +21,21 @@ from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.runs_model import (
+    ACTIONS,
     ACTIONS_ROLE,
     DRAWN_ROLE,
+    ENVIRONMENT,
+    RETURN,
     RUN_ROLE,
+    SPEED,
     TOKEN_ROLE,
-    Column,
-    RunsModel,
+    RunRow,
+    id_of_run,
 )
+from gym_gui.ui.widgets.rows import RowsModel, RowsTable
 
 ROW: Final = 34
 HEAD: Final = 34
-_WIDTHS: Final = {
-    Column.DOT: 32,
-    Column.STEPS: 112,
-    Column.SPEED: 76,
-    Column.LEFT: 104,
-    Column.ACTIONS: 76,
-}
 _WIDEST_RETURN: Final = "-1,234, evaluated"
 _PADDING: Final = 28
 _LEAST_WORDS: Final = 110
@@ -48,7 +46,7 @@ _WORDS: Final = {"pause": "Pause", "resume": "Go on", "stop": "Stop, and keep wh
 _ICONS: Final = {"pause": "pause", "resume": "run", "stop": "stop"}
 
 
-class RunsTable(QTableView):
+class RunsTable(RowsTable[RunRow]):
     """See the module. Says what somebody wants; does nothing itself.
 
     Args:
@@ -62,39 +60,21 @@ class RunsTable(QTableView):
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 
-    def __init__(self, model: RunsModel, colours: RunColours, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("train-runs")
-        self.setAccessibleName("Training runs")
-        self.runs = model
-        self.setModel(model)
+    def __init__(self, model: RowsModel[RunRow], colours: RunColours, parent: QWidget | None = None) -> None:
+        super().__init__(model, "train-runs", "Training runs", ROW, parent)
         self._cells = RunCells(colours, self)
         self._cells.clicked.connect(self.action_requested)
         self.setItemDelegate(self._cells)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setMouseTracking(True)
-        side, head, chosen = self.verticalHeader(), self.horizontalHeader(), self.selectionModel()
-        assert side is not None and head is not None and chosen is not None
-        side.hide()
-        side.setDefaultSectionSize(ROW)
+        side, chosen = self.verticalHeader(), self.selectionModel()
+        assert side is not None and chosen is not None
         side.setMinimumSectionSize(ROW)
-        head.setHighlightSections(False)
-        head.setMinimumSectionSize(24)
-        head.setFixedHeight(HEAD)
-        head.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(Column.ENVIRONMENT, QHeaderView.ResizeMode.Stretch)
-        head.setSectionResizeMode(Column.RETURN, QHeaderView.ResizeMode.Fixed)
-        for column, width in _WIDTHS.items():
-            head.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            head.resizeSection(column, width)
+        self.head.setMinimumSectionSize(24)
+        self.head.setFixedHeight(HEAD)
+        self.fit_columns(QHeaderView.ResizeMode.Fixed)
+        self.head.setSectionResizeMode(model.section(RETURN), QHeaderView.ResizeMode.Fixed)
         chosen.selectionChanged.connect(self._on_selection_changed)
 
     @property
@@ -102,14 +82,12 @@ class RunsTable(QTableView):
         """Ids of the selected runs, from top to bottom."""
         chosen = self.selectionModel()
         rows = sorted(index.row() for index in chosen.selectedRows()) if chosen is not None else []
-        return [record.run_id for row in rows if (record := self.runs.record(row)) is not None]
+        return [id_of_run(found) for row in rows if (found := self.rows.row(row)) is not None]
 
-    def select(self, run_id: str) -> None:
-        """Select one run alone."""
-        row = self.runs.row_of(run_id)
-        if row >= 0:
-            self.selectRow(row)
-            self.scrollTo(self.runs.index(row, Column.RUN))
+    def select(self, identity: Hashable) -> None:
+        """Select one run alone, by its id, and bring it into view."""
+        super().select(identity)
+        self.scrollTo(self.currentIndex())
 
     def height_for(self, rows: int) -> int:
         """Height in which so many rows are seen whole."""
@@ -119,17 +97,18 @@ class RunsTable(QTableView):
         """Returns are read whole; where names would not be, speed and environment give way to them."""
         super().resizeEvent(e)
         returns = self.fontMetrics().horizontalAdvance(_WIDEST_RETURN) + _PADDING
-        self.setColumnWidth(Column.RETURN, returns)
+        self.setColumnWidth(self.rows.section(RETURN), returns)
         viewport = self.viewport()
-        room = (viewport.width() if viewport is not None else 0) - returns - sum(_WIDTHS.values())
-        self.setColumnHidden(Column.SPEED, room < 2 * _LEAST_WORDS)
-        self.setColumnHidden(Column.ENVIRONMENT, room + _WIDTHS[Column.SPEED] < 2 * _LEAST_WORDS)
+        given = returns + sum(column.width for column in self.rows.columns)
+        room = (viewport.width() if viewport is not None else 0) - given
+        self.setColumnHidden(self.rows.section(SPEED), room < 2 * _LEAST_WORDS)
+        self.setColumnHidden(self.rows.section(ENVIRONMENT), room + SPEED.width < 2 * _LEAST_WORDS)
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
         """Space draws the selected runs or not, Delete removes them, Esc selects none."""
         if e is not None and e.key() == Qt.Key.Key_Space:
-            for run_id in self.selected:
-                self.action_requested.emit(run_id, "draw")
+            for chosen in self.selected:
+                self.action_requested.emit(chosen, "draw")
         elif e is not None and e.key() == Qt.Key.Key_Delete and self.selected:
             self.removal_requested.emit()
         elif e is not None and e.key() == Qt.Key.Key_Escape and self.selected:
@@ -169,9 +148,10 @@ class RunCells(QStyledItemDelegate):
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if index.column() == Column.DOT:
+        drawn = index.data(DRAWN_ROLE)
+        if drawn is not None:
             colour = self._colours.colour(str(index.data(RUN_ROLE)))
-            _paint_dot(painter, option.rect, colour, filled=bool(index.data(DRAWN_ROLE)))
+            _paint_dot(painter, option.rect, colour, filled=bool(drawn))
         for action, box in _boxes(option.rect, index):
             hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
             _paint_action(painter, box, action, hovered)
@@ -191,13 +171,13 @@ class RunCells(QStyledItemDelegate):
             and event.button() == Qt.MouseButton.LeftButton
         ):
             place = event.position().toPoint()
-            run_id = str(index.data(RUN_ROLE))
-            if index.column() == Column.DOT:
-                self.clicked.emit(run_id, "draw")
+            chosen = str(index.data(RUN_ROLE))
+            if index.data(DRAWN_ROLE) is not None:
+                self.clicked.emit(chosen, "draw")
                 return True
             for action, box in _boxes(option.rect, index):
                 if box.contains(place):
-                    self.clicked.emit(run_id, action)
+                    self.clicked.emit(chosen, action)
                     return True
         return super().editorEvent(event, model, option, index)
 
@@ -217,9 +197,9 @@ class RunCells(QStyledItemDelegate):
         return super().helpEvent(event, view, option, index)
 
 
-def action_box(table: RunsTable, run_id: str, action: str) -> QRect:
-    """Where an action of a run can be clicked, in the table's viewport."""
-    index = table.runs.index(table.runs.row_of(run_id), Column.ACTIONS)
+def action_box(table: RunsTable, of: str, action: str) -> QRect:
+    """Where an action of a run can be clicked, in the table's viewport; ``of`` is the run's id."""
+    index = table.rows.index(table.rows.row_of(of), table.rows.section(ACTIONS))
     return dict(_boxes(table.visualRect(index), index))[action]
 
 

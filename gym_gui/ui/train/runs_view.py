@@ -20,9 +20,10 @@ from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.run_words import titles, why_no_film
-from gym_gui.ui.train.runs_model import RunsModel
+from gym_gui.ui.train.runs_model import RUN_ROLE, TRAINING_COLUMNS, RunRow, id_of_run
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.rows import RowsModel
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -56,7 +57,7 @@ class RunsView(QWidget):
         self.titles: dict[str, str] = {}
         self._chosen: dict[str, bool] = {}
         self._only: frozenset[str] | None = None
-        self.model = RunsModel(self)
+        self.model = RowsModel(TRAINING_COLUMNS, id_of_run, {RUN_ROLE: id_of_run}, self)
         self._content: RunContent | None = None
         self._make_layout()
         link.runs_changed.connect(self.refresh)
@@ -155,7 +156,7 @@ class RunsView(QWidget):
         drawn = self.drawn
         content = self.content if runs else self._content
         selected = content.table.selected if content is not None else []
-        self.model.set_runs(runs, self.titles, frozenset(drawn))
+        self.model.set_rows([RunRow(run, self.titles[run.run_id], run.run_id in drawn) for run in runs])
         if content is not None and content.table.selected != selected:
             self._on_selection_changed()  # Qt does not tell that a selected row is gone
         self._fit_table()

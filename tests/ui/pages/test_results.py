@@ -136,7 +136,7 @@ def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
 def verdict_table_and_plots(opened_run: ResultsPage) -> None:
     view = opened_run.comparison
     assert "Good is better than Poor" in view.verdict.text() or "not decided" in view.verdict.text()
-    model = view.table.comparison
+    model = view.table.rows
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["Good", "Poor"]
     assert view.intervals.has_values() and view.paired.has_values()
     assert not view.outcome_card.isVisible()
@@ -155,7 +155,7 @@ def the_table_fills_its_width_and_badges_stay_by_the_names(
     table = opened_run.comparison.table
     port, head = table.viewport(), table.horizontalHeader()
     assert port is not None and head is not None
-    columns = range(table.comparison.columnCount())
+    columns = range(table.rows.columnCount())
     # Where a wide font needs more than there is, the rest is scrolled to.
     bar = table.horizontalScrollBar()
     assert bar is not None
@@ -270,7 +270,7 @@ def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
     assert page.jobs.text.startswith("Written") and "(2 games," in page.jobs.text
     games = (tmp_path / "games.pgn").read_text()
     assert games.count("[Event ") == 2 and "1. " in games
-    model = page.comparison.table.comparison
+    model = page.comparison.table.rows
     cost, cells = headings(page).index("Cost"), {}
     for row in range(model.rowCount()):
         cells[model.index(row, 0).data().strip().partition(":")[0]] = model.index(row, cost).data()
@@ -280,7 +280,7 @@ def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
 
 def headings(page: ResultsPage) -> list[object]:
     """Of the table of operators."""
-    model = page.comparison.table.comparison
+    model = page.comparison.table.rows
     across = Qt.Orientation.Horizontal
     return [model.headerData(column, across) for column in range(model.columnCount())]
 

@@ -30,9 +30,7 @@ def library(trainer: Store, window: MainWindow, qtbot: QtBot) -> PoliciesView:
 
 
 def select(library: PoliciesView, name: str) -> PolicyEntry:
-    rows = range(library.model.rowCount())
-    row = next(row for row in rows if library.model.policy(row).name == name)  # type: ignore[union-attr]
-    library.table.selectRow(row)
+    library.table.select(next(row.path for row in library.model.rows if row.entry.name == name))
     assert library.current is not None
     return library.current
 
@@ -44,7 +42,7 @@ def exported(library: PoliciesView, qtbot: QtBot, path: Path) -> Path:
 
 
 def names(library: PoliciesView) -> set[str]:
-    return {entry.name for row in range(library.model.rowCount()) if (entry := library.model.policy(row))}
+    return {row.entry.name for row in library.model.rows}
 
 
 def drop(library: PoliciesView, path: Path) -> None:

@@ -12,10 +12,19 @@ from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.main_window import SMALLEST
 from gym_gui.ui.train.run_colours import RunColours
-from gym_gui.ui.train.runs_model import Column, RunsModel
+from gym_gui.ui.train.runs_model import (
+    ENVIRONMENT,
+    RETURN,
+    RUN,
+    STEPS,
+    TRAINING_COLUMNS,
+    RunRow,
+    id_of_run,
+)
 from gym_gui.ui.train.runs_table import RunsTable
+from gym_gui.ui.widgets.rows import RowsModel
 
-RUN = TrainingRecord(
+TRAINED = TrainingRecord(
     "a",
     "cleanrl_worker",
     "ppo",
@@ -33,18 +42,17 @@ RUN = TrainingRecord(
 
 @pytest.mark.parametrize("share", [0.58, 0.95])
 def test_names_and_returns_are_read_whole(share: float, context: AppContext, qtbot: Any) -> None:
-    model = RunsModel()
-    model.set_runs([RUN], {"a": "PPO, lr 2.5e-4"}, frozenset({"a"}))
+    model = RowsModel(TRAINING_COLUMNS, id_of_run)
+    model.set_rows([RunRow(TRAINED, "PPO, lr 2.5e-4", drawn=True)])
     table = RunsTable(model, RunColours(context.theme))
     qtbot.addWidget(table)
     table.resize(round(SMALLEST.width() * share), 120)
     table.show()
     qtbot.waitExposed(table)
-    for column in Column:
-        index = model.index(0, column)
-        words = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
-        if not table.isColumnHidden(column):
-            assert table.columnWidth(column) > table.fontMetrics().horizontalAdvance(words)
-    for column in (Column.RUN, Column.STEPS, Column.RETURN):
-        assert not table.isColumnHidden(column)
-    assert table.isColumnHidden(Column.ENVIRONMENT) == (share < 0.9)
+    for section in range(model.columnCount()):
+        words = str(model.index(0, section).data(Qt.ItemDataRole.DisplayRole) or "")
+        if not table.isColumnHidden(section):
+            assert table.columnWidth(section) > table.fontMetrics().horizontalAdvance(words)
+    for column in (RUN, STEPS, RETURN):
+        assert not table.isColumnHidden(model.section(column))
+    assert table.isColumnHidden(model.section(ENVIRONMENT)) == (share < 0.9)

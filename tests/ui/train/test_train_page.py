@@ -19,9 +19,10 @@ from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.train import TrainPage
+from gym_gui.ui.train import runs_model as columns
 from gym_gui.ui.train.link import LinkState
 from gym_gui.ui.train.run_data import RETURN
-from gym_gui.ui.train.runs_model import ACTIONS_ROLE, Column
+from gym_gui.ui.train.runs_model import ACTIONS_ROLE
 from gym_gui.ui.train.runs_table import action_box
 from tests.ui.train.conftest import PATIENCE_MS, fill, kill_daemon
 
@@ -42,7 +43,9 @@ def press(qtbot: QtBot, page: TrainPage, run_id: str, action: str) -> None:
     """Click an action in a run's row, once it is offered."""
 
     def offered() -> bool:
-        index = page.runs.model.index(page.runs.model.row_of(run_id), Column.ACTIONS)
+        index = page.runs.model.index(
+            page.runs.model.row_of(run_id), page.runs.model.section(columns.ACTIONS)
+        )
         return action in (index.data(ACTIONS_ROLE) or ())
 
     qtbot.waitUntil(offered, timeout=PATIENCE_MS)
@@ -123,7 +126,7 @@ def test_short_runs(page: TrainPage, qtbot: QtBot, finish: Callable[[object], ob
     qtbot.waitUntil(lambda: len(page.link.runs) == 2, timeout=PATIENCE_MS)
     qtbot.waitUntil(lambda: all(run.over for run in page.link.runs), timeout=PATIENCE_MS)
     assert {run.seed for run in page.link.runs} == {1, 2}
-    titles = {page.runs.model.index(row, Column.RUN).data() for row in range(2)}
+    titles = {page.runs.model.index(row, page.runs.model.section(columns.RUN)).data() for row in range(2)}
     assert titles == {"Search, seed 1", "Search, seed 2"}
     what_a_return_is_stands_by_it(page, page.link.runs[0], qtbot)
     two_are_compared(page, qtbot)
@@ -149,7 +152,7 @@ def two_are_compared(page: TrainPage, qtbot: QtBot) -> None:
 def what_a_return_is_stands_by_it(page: TrainPage, run: TrainingRecord, qtbot: QtBot) -> None:
     """In the table that of the evaluation, in the chart of training episodes; and why there is no film."""
     assert run.evaluated
-    cell = page.runs.model.index(page.runs.model.row_of(run.run_id), Column.RETURN)
+    cell = page.runs.model.index(page.runs.model.row_of(run.run_id), page.runs.model.section(columns.RETURN))
     qtbot.waitUntil(lambda: cell.data().endswith(", evaluated"), timeout=PATIENCE_MS)
     page.runs.table.select(run.run_id)
     assert "evaluation after the training" in page.panel.values()["return"]
@@ -205,7 +208,7 @@ def one_fails(page: TrainPage, qtbot: QtBot) -> None:
     run = next(run for run in page.link.runs if run.state == "failed")
     page.runs.table.select(run.run_id)
     assert page.panel.failure.isVisible() and "not a finite number" in page.panel.failure.text
-    left = page.runs.model.index(page.runs.model.row_of(run.run_id), Column.LEFT)
+    left = page.runs.model.index(page.runs.model.row_of(run.run_id), page.runs.model.section(columns.LEFT))
     qtbot.waitUntil(lambda: left.data() == "failed", timeout=PATIENCE_MS)
 
 

@@ -1,0 +1,271 @@
+"""Tables: what stands in a column is said in one place, how rows come and go is the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from PyQt6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt
+from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+Row = TypeVar("Row")
+
+
+def no_text(_row: Any) -> str:
+    """The text of a cell that is painted."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column(Generic[Row]):
+    """One column.
+
+    Attributes:
+        heading: Its heading.
+        text: What stands in a row's cell.
+        key: What rows are sorted by; by default the text, whatever its case.
+        tip: What is said where one points at a cell.
+        about: What is said where one points at the heading.
+        figure: Whether it holds numbers, which stand at the right.
+        width: In pixels; 0: it shares the room that is left.
+        roles: What delegates ask for beside the text, by role.
+    """
+
+    heading: str
+    text: Callable[[Row], str] = no_text
+    key: Callable[[Row], Any] | None = None
+    tip: Callable[[Row], str | None] | None = None
+    about: str = ""
+    figure: bool = False
+    width: int = 0
+    roles: Mapping[int, Callable[[Row], object]] = field(default_factory=dict)
+
+    @property
+    def alignment(self) -> Qt.AlignmentFlag:
+        """Where text stands, in heading and cells."""
+        side = Qt.AlignmentFlag.AlignRight if self.figure else Qt.AlignmentFlag.AlignLeft
+        return side | Qt.AlignmentFlag.AlignVCenter
+
+    def sort_key(self, row: Row) -> Any:
+        """What a row is sorted by."""
+        return self.text(row).casefold() if self.key is None else self.key(row)
+
+
+class RowsModel(QAbstractTableModel, Generic[Row]):
+    """Rows, filtered and sorted; those that stay keep their place in the selection.
+
+    Args:
+        columns: From left to right.
+        identity: What makes a row the same when it is told anew.
+        roles: What delegates ask for in every column, by role.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]] = (),
+        identity: Callable[[Row], Hashable] = id,
+        roles: Mapping[int, Callable[[Row], object]] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._columns = tuple(columns)
+        self._identity = identity
+        self._roles = dict(roles or {})
+        self._all: list[Row] = []
+        self._rows: list[Row] = []
+        self._accepts: Callable[[Row], bool] | None = None
+        self._sorted: tuple[Column[Row], bool] | None = None
+
+    @property
+    def columns(self) -> Sequence[Column[Row]]:
+        """From left to right."""
+        return self._columns
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """Those that are shown, from top to bottom."""
+        return self._rows
+
+    @property
+    def total(self) -> int:
+        """Rows there are, shown or not."""
+        return len(self._all)
+
+    def row(self, number: int) -> Row | None:
+        """What is shown in a row; ``None`` where nothing is."""
+        return self._rows[number] if 0 <= number < len(self._rows) else None
+
+    def row_of(self, identity: Hashable) -> int:
+        """Where a row stands, -1 where it does not."""
+        return next((i for i, row in enumerate(self._rows) if self._identity(row) == identity), -1)
+
+    def section(self, column: Column[Row]) -> int:
+        """Where a column stands, from the left."""
+        return self._columns.index(column)
+
+    # -- what is shown -----------------------------------------------------------------
+
+    def set_rows(self, rows: Sequence[Row]) -> None:
+        """Show these."""
+        self._all = list(rows)
+        self._arrange()
+
+    def append(self, row: Row) -> None:
+        """One more row, at the foot; for tables that are not sorted."""
+        self._all.append(row)
+        if self._accepts is None or self._accepts(row):
+            place = len(self._rows)
+            self.beginInsertRows(QModelIndex(), place, place)
+            self._rows.append(row)
+            self.endInsertRows()
+
+    def set_filter(self, accepts: Callable[[Row], bool] | None) -> None:
+        """Show those that pass; all, where there is no filter."""
+        self._accepts = accepts
+        self._arrange()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column."""
+        self._sorted = self._columns[column], order == Qt.SortOrder.DescendingOrder
+        self._arrange()
+
+    def show_table(self, columns: Sequence[Column[Row]], rows: Sequence[Row]) -> None:
+        """Show another table, with columns of its own, in the order of its rows."""
+        self.beginResetModel()
+        self._columns = tuple(columns)
+        self._all, self._rows = list(rows), list(rows)
+        self._accepts = self._sorted = None
+        self.endResetModel()
+
+    def rows_changed(self, first: int = 0, last: int = -1) -> None:
+        """What rows say has changed; by default, what all of them say."""
+        last = last if last >= 0 else len(self._rows) - 1
+        if last >= first:
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
+
+    def _arrange(self) -> None:
+        wanted = [row for row in self._all if self._accepts is None or self._accepts(row)]
+        if self._sorted is not None:
+            column, down = self._sorted
+            wanted.sort(key=column.sort_key, reverse=down)
+        before = self._rows
+        places = {self._identity(row): i for i, row in enumerate(wanted)}
+        if list(places) == [self._identity(row) for row in before]:
+            self._rows = wanted
+            changed = [i for i, row in enumerate(wanted) if row != before[i]]
+            if changed:
+                self.rows_changed(changed[0], changed[-1])
+            return
+        self.layoutAboutToBeChanged.emit()
+        self._rows = wanted
+        for index in self.persistentIndexList():
+            place = places.get(self._identity(before[index.row()]), -1)
+            new = self.index(place, index.column()) if place >= 0 else QModelIndex()
+            self.changePersistentIndex(index, new)
+        self.layoutChanged.emit()
+
+    # -- what Qt asks ------------------------------------------------------------------
+
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Rows that are shown."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Columns."""
+        return 0 if parent.isValid() else len(self._columns)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """Headings."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
+            return None
+        column = self._columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.heading
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.about or None
+        return column.alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What a cell holds."""
+        row = self.row(index.row())
+        if row is None:
+            return None
+        column = self._columns[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(row)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return column.alignment
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return None if column.tip is None else column.tip(row)
+        asked = column.roles.get(role) or self._roles.get(role)
+        return None if asked is None else asked(row)
+
+
+class RowsTable(QTableView, Generic[Row]):
+    """A :class:`RowsModel` as a table of whole rows, without grid, edited nowhere.
+
+    Args:
+        model: The rows.
+        name: Object name.
+        spoken: What the table is called by screen readers.
+        height: Of a row, in pixels.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self, model: RowsModel[Row], name: str, spoken: str, height: int, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(spoken)
+        self.rows = model
+        self.setModel(model)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        side = self.verticalHeader()
+        assert side is not None
+        side.hide()
+        side.setDefaultSectionSize(height)
+        self.head.setHighlightSections(False)
+
+    @property
+    def head(self) -> QHeaderView:
+        """The headings."""
+        return cast("QHeaderView", self.horizontalHeader())
+
+    @property
+    def current(self) -> Row | None:
+        """The row that is selected."""
+        index = self.currentIndex()
+        return self.rows.row(index.row()) if index.isValid() else None
+
+    def select(self, identity: Hashable) -> None:
+        """Select a row alone, if it is shown."""
+        row = self.rows.row_of(identity)
+        if row >= 0:
+            self.selectRow(row)
+
+    def fit_columns(self, mode: QHeaderView.ResizeMode = QHeaderView.ResizeMode.Interactive) -> None:
+        """Give columns their width; those without one share what is left."""
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for section, column in enumerate(self.rows.columns):
+            if column.width:
+                self.head.setSectionResizeMode(section, mode)
+                self.head.resizeSection(section, column.width)
+            else:
+                self.head.setSectionResizeMode(section, QHeaderView.ResizeMode.Stretch)
+
+    def sort_by(self, column: Column[Row], order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
+        """Sort by a column, and let a click on a heading sort by another."""
+        self.setSortingEnabled(True)
+        self.sortByColumn(self.rows.section(column), order)
