@@ -115,6 +115,8 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
     offers = ["legal_actions", "messages"]
     if environment.describer(agent).can_say(agent):
         offers.append("text")
+    if environment.describer(agent).can_state(agent):
+        offers.append("facts")
     if environment.pictures(agent):
         offers.append("image")
     if not environment.rewards_betray:

@@ -38,6 +38,7 @@ DEFAULT_WORKERS: Final = {
     WorkerKind.HUMAN.value: "human_worker",
     WorkerKind.LLM.value: "mosaic_llm_worker",
     WorkerKind.VLM.value: "vlm_worker",
+    WorkerKind.BDI.value: "spade_bdi_worker",
 }
 """Type -> the worker that plays it when none is named."""
 
@@ -48,7 +49,6 @@ WORKER_TYPES: Final = {
     "xuance_worker": WorkerKind.RL.value,
     "balrog_worker": WorkerKind.LLM.value,
     "chess_worker": WorkerKind.LLM.value,
-    "spade_bdi_worker": WorkerKind.BDI.value,
     "mujoco_mpc_worker": WorkerKind.PLANNER.value,
     "test_worker": WorkerKind.BASELINE.value,
 }

@@ -28,6 +28,7 @@ class PromptInputs:
         text: The observation in words.
         image: A picture.
         messages: What teammates say.
+        facts: The observation as ground facts.
         mode: ``egocentric``: what the agent itself sees; ``visible_teammates``: also where the
             teammates are that stand inside its field of view, which way they look and what they carry.
         frame: What the agent itself may see, or the whole picture, which is refused to seats from which
@@ -41,6 +42,7 @@ class PromptInputs:
     text: bool = False
     image: bool = False
     messages: bool = False
+    facts: bool = False
     mode: Mode = "egocentric"
     frame: Frame = "egocentric"
     image_size: int = 0
@@ -52,7 +54,7 @@ class PromptInputs:
         """What a worker wants by its manifest, and how by the slot's settings.
 
         Args:
-            wanted: Inputs that the worker names: ``text``, ``image``, ``messages``.
+            wanted: Inputs that the worker names: ``text``, ``image``, ``messages``, ``facts``.
             settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read.
 
         Returns:
@@ -61,7 +63,7 @@ class PromptInputs:
         Raises:
             UsageError: A setting has a value that there is not.
         """
-        if not {"text", "image", "messages"} & set(wanted):
+        if not {"text", "image", "messages", "facts"} & set(wanted):
             return None
         size = settings.get("image_size", 0)
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_IMAGE:
@@ -75,6 +77,7 @@ class PromptInputs:
             "text" in wanted,
             "image" in wanted,
             "messages" in wanted,
+            "facts" in wanted,
             cast("Mode", _one_of("observation_mode", settings, MODES)),
             cast("Frame", _one_of("image_view", settings, FRAMES)),
             size,

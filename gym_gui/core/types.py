@@ -61,12 +61,14 @@ class Shown(NamedTuple):
         image: PNG of a picture, ``b""`` where none was asked for.
         messages: What teammates have said since the last decision, ``"green_1: I go left"``.
         choices: The legal actions in words, where the words depend on the position.
+        facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``.
     """
 
     text: str = ""
     image: bytes = b""
     messages: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
+    facts: tuple[str, ...] = ()
 
 
 class Decision(NamedTuple):

@@ -15,6 +15,7 @@ from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
 from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
 from gym_gui.envs.describers import Describer, SpaceDescriber
+from gym_gui.envs.facts import written
 from gym_gui.envs.family import Family
 from gym_gui.envs.instance import Teams
 from gym_gui.envs.keymaps import KeyScheme
@@ -244,11 +245,14 @@ class Environment:
         describer = self.describer(agent)
         try:
             text = describer.text(agent, observation, view.mode) if view.text else ""
-            choices: tuple[Choice, ...] = describer.choices(agent, observation, mask) if view.text else ()
+            facts = written(describer.facts(agent, observation, view.mode)) if view.facts else ()
+            choices: tuple[Choice, ...] = (
+                describer.choices(agent, observation, mask) if view.text or view.facts else ()
+            )
             image = self._drawn(agent, observation, view) if view.image else b""
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
-        return Shown(text, image, tuple(messages), choices)
+        return Shown(text, image, tuple(messages), choices, facts)
 
     def _drawn(self, agent: AgentID, observation: Any, view: PromptInputs) -> bytes:
         pictures, own = self.pictures(agent), view.frame == "egocentric"

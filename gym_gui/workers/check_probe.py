@@ -280,5 +280,7 @@ class Probe:
             q.texts.extend(f"You see {x.observation}." for x in questions)
         if "image" in inputs:
             q.images.extend(pb.Image(data=PNG, mime="image/png") for _ in questions)
+        if "facts" in inputs:
+            q.facts.extend(pb.Facts(facts=["looking(east)", "facing(wall)"]) for _ in questions)
         if "messages" in inputs:
             q.messages.extend(pb.Messages(texts=["Hello"]) for _ in questions)

@@ -96,6 +96,7 @@ class WorkerInputs:
     text: Need = "no"
     image: Need = "no"
     messages: Need = "no"
+    facts: Need = "no"
     legal_actions: Need = "no"
 
     @property

@@ -186,6 +186,7 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "text": Key(need, "The observation in words."),
         "image": Key(need, "A picture of what the slot may see (PNG)."),
         "messages": Key(need, "Messages from team-mates."),
+        "facts": Key(need, "The observation as ground facts: `door(yellow, locked, 2, -1)`."),
         "legal_actions": Key(need, "The list of legal actions."),
     },
     "capabilities": {

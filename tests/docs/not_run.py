@@ -29,6 +29,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "pip install -c requirements/constraints.txt -e '.[dev]'": _DOWNLOADS,
         "pip install -c requirements/constraints.txt -r requirements/base.txt": _DOWNLOADS,
     },
+    "docs/bdi.md": {
+        "mosaic workers check spade_bdi_worker --env MiniGrid-Empty-5x5-v0 --set program=empty.asl": _YOURS,
+    },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,

@@ -49,6 +49,8 @@ class Reader:
         if server is not None:
             given["base_url"] = server.url
         inputs = ["text", "messages"]
+        if environment.describer(seat).can_state(seat):
+            inputs.append("facts")
         if "egocentric" in environment.pictures(seat):
             inputs.append("image")
         view = PromptInputs.of(inputs, given)
@@ -110,7 +112,8 @@ class Reader:
         refused = self._runner.run(self._decided(question, decision.attempt))
         prompts = [prompt["messages"] for prompt in self._prompts[before[0] :]]
         sent = [request.body for request in self._server.requests[before[1] :]] if self._server else []
-        return b"".join((json.dumps(prompts).encode(), *sent, shown.image)), refused.reason
+        facts = "\n".join(shown.facts).encode()
+        return b"".join((json.dumps(prompts).encode(), *sent, shown.image, facts)), refused.reason
 
     async def _decided(self, question: sdk.Decision, attempt: int) -> sdk.Invalid:
         """One question, answered with what is no action; the first time with many words."""

@@ -48,6 +48,7 @@ workers = ["coin_worker"]
 text = true
 image = "optional"
 messages = false
+facts = false
 [capabilities]
 paradigm = "SEQUENTIAL"
 supported_paradigms = ["SEQUENTIAL", "SINGLE_AGENT"]

@@ -284,6 +284,7 @@ def _batch(slot: Slot, codec: Codec, q: pb.Questions) -> Batch:
         images=[(image.data, image.mime) for image in q.images],
         messages=[list(m.texts) for m in q.messages],
         choices=[list(zip(c.actions, c.words)) for c in q.choices],
+        facts=[list(f.facts) for f in q.facts],
     )
 
 

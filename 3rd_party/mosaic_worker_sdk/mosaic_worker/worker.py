@@ -133,6 +133,7 @@ class Decision(NamedTuple):
         image: (bytes, MIME type) of a picture, where it wants ``image``.
         messages: What team-mates have said since the last decision.
         choices: (action, word) of the legal actions, where words depend on the position.
+        facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``, where it wants ``facts``.
     """
 
     id: int
@@ -147,6 +148,7 @@ class Decision(NamedTuple):
     image: tuple[bytes, str] | None = None
     messages: Sequence[str] = ()
     choices: Sequence[tuple[int, str]] = ()
+    facts: Sequence[str] = ()
 
     @property
     def legal_actions(self) -> list[int] | None:
@@ -173,6 +175,7 @@ class Batch:
         images: (bytes, MIME type) of each, for workers whose ``inputs`` name ``image``.
         messages: What teammates said, for workers whose ``inputs`` name ``messages``.
         choices: (action, word) of each one's legal actions, where words depend on the position.
+        facts: The observation as ground facts, for workers whose ``inputs`` name ``facts``.
     """
 
     slot: Slot
@@ -188,6 +191,7 @@ class Batch:
     images: Sequence[Tuple[bytes, str]] = ()
     messages: Sequence[Sequence[str]] = ()
     choices: Sequence[Sequence[Tuple[int, str]]] = ()
+    facts: Sequence[Sequence[str]] = ()
 
     def only(self, i: int) -> Batch:
         """The batch that holds the ``i``-th decision alone."""
@@ -207,6 +211,7 @@ class Batch:
             self.images[k],
             self.messages[k],
             self.choices[k],
+            self.facts[k],
         )
 
     def __len__(self) -> int:
@@ -227,6 +232,7 @@ class Batch:
             self.images[i] if self.images else None,
             self.messages[i] if self.messages else (),
             self.choices[i] if self.choices else (),
+            self.facts[i] if self.facts else (),
         )
 
     def __iter__(self) -> Iterator[Decision]:

@@ -10,6 +10,7 @@ from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.spaces import action_form, is_picture
+from gym_gui.envs.facts import Fact
 from gym_gui.envs.pictures import Picture, as_picture
 
 if TYPE_CHECKING:
@@ -51,6 +52,20 @@ class Describer(ABC):
             observation: As the environment gave it, the action mask taken out.
             mode: Whether team-mates inside the field of view are told of by name.
         """
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """What ``agent`` sees now as ground facts, out of the same reading of it as :meth:`text`.
+
+        Args:
+            agent: A current agent of which :meth:`can_state` holds.
+            observation: As :meth:`text` takes it.
+            mode: As :meth:`text` takes it.
+        """
+        return ()
+
+    def can_state(self, agent: AgentID) -> bool:
+        """Whether there are :meth:`facts` of what ``agent`` sees."""
+        return False
 
     @abstractmethod
     def game(self, agent: AgentID) -> str:

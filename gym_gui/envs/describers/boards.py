@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gym_gui.core.live import Board
@@ -10,6 +10,7 @@ from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.facts import Fact, fact
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
@@ -72,6 +73,22 @@ class BoardDescriber(SpaceDescriber):
         elif board.kind == "go" and turn_of(self.environment).last is not None:
             lines.append("Your opponent passed: if you pass too, the game ends and the board is counted.")
         return "\n".join([*lines, *self.notation(board)])
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """Pieces by column and row, from 1 on the left and below: ``piece("N", 7, 1)``; one's own side."""
+        board = self.board(observation)
+        if board is None:
+            return ()
+        pieces = [
+            fact("piece", piece, i % board.columns + 1, board.rows - i // board.columns)
+            for i, piece in enumerate(board.cells)
+            if piece
+        ]
+        last = [fact("last_move", *(square(board, each) for each in board.last))] if board.last else []
+        return [fact("me", self.side(agent, board)), *pieces, *last]
 
     def notation(self, board: Board) -> list[str]:
         """Lines on the position in the notation that programs read, where there is one."""

@@ -44,11 +44,12 @@ class ControlDescriber(VectorDescriber):
     Args:
         environment: One of Gymnasium's classic control.
         task: Which.
+        observed: What its numbers are called where they are stated as facts.
     """
 
-    def __init__(self, environment: Instance, task: Task) -> None:
+    def __init__(self, environment: Instance, task: Task, observed: Sequence[Component] = ()) -> None:
         about = task.about(environment.env)
-        super().__init__(environment, acted=task.acted, about=about, meanings=task.meanings)
+        super().__init__(environment, observed, task.acted, about=about, meanings=task.meanings)
         self._task = task
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:

@@ -14,6 +14,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.facts import Fact, atom, fact
 
 NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
@@ -34,6 +35,22 @@ class CrafterDescriber(SpaceDescriber):
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         return "\n".join(self._lines())
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        player = self._game._player
+        around = self.seen()
+        facing = (int(player.facing[0]), int(player.facing[1]))
+        looks = next(name for name, step in _WAYS if step == facing)
+        found = [fact("have", atom(name), int(n)) for name, n in player.inventory.items()]
+        found += [fact("looking", looks), fact("facing", atom(around.get(facing, _EDGE)))]
+        found.append(fact("night" if float(self._game._world.daylight) < 0.5 else "day"))
+        if player.sleeping:
+            found.append(fact("asleep"))
+        # Columns to the right and rows down from the player.
+        return found + [fact(atom(name), *place) for place, name in around.items()]
 
     def _lines(self) -> Iterator[str]:
         player = self._game._player

@@ -6,8 +6,10 @@ stands in the middle of the lowest row, and what it carries is in its own cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from gym_gui.envs.facts import Fact, atom, fact
 
 KINDS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
 """Of a cell, by number; packages may add some."""
@@ -29,11 +31,18 @@ class Thing(NamedTuple):
         name: What it is, for example ``"locked red door"``.
         ahead: Cells in front of the agent; negative behind it.
         right: Cells to its right; negative to its left.
+        said: The same as a predicate with its first terms: ``("door", "red", "locked")``.
     """
 
     name: str
     ahead: int
     right: int
+    said: tuple[str, ...]
+
+    @property
+    def fact(self) -> Fact:
+        """What it is and where: ``door(red, locked, 2, -1)``."""
+        return fact(*self.said, self.ahead, self.right)
 
 
 class GridView:
@@ -42,7 +51,8 @@ class GridView:
     Args:
         image: (width, height, 3).
         kinds: Names of the kinds of cells.
-        agents: What agents that are known by name are called, by their place in the view.
+        agents: What agents that are known by name are called, by their place in the view, and whose they are:
+            ``"green_1, your team-mate, looking east"``.
         stands: Column and row of the agent; ``None``: the middle of the lowest row.
 
     Attributes:
@@ -73,7 +83,8 @@ class GridView:
                     continue
                 place = (self._bottom - y, x - self._middle)
                 named = self._agents.get(place)
-                found.append(Thing(named or self.name(cell), *place))
+                said = ("teammate", named.partition(",")[0]) if named else self.terms(cell)
+                found.append(Thing(named or self.name(cell), *place, said))
         return sorted(found, key=lambda each: (abs(each.ahead) + abs(each.right), -each.ahead, each.right))
 
     def name(self, cell: Sequence[int]) -> str:
@@ -88,6 +99,36 @@ class GridView:
         if kind == _AGENT:
             return f"{hue} agent{_looking(state)}"
         return f"{hue} {word}".strip()
+
+    def terms(self, cell: Sequence[int]) -> tuple[str, ...]:
+        """A cell as a predicate with what tells it from others of its kind."""
+        kind, colour, state = cell[0], cell[1], cell[2]
+        word = atom(self._kinds[kind]) if kind < len(self._kinds) else f"kind_{kind}"
+        if kind in (_LAVA, _WALL, _EMPTY):
+            return (word,)
+        hue = COLOURS[colour] if colour < len(COLOURS) else "grey"
+        if kind == _DOOR:
+            return (word, hue, DOORS[state] if state < len(DOORS) else "strange")
+        if kind == _AGENT:
+            looks = COMPASS[state % 100] if state % 100 < len(COMPASS) else "away"
+            return (word, hue, looks, "ball" if state >= 100 else "nothing")
+        return (word, hue)
+
+    def facts(self) -> Iterator[Fact]:
+        """All that is in view: things, walls and free floor by their place, and what is directly ahead."""
+        yield from (thing.fact for thing in self.things)
+        for x, column in enumerate(self._cells):
+            for y, cell in enumerate(column):
+                place = (self._bottom - y, x - self._middle)
+                if cell[0] == _WALL:
+                    yield fact("wall", *place)
+                elif place != (0, 0) and self._free(cell) and place not in self._agents:
+                    yield fact("free", *place)
+        before = self.at(1, 0)
+        if before is not None and before[0] != _UNSEEN:
+            yield fact("facing", "teammate" if (1, 0) in self._agents else self.terms(before)[0])
+        own = self._cells[self._middle][self._bottom]
+        yield fact("carrying", *(self.terms(own) if self.carried else ("nothing",)))
 
     def at(self, ahead: int, right: int) -> Sequence[int] | None:
         """The cell so far ahead and to the right; ``None`` outside the view."""

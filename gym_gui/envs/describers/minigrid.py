@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,15 @@ from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COMPASS, GridView, surroundings
+from gym_gui.envs.facts import Fact, fact
 
 if TYPE_CHECKING:
     from gym_gui.envs.pictures import Picture
 
 _AGENT = 10
 _TILE = 32
+_LARGEST = 64
+"""Cells or pixels of a side from which on an array is a picture and no grid."""
 _MEANINGS: Mapping[str, str] = {
     "left": "turn left on the spot",
     "right": "turn right on the spot",
@@ -40,28 +43,30 @@ class MiniGridDescriber(SpaceDescriber):
     """The view as things by name and place, relative to the agent."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        if not isinstance(observation, Mapping):
-            if not _is_view(observation):
-                return super().text(agent, observation, mode)
-            observation = {"image": observation}
-        seen = cast("Mapping[str, Any]", observation)
-        if not _is_view(seen.get("image")):
+        seen = _seen(observation)
+        if seen is None:
             return super().text(agent, observation, mode)
-        lines: list[str] = []
-        if seen.get("mission"):
-            lines.append(f"Mission: {seen['mission']}")
-        image, whole = np.asarray(seen["image"]), False
-        facing = int(seen["direction"]) if "direction" in seen else None
-        stands = None
-        if len(found := np.argwhere(image[:, :, 0] == _AGENT)) == 1:
-            image, facing, stands = _turned(image, *found[0])
-            whole = True
-        view = GridView(image, stands=stands)
-        state = [] if facing is None else [f"You look {COMPASS[facing]}."]
-        if not whole:  # of the whole grid, what the agent carries is not in the picture
-            state.append(f"You carry {f'a {view.carried}' if view.carried else 'nothing'}.")
+        lines = [f"Mission: {seen.mission}"] if seen.mission else []
+        state = [] if seen.direction is None else [f"You look {COMPASS[seen.direction]}."]
+        if not seen.whole:
+            state.append(f"You carry {f'a {seen.view.carried}' if seen.view.carried else 'nothing'}.")
         lines.append(" ".join(state))
-        return "\n".join(filter(None, lines + surroundings(view)))
+        return "\n".join(filter(None, lines + surroundings(seen.view)))
+
+    def can_state(self, agent: AgentID) -> bool:
+        space = to_space(self.environment.adapter.observation_space(agent))
+        image = space.spaces.get("image", space)
+        return len(image.shape) == 3 and image.shape[2] == 3 and max(image.shape) < _LARGEST
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        seen = _seen(observation)
+        if seen is None:
+            return ()
+        found = [fact("mission", seen.mission)] if seen.mission else []
+        if seen.direction is not None:
+            found.append(fact("looking", COMPASS[seen.direction]))
+        found += seen.view.facts()
+        return [each for each in found if not (seen.whole and each.predicate == "carrying")]
 
     def game(self, agent: AgentID) -> str:
         environment = self.environment
@@ -136,10 +141,41 @@ class MiniGridDescriber(SpaceDescriber):
         return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
 
 
+class _Seen(NamedTuple):
+    """An observation, read.
+
+    Attributes:
+        view: What is around the agent.
+        mission: What it is to do, ``""`` where nobody says.
+        direction: Which way it looks, by number; ``None`` where that is not told.
+        whole: The whole grid is seen: what the agent carries is not in it.
+    """
+
+    view: GridView
+    mission: str
+    direction: int | None
+    whole: bool
+
+
+def _seen(observation: Any) -> _Seen | None:
+    """An observation, read; ``None`` where it is a picture."""
+    told: Mapping[str, Any] = {"image": observation}
+    if isinstance(observation, Mapping):
+        told = cast("Mapping[str, Any]", observation)
+    if not _is_view(told.get("image")):
+        return None
+    image, mission = np.asarray(told["image"]), str(told.get("mission", ""))
+    direction = int(told["direction"]) if "direction" in told else None
+    if len(found := np.argwhere(image[:, :, 0] == _AGENT)) == 1:
+        image, direction, stands = _turned(image, *found[0])
+        return _Seen(GridView(image, stands=stands), mission, direction, whole=True)
+    return _Seen(GridView(image), mission, direction, whole=False)
+
+
 def _is_view(image: Any) -> bool:
     """Whether it is a table of cells and not a picture."""
     shape = getattr(image, "shape", ())
-    return len(shape) == 3 and shape[2] == 3 and max(shape) < 64
+    return len(shape) == 3 and shape[2] == 3 and max(shape) < _LARGEST
 
 
 def _turned(image: NDArray[Any], x: int, y: int) -> tuple[NDArray[Any], int, tuple[int, int]]:

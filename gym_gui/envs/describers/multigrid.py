@@ -16,6 +16,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
 from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.families.multigrid_slots import slot_names
 from gym_gui.envs.pictures import Picture, framed
 
@@ -48,11 +49,30 @@ class MultiGridDescriber(SpaceDescriber):
     """The view as things by name and place, relative to the agent."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        view, direction = self._seen(agent, observation, mode)
+        holds = f"You carry a {view.carried}." if view.carried else "You carry nothing."
+        return "\n".join([f"You look {COMPASS[direction]}. {holds}", *surroundings(view)])
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        view, direction = self._seen(agent, observation, mode)
+        team, mates, others = self.environment.company(agent)
+        return [
+            fact("me", agent),
+            fact("team", team),
+            *(fact("plays_with", mate) for mate in mates),
+            *(fact("plays_against", other) for other in others),
+            fact("looking", COMPASS[direction]),
+            *view.facts(),
+        ]
+
+    def _seen(self, agent: AgentID, observation: Any, mode: Mode) -> tuple[_Field, int]:
+        """What is around ``agent``, and which way it looks, by number."""
         seen = cast("Mapping[str, Any]", observation)
         mates = self._mates(agent) if mode == "visible_teammates" else {}
-        view = _Field(np.asarray(seen["image"]), mates, self._zones)
-        holds = f"You carry a {view.carried}." if view.carried else "You carry nothing."
-        return "\n".join([f"You look {COMPASS[int(seen['direction'])]}. {holds}", *surroundings(view)])
+        return _Field(np.asarray(seen["image"]), mates, self._zones), int(seen["direction"])
 
     def _mates(self, agent: AgentID) -> dict[tuple[int, int], str]:
         """Team-mates by their place from here, with which way they look and what they carry.
@@ -209,6 +229,10 @@ class _Field(GridView):
     def name(self, cell: Sequence[int]) -> str:
         zone = self._zones.get(cell[1]) if cell[0] == _ZONE else None
         return super().name(cell) if zone is None else f"{zone} {_KINDS[_ZONE]}"
+
+    def terms(self, cell: Sequence[int]) -> tuple[str, ...]:
+        zone = self._zones.get(cell[1]) if cell[0] == _ZONE else None
+        return super().terms(cell) if zone is None else (atom(_KINDS[_ZONE]), zone)
 
 
 def _marks(env: Any) -> dict[str, int]:

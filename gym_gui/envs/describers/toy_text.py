@@ -12,6 +12,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.facts import Fact, atom, fact
 
 Cell = tuple[int, int]
 _STEPS: Mapping[str, Cell] = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -20,6 +21,11 @@ _COUNTED = "Rows are counted from the top and columns from the left, both from 1
 
 def _cell(place: Cell) -> str:
     return f"row {place[0] + 1}, column {place[1] + 1}"
+
+
+def _at(predicate: str, place: Cell) -> Fact:
+    """A cell by row and column, both from 1, as :func:`_cell` says them."""
+    return fact(predicate, place[0] + 1, place[1] + 1)
 
 
 def _towards(start: Cell, end: Cell, names: tuple[str, str, str, str]) -> str:
@@ -75,13 +81,23 @@ class LakeDescriber(ToyDescriber):
         return "\n".join(lines if self._shared() else [*self._map(), *lines])
 
     def _around(self, at: Cell) -> str:
+        return f"Next to you: {', '.join(f'{way} {self._ground(at, step)}' for way, step in _STEPS.items())}."
+
+    def _ground(self, at: Cell, step: Cell) -> str:
+        desc, there = self.environment.env.desc, (at[0] + step[0], at[1] + step[1])
+        inside = 0 <= there[0] < desc.shape[0] and 0 <= there[1] < desc.shape[1]
+        return self._GROUND.get(desc[there], "ice") if inside else "edge"
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         desc = self.environment.env.desc
-        said: list[str] = []
-        for way, (row, column) in _STEPS.items():
-            there = at[0] + row, at[1] + column
-            inside = 0 <= there[0] < desc.shape[0] and 0 <= there[1] < desc.shape[1]
-            said.append(f"{way} {self._GROUND.get(desc[there], 'ice') if inside else 'edge'}")
-        return f"Next to you: {', '.join(said)}."
+        at = divmod(int(observation), desc.shape[1])
+        found = [_at("at", at), *(fact("next", way, self._ground(at, step)) for way, step in _STEPS.items())]
+        for kind, name in self._GROUND.items():
+            found += [_at(name, (int(row), int(column))) for row, column in np.argwhere(desc == kind)]
+        return [*found, fact("size", *(int(side) for side in desc.shape))]
 
     def rules(self) -> str:
         chance = self._chance()
@@ -146,6 +162,14 @@ class CliffDescriber(ToyDescriber):
         goal = _towards(at, self._GOAL, ("up", "down", "left", "right"))
         return f"You are at {_cell(at)}. Goal: {goal}.\nNext to you: {around}."
 
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        at = divmod(int(np.asarray(observation).reshape(-1)[0]), self._SHAPE[1])
+        around = ((way, self._ground((at[0] + r, at[1] + c))) for way, (r, c) in _STEPS.items())
+        return [_at("at", at), _at("goal", self._GOAL), *(fact("next", *each) for each in around)]
+
     def _ground(self, place: Cell) -> str:
         if not (0 <= place[0] < self._SHAPE[0] and 0 <= place[1] < self._SHAPE[1]):
             return "edge"
@@ -194,6 +218,22 @@ class TaxiDescriber(ToyDescriber):
             f"Taxi: {_cell(at)}. Passenger: {waits}. Destination: {self._stand(at, destination)}.\n"
             f"Open ways: {', '.join(self._open(at))}."
         )
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        env = self.environment.env
+        row, column, passenger, destination = (int(part) for part in env.decode(int(observation)))
+        stands = [(atom(name), place) for name, place in zip(self._NAMES, env.locs, strict=True)]
+        waits = "taxi" if passenger == len(stands) else stands[passenger][0]
+        return [
+            _at("at", (row, column)),
+            fact("passenger", waits),
+            fact("destination", stands[destination][0]),
+            *(fact("stand", name, place[0] + 1, place[1] + 1) for name, place in stands),
+            *(fact("open", way) for way in self._open((row, column))),
+        ]
 
     def _stand(self, at: Cell, index: int) -> str:
         place: Cell = self.environment.env.locs[index]
@@ -251,6 +291,17 @@ class BlackjackDescriber(ToyDescriber):
         total, card, ace = (int(each) for each in np.asarray(observation).reshape(-1))
         counted = "an ace among them counts as 11" if ace else "no ace counts as 11"
         return f"Your cards make {total}; {counted}.\nThe dealer shows {'an ace' if card == 1 else card}."
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        total, card, ace = (int(each) for each in np.asarray(observation).reshape(-1))
+        return [
+            fact("sum", total),
+            fact("dealer_shows", card),
+            fact("usable_ace", "yes" if ace else "no"),
+        ]
 
     def rules(self) -> str:
         env = self.environment.env

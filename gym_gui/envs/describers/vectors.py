@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.spaces import action_form, bounds_of, number
+from gym_gui.envs.facts import Fact, atom, fact
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
@@ -131,6 +133,26 @@ class VectorDescriber(SpaceDescriber):
             lines.append(f"{len(rest)} more numbers: {_rest(rest)}")
         return "\n".join(lines)
 
+    def can_state(self, agent: AgentID) -> bool:
+        return self._fits(agent)
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        """Each named number, and its bounds: ``pole_angle(0.03)``, ``bounds(pole_angle, -0.4, 0.4)``."""
+        values: list[float] = np.asarray(observation, np.float64).tolist()
+        found = [
+            fact(atom(each.name), _plain(value))
+            for each, value in zip(self._observed, values, strict=False)
+            if math.isfinite(value)
+        ]
+        space = self._space(agent)
+        ends = (np.asarray(end, np.float64) for end in (space.low, space.high))
+        low, high = (np.broadcast_to(end, space.shape) for end in ends)
+        return found + [
+            fact("bounds", atom(each.name), _plain(float(a)), _plain(float(b)))
+            for each, a, b in zip(self._observed, low, high, strict=False)
+            if math.isfinite(a) and math.isfinite(b) and bounds_of(float(a), float(b))
+        ]
+
     def game(self, agent: AgentID) -> str:
         return " ".join(filter(None, (super().game(agent), self._about, self._limit())))
 
@@ -176,6 +198,11 @@ class VectorDescriber(SpaceDescriber):
         return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
 
 
+def _plain(value: float) -> float:
+    """A number without the noise of its last digits."""
+    return float(f"{value:.6g}")
+
+
 def _said(component: Component, value: float) -> str:
     if component.switch:
         return f"{component.name}: {'yes' if value else 'no'}"
@@ -205,11 +232,17 @@ def documented(
         about: Further sentences on the game.
         reads: Further sentences on how to read an observation.
     """
-    observed, acted = table_of(documentation, "Observation"), table_of(documentation, "Action")
+    acted = table_of(documentation, "Action").named
+    return VectorDescriber(
+        environment, observed_in(environment, documentation), acted, about=about, reads=reads
+    )
+
+
+def observed_in(environment: Instance, documentation: str) -> tuple[Component, ...]:
+    """What the numbers of an observation are by the table of a docstring; empty where it does not say."""
     space: Any = environment.adapter.observation_space(environment.adapter.possible_agents[0])
     size = int(np.prod(getattr(space, "shape", None) or (0,)))
-    named = tuple(_of_size(observed, environment, size))
-    return VectorDescriber(environment, named, acted.named, about=about, reads=reads)
+    return tuple(_of_size(table_of(documentation, "Observation"), environment, size))
 
 
 def _of_size(table: Table, environment: Instance, size: int) -> Iterator[Component]:

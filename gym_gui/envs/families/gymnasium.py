@@ -208,7 +208,8 @@ class GymnasiumFamily(Family):
         if area in toy_text.DESCRIBERS:
             return toy_text.DESCRIBERS[area](environment)
         if area in classic_control.TASKS:
-            return classic_control.ControlDescriber(environment, classic_control.TASKS[area])
+            observed = vectors.observed_in(environment, self._tables(environment.spec))
+            return classic_control.ControlDescriber(environment, classic_control.TASKS[area], observed)
         if area in box2d.DESCRIBERS:
             return box2d.DESCRIBERS[area](environment)
         about = reads = ""

@@ -189,7 +189,7 @@ class Column(_message.Message):
     def __init__(self, data: _Optional[bytes] = ..., sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Questions(_message.Message):
-    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages", "choices")
+    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages", "choices", "facts")
     IDS_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -202,6 +202,7 @@ class Questions(_message.Message):
     IMAGES_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     CHOICES_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
     ids: _containers.RepeatedScalarFieldContainer[int]
     episodes: _containers.RepeatedScalarFieldContainer[int]
     steps: _containers.RepeatedScalarFieldContainer[int]
@@ -214,7 +215,8 @@ class Questions(_message.Message):
     images: _containers.RepeatedCompositeFieldContainer[Image]
     messages: _containers.RepeatedCompositeFieldContainer[Messages]
     choices: _containers.RepeatedCompositeFieldContainer[Choices]
-    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ..., choices: _Optional[_Iterable[_Union[Choices, _Mapping]]] = ...) -> None: ...
+    facts: _containers.RepeatedCompositeFieldContainer[Facts]
+    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ..., choices: _Optional[_Iterable[_Union[Choices, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[Facts, _Mapping]]] = ...) -> None: ...
 
 class Image(_message.Message):
     __slots__ = ("data", "mime")
@@ -229,6 +231,12 @@ class Messages(_message.Message):
     TEXTS_FIELD_NUMBER: _ClassVar[int]
     texts: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, texts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Facts(_message.Message):
+    __slots__ = ("facts",)
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    facts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, facts: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Choices(_message.Message):
     __slots__ = ("actions", "words")

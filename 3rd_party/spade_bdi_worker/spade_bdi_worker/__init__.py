@@ -1,0 +1,1 @@
+"""BDI agents: AgentSpeak programs that decide for agents."""

@@ -1,0 +1,90 @@
+"""Facts and messages as the interpreter's literals, and back."""
+
+# The interpreter has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import agentspeak
+import agentspeak.lexer
+import agentspeak.parser
+from agentspeak import Literal
+from agentspeak.runtime import BuildTermVisitor
+
+from spade_bdi_worker.program import ProgramError, said
+
+_MESSAGE = re.compile(r"\.(send|broadcast)\((?:(?P<to>\w+), )?(?P<force>\w+), (?P<content>.*)\)", re.DOTALL)
+_VARIABLE = re.compile(r"_X_[0-9a-f]{3}_[0-9a-f]+")
+"""How the interpreter writes one: by its place in memory."""
+FORCES = ("tell", "untell", "achieve", "unachieve")
+"""What a message may do to who gets it."""
+
+
+@lru_cache(maxsize=20_000)
+def literal(text: str, source: str) -> Any:
+    """A ground literal with where it is from, as in ``door(yellow, locked, 2, -1)[source(percept)]``.
+
+    Args:
+        text: As AgentSpeak writes it.
+        source: An atom.
+
+    Raises:
+        ProgramError: It is none.
+    """
+    return parsed(text).with_annotation(Literal("source", (Literal(source),)))
+
+
+def parsed(text: str) -> Any:
+    """A literal.
+
+    Raises:
+        ProgramError: The text is none.
+    """
+    with said() as problems:
+        log = agentspeak.Log(agentspeak.get_logger("agentspeak.facts"), 1)
+        try:
+            tokens = agentspeak.lexer.TokenStream(agentspeak.StringSource("message", f"{text}."), log)
+            first = next(tokens)
+            rest, tree = agentspeak.parser.parse_term(first, tokens, log)
+            if rest.lexeme != ".":
+                raise ProgramError([f"{text!r} is no literal"])
+            term = tree.accept(agentspeak.parser.ConstFoldVisitor(log)).accept(BuildTermVisitor({}))
+        except (agentspeak.AggregatedError, StopIteration):
+            raise ProgramError(problems or [f"{text!r} is no literal"]) from None
+    if not agentspeak.is_literal(term):
+        raise ProgramError([f"{text!r} is no literal"])
+    return term
+
+
+def message(text: str, own: str) -> tuple[str, str, str, Any] | None:
+    """A message of a team-mate, who wrote it as its program does.
+
+    Args:
+        text: ``"green_1: .send(green_0, tell, ball(2, 3))"``.
+        own: The agent's own name.
+
+    Returns:
+        Who sent it, what it does, and the literal; ``None`` where it is for somebody else.
+
+    Raises:
+        ProgramError: It is said in other words.
+    """
+    sender, _, content = text.partition(": ")
+    found = _MESSAGE.fullmatch(content.strip())
+    if found is None or found["force"] not in FORCES:
+        raise ProgramError([f"{content!r} is no message of a program"])
+    if found["to"] not in (None, own):
+        return None
+    return sender, found["force"], found["content"], literal(found["content"], sender)
+
+
+def as_text(term: Any) -> str:
+    """A literal as a program writes it, without where it is from; variables without a value are ``_``."""
+    if agentspeak.is_literal(term):
+        term = Literal(term.functor, term.args)
+    return _VARIABLE.sub("_", agentspeak.asl_repr(term))

@@ -1,0 +1,147 @@
+"""The worker class that the SDK runs."""
+
+# The interpreter has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedBaseClass=false
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import agentspeak
+import numpy as np
+
+from mosaic_worker.worker import (
+    Actions,
+    Batch,
+    Decision,
+    EpisodeEnd,
+    EpisodeStart,
+    Invalid,
+    LoadError,
+    Slot,
+    Worker,
+)
+from spade_bdi_worker.agent import Episode, Undecided, words_of
+from spade_bdi_worker.program import Program, ProgramError, read_program, said
+
+
+class _Player:
+    """A slot: its program, and the agents of its episodes."""
+
+    def __init__(self, slot: Slot) -> None:
+        settings = slot.settings
+        path = settings.get("program")
+        if not path:
+            raise LoadError("the setting program is missing: name a file with an AgentSpeak program (.asl)")
+        try:
+            self.program: Program = read_program(str(path))
+        except ProgramError as error:
+            raise LoadError(str(error)) from None
+        self.slot = slot
+        self.words: Mapping[str, int] = words_of(slot.action_meanings)
+        self.cycles = int(settings.get("max_cycles", 10_000))
+        self.deadline_s = float(settings.get("deliberation_s", 2.0))
+        self.idle = str(settings.get("idle", "invalid"))
+        self._episodes: dict[int, Episode] = {}
+        self._check()
+
+    def _check(self) -> None:
+        """Make an agent of the program: its calls of actions that there are not are told then."""
+        with said() as problems:
+            try:
+                self._make(EpisodeStart(0, 0, self.slot.agent_id))
+            except (agentspeak.AslError, agentspeak.AggregatedError) as error:
+                problems.append(f"{self.program.name}: {error}")
+        if problems:
+            raise LoadError(str(ProgramError(problems)))
+
+    def _make(self, start: EpisodeStart) -> Episode:
+        return Episode(self.program, list(self.words), start.agent_id or self.slot.agent_id, start.seed)
+
+    def begin(self, start: EpisodeStart) -> None:
+        self._episodes[start.episode] = self._make(start)
+
+    def forget(self, episode: int) -> None:
+        self._episodes.pop(episode, None)
+
+    def decide(self, decision: Decision) -> tuple[Any, dict[str, Any] | None]:
+        """An action, or why there is none, and what is recorded beside it."""
+        facts = [*decision.facts, *self._legal(decision)]
+        if decision.reason:
+            facts.append(f"refused({_quoted(decision.reason)})")
+        episode = self._episodes[decision.episode]
+        try:
+            action, thought, told = episode.decide(
+                decision.step,
+                facts,
+                decision.messages,
+                cycles=self.cycles,
+                until=time.monotonic() + self.deadline_s,
+            )
+        except Undecided as error:
+            thought = episode.mind.thought
+            if self.idle == "noop" and self.slot.noop_action is not None:
+                return self.slot.noop_action, {"bdi": thought.to_record()}
+            return Invalid(str(error), "; ".join(thought.printed)), None
+        extras: dict[str, Any] = {"bdi": thought.to_record(), **({"said": told} if told else {})}
+        return self._number(action, decision), extras
+
+    def _legal(self, decision: Decision) -> list[str]:
+        """Legal actions as facts, where not all are."""
+        if decision.choices:
+            return [f"legal({_quoted(word)})" for _, word in decision.choices]
+        legal = decision.legal_actions
+        if legal is None:
+            return []
+        by_number = {number: word for word, number in self.words.items()}
+        return [f"legal({by_number.get(number, number)})" for number in legal]
+
+    def _number(self, action: Any, decision: Decision) -> Any:
+        """What a program's action is in the environment."""
+        if action.functor in self.words and not action.args:
+            return self.words[action.functor]
+        given = action.args[0]
+        if isinstance(given, tuple):
+            return np.asarray(given, self.slot.action_space.dtype or np.float32)
+        if agentspeak.is_number(given):
+            return int(given)
+        word = given.functor if agentspeak.is_atom(given) else str(given)
+        for number, each in decision.choices:
+            if each == word:
+                return number
+        if word in self.words:
+            return self.words[word]
+        return Invalid(f"there is no action {word!r} now", str(action))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'
+
+
+class BdiWorker(Worker):
+    """Agents that are AgentSpeak programs; one agent per slot and episode."""
+
+    inputs = ("facts", "messages")
+
+    def __init__(self) -> None:
+        self._players: dict[int, _Player] = {}
+
+    def load(self, slot: Slot) -> str:
+        player = self._players[slot.index] = _Player(slot)
+        return f"agentspeak:{player.program.name}"
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        for start in starts:
+            self._players[slot.index].begin(start)
+
+    def select_actions(self, batch: Batch) -> Actions:
+        answers = [self._players[batch.slot.index].decide(decision) for decision in batch]
+        return Actions([action for action, _ in answers], extras=[extras for _, extras in answers])
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            self._players[slot.index].forget(end.episode)

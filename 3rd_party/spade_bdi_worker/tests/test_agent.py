@@ -1,0 +1,145 @@
+"""AgentSpeak agents: what they see, how they fail and recover, what they say, and that they repeat."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+pytest.importorskip("agentspeak")
+
+from spade_bdi_worker.agent import Episode, Thought, Undecided, words_of
+from spade_bdi_worker.literals import as_text
+from spade_bdi_worker.program import ProgramError, parse_program, read_program
+
+WORDS = ["left", "right", "forward", "pickup"]
+
+
+def agent(text: str, name: str = "green_0", seed: int = 1) -> Episode:
+    return Episode(parse_program("mind.asl", text), WORDS, name, seed)
+
+
+def decide(
+    episode: Episode, facts: Sequence[str] = (), heard: Sequence[str] = (), step: int = 0, **limits: Any
+) -> tuple[str, Thought, str]:
+    how = {"cycles": 2_000, "until": time.monotonic() + 60, **limits}
+    action, thought, told = episode.decide(step, facts, heard, **how)
+    return as_text(action), thought, told
+
+
+def test_a_plan_goes_on_where_its_last_action_left_it() -> None:
+    episode = agent("!go. +!go <- left; right; forward; !go.")
+    assert [decide(episode)[0] for _ in range(5)] == ["left", "right", "forward", "left", "right"]
+
+
+def test_beliefs_are_what_is_seen_now_and_their_changes_are_events() -> None:
+    episode = agent(
+        '+key(C) <- !take(C). -key(C) <- .print("gone", C); left.\n'
+        "+!take(yellow) : facing(key) <- pickup. +!take(_) <- forward."
+    )
+    action, thought, _ = decide(episode, ["key(yellow)", "facing(key)"])
+    assert action == "pickup"
+    assert thought.added == ["key(yellow)", "facing(key)"]
+    assert (thought.goals[-1], thought.plan) == ("take(yellow)", "line 2: +!take(yellow) : facing(key)")
+    action, thought, _ = decide(episode, ["facing(key)"])
+    assert (action, thought.removed, thought.added) == ("left", ["key(yellow)"], [])
+    assert thought.printed == ["gone yellow"]
+
+
+def test_a_goal_that_fails_is_recovered_by_its_own_plan_and_what_follows_goes_on() -> None:
+    episode = agent("!day. +!day <- !work; forward. +!work <- left; .fail. -!work <- right.")
+    assert [decide(episode)[0] for _ in range(3)] == ["left", "right", "forward"]
+
+
+def test_recovery_is_sought_from_the_inside_outwards() -> None:
+    episode = agent("!a. +!a <- !b; left. +!b <- !c. +!c <- .fail. -!a <- pickup.")
+    action, thought, _ = decide(episode)
+    assert action == "pickup"
+    assert [each.partition(":")[0] for each in thought.failed] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "says"),
+    [
+        ("believes(this).", {}, "nothing left to do and chooses no action"),
+        ("!go. +!go <- !there.", {}, "no applicable plan for +!there/0"),
+        ("!go. +!go <- !go.", {}, "within 2000 steps"),
+        ("!go. +!go <- !go.", {"cycles": 10**9, "until": 0.0}, "within its deadline"),
+    ],
+)
+def test_a_program_without_an_action_is_told_why(text: str, limits: dict[str, Any], says: str) -> None:
+    with pytest.raises(Undecided) as caught:
+        decide(agent(text), **limits)
+    assert says in str(caught.value)
+
+
+def test_an_agent_of_which_a_plan_failed_for_good_goes_on_with_its_other_goals() -> None:
+    episode = agent("!one. !two. +!one <- .fail. +!two <- right; !two.")
+    assert [decide(episode)[0] for _ in range(2)] == ["right", "right"]
+
+
+def test_what_is_sent_is_heard_by_whom_it_is_for_and_by_nobody_else() -> None:
+    sender = agent("!go. +!go <- .send(green_1, tell, ball(2, -3)); .send(green_2, achieve, come); left.")
+    action, _, told = decide(sender)
+    assert action == "left"
+    heard = [f"green_0: {told}"]
+    text = "+ball(A, R)[source(green_0)] <- pickup. +!come <- right. +said(_, _) <- forward."
+    assert decide(agent(text, "green_1"), heard=heard)[0] == "pickup"
+    assert decide(agent(text, "green_2"), heard=heard)[0] == "right"
+    with pytest.raises(Undecided):
+        decide(agent(text, "green_3"), heard=heard)
+
+
+def test_words_of_a_team_mate_that_is_no_program_are_heard_as_they_are() -> None:
+    text = '+said(green_1, "I go left") <- right.'
+    assert decide(agent(text), heard=["green_1: I go left"])[0] == "right"
+
+
+def test_a_quotation_and_a_list_are_sent_as_they_are() -> None:
+    sender = agent('!go. +!go <- .broadcast(tell, seen(["a key", x], 1.5)); left.')
+    told = decide(sender)[2]
+    hears = agent("+seen([F, x], N) <- act(F).", "green_1")
+    assert decide(hears, heard=[f"green_0: {told}"])[0] == 'act("a key")'
+
+
+def test_random_numbers_come_from_the_seed_and_the_step() -> None:
+    text = "!go. +!go <- .random(N); act(N); !go."
+
+    def drawn(seed: int) -> list[str]:
+        episode = agent(text, seed=seed)
+        return [decide(episode, step=step)[0] for step in range(3)]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+    assert len(set(drawn(1))) == 3
+
+
+def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
+    names = [f"thing_{i}" for i in range(40)]
+    episode = agent("!go. +!go : at(T) <- act(T).")
+    assert decide(episode, [f"at({name})" for name in names])[0] == "act(thing_0)"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3"),
+        ("+!go : <- left.", "mind.asl, line 1"),
+        ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(text: str, says: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        parse_program("mind.asl", text)
+    assert says in str(caught.value)
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Any) -> None:
+    with pytest.raises(ProgramError, match=r"nowhere\.asl cannot be read"):
+        read_program(str(tmp_path / "nowhere.asl"))
+
+
+def test_words_of_actions_are_atoms() -> None:
+    assert words_of(["Place stone", "up", "2 left"]) == {"place_stone": 0, "up": 1, "n2_left": 2}

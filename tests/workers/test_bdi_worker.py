@@ -1,0 +1,126 @@
+"""AgentSpeak programs in the engine: they solve tasks, talk to each other, repeat, say what they thought."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.core.errors import MosaicError
+from tests.controllers.test_session_workers import operator
+from tests.support.commands import ROOT
+from tests.support.engine import plans
+from tests.support.session_log import SessionLog
+from tests.support.waiting import in_time
+
+EXAMPLES = ROOT / "docs" / "examples" / "bdi"
+PAIR = "MosaicMultiGrid-C-2v2-IndAgObs-v1"
+
+
+def bdi(program: Path, **settings: Any) -> dict[str, Any]:
+    return {"worker_id": "spade_bdi_worker", "type": "bdi", "settings": {"program": str(program), **settings}}
+
+
+async def played(players: dict[str, Any], task: str, seeds: range) -> SessionLog:
+    """All episodes, at once."""
+    log = SessionLog()
+    session = LocalSession(resolve_operator(operator(players, task)), SessionSettings(len(seeds)), log)
+    try:
+        await session.start()
+        session.play(plans(seeds))
+        await in_time(lambda: len(log.episodes) == len(seeds), "all episodes are over", 120)
+    finally:
+        await session.close()
+    return log
+
+
+@pytest.mark.parametrize(
+    ("task", "program"),
+    [("MiniGrid-Empty-Random-6x6-v0", "empty.asl"), ("MiniGrid-DoorKey-8x8-v0", "doorkey.asl")],
+)
+async def test_the_examples_solve_their_tasks_and_repeat(task: str, program: str) -> None:
+    players = {"agent": bdi(EXAMPLES / program)}
+    log = await played(players, task, range(12))
+    assert all(episode["status"] == "completed" for episode in log.episodes.values())
+    assert all(episode["success"] for episode in log.episodes.values())
+    assert not any(sum(episode["invalid_actions"].values()) for episode in log.episodes.values())
+    again = await played(players, task, range(12))
+    for index in range(12):
+        assert again.column(index, "action") == log.column(index, "action")
+        assert again.column(index, "bdi") == log.column(index, "bdi")
+
+
+async def test_what_it_thought_is_recorded_with_each_decision() -> None:
+    log = await played({"agent": bdi(EXAMPLES / "doorkey.asl")}, "MiniGrid-DoorKey-8x8-v0", range(1))
+    thoughts = log.column(0, "bdi")
+    assert thoughts[0]["added"][0].startswith('mission("use the key')
+    assert thoughts[0]["goals"][0] == "solve"
+    assert thoughts[0]["plan"] == "line 15: +!approach(A, R) : ((A > 0) & free(1, 0))"
+    taken = next(thought for thought in thoughts if "carrying(key, yellow)" in thought.get("added", ()))
+    assert "carrying(nothing)" in taken["removed"]
+
+
+async def test_team_mates_send_each_other_beliefs_and_goals(tmp_path: Path) -> None:
+    (tmp_path / "leader.asl").write_text(
+        "!lead. +!lead : me(M) <- .send(green_1, achieve, turn(3)); "
+        ".send(green_1, tell, leads(M)); noop; !stay. +!stay <- noop; !stay."
+    )
+    (tmp_path / "follower.asl").write_text(
+        "!wait. +!wait : leads(green_0) <- right; !wait. +!wait <- noop; !wait.\n"
+        "+!turn(N) : N > 0 <- left; !turn(N - 1). +!turn(0) <- true."
+    )
+    log = await played(
+        {
+            "green_0": bdi(tmp_path / "leader.asl"),
+            "green_1": bdi(tmp_path / "follower.asl"),
+            "blue_0": {"type": "passive"},
+            "blue_1": {"type": "passive"},
+        },
+        PAIR,
+        range(1),
+    )
+    said = [row["said"] for row in log.rows[0] if "said" in row]
+    assert said == [".send(green_1, achieve, turn(3))\n.send(green_1, tell, leads(green_0))"]
+    noop, left, right = 0, 1, 2
+    actions = log.column(0, "action", "green_1")
+    assert actions[0] == noop
+    assert left in actions[1:8]
+    assert right in actions[1:8]
+
+
+async def test_a_program_that_never_acts_is_a_true_record(tmp_path: Path) -> None:
+    (tmp_path / "idle.asl").write_text("believes(nothing).")
+    log = await played({"agent": bdi(tmp_path / "idle.asl")}, "MiniGrid-Empty-5x5-v0", range(1))
+    assert log.episodes[0]["status"] == "failed"
+    assert "chooses no action" in log.episodes[0]["error"]
+    quiet = await played(
+        {"agent": bdi(tmp_path / "idle.asl", idle="noop")}, "MiniGrid-Empty-5x5-v0", range(1)
+    )
+    assert quiet.episodes[0]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("!go.\n+!go <- left", "mind.asl, line"),
+        (None, "mind.asl cannot be read"),
+        ("+!go <- .fly.", "no such"),
+    ],
+)
+async def test_a_program_that_is_wrong_is_refused_before_anything_is_played(
+    tmp_path: Path, text: str | None, says: str
+) -> None:
+    if text is not None:
+        (tmp_path / "mind.asl").write_text(text)
+    with pytest.raises(MosaicError, match=says):
+        await played({"agent": bdi(tmp_path / "mind.asl")}, "MiniGrid-Empty-5x5-v0", range(1))
+
+
+async def test_where_nothing_is_stated_as_facts_it_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mind.asl").write_text("!go. +!go <- noop; !go.")
+    with pytest.raises(MosaicError, match="needs facts"):
+        resolve_operator(operator({"agent": bdi(tmp_path / "mind.asl")}, "mpe2/simple_v3"))
