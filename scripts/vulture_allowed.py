@@ -7,7 +7,7 @@ tests: what they alone use is dead as well.
 # pyright: basic, reportUndefinedVariable=false, reportUnusedExpression=false
 
 # -- called by their names
-ChessWorker, CleanRLWorker, FaultInjector, HumanWorker  # worker.toml
+BdiWorker, ChessWorker, CleanRLWorker, FaultInjector, HumanWorker  # worker.toml
 OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
@@ -23,7 +23,12 @@ BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 # -- called or read by libraries
 gym_gui  # modules of it that are imported ahead of their use
 __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
-_.pytest_pycollect_makemodule, _.pytest_collection_modifyitems, _.pytest_runtest_setup  # pytest
+(
+    _.pytest_pycollect_makemodule,
+    _.pytest_collection_modifyitems,
+    _.pytest_runtest_setup,
+    _.pytest_runtest_logfinish,
+)  # pytest
 _.decorationSize, _.dropEvent, _.dragEnterEvent, _.leaveEvent, _.mergeWith, _.mouseMoveEvent  # Qt
 _.columnCount, _.headerData  # Qt
 _.textFromValue  # Qt
