@@ -75,6 +75,11 @@ KINDS: Mapping[str, tuple[Kind, ...]] = {
         Kind("MosaicMultiGrid-AF-2v2-IndAgObs-v1", ("green_1",)),
         Kind("MosaicMultiGrid-C-2v2-IndAgObs-v1", ("blue_0",)),
     ),
+    "ini_multigrid": (
+        Kind("MultiGrid-RedBlueDoors-6x6-v0", mode="visible_teammates"),
+        Kind("MultiGrid-BlockedUnlockPickup-v0", ("agent_1",)),
+        Kind("MultiGrid-LockedHallway-2Rooms-v0"),
+    ),
     "pettingzoo": (
         *map(Kind, ("chess_v6", "connect_four_v3", "tictactoe_v3", "rps_v2", "leduc_holdem_v4")),
         Kind("go_v5", options={"board_size": 9}),

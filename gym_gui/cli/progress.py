@@ -32,7 +32,7 @@ from gym_gui.core import terminal
 
 if TYPE_CHECKING:
     from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
-    from gym_gui.envs.families.multigrid_warm import Compiling
+    from gym_gui.core.live import Compiling
     from gym_gui.services.trainer import TrainProgress
 
 _LINE_EVERY_S = 5.0
@@ -244,7 +244,7 @@ def _compile_lines(title: str) -> Callable[[Compiling], None]:
         nonlocal told
         if told < 0:
             told = 0
-            sys.stderr.write(f"{title}: {state.total} functions (about 25 s of one core)\n")
+            sys.stderr.write(f"{title}: {state.total} functions, once on this machine\n")
         for name in state.functions[told:]:
             sys.stderr.write(f"{title}: {name} is ready ({time.monotonic() - begun:.0f} s)\n")
         told = len(state.functions)

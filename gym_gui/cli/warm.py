@@ -7,18 +7,20 @@ import time
 
 from gym_gui.cli.progress import compile_progress
 from gym_gui.core.errors import MosaicError
-from gym_gui.envs.families.multigrid_warm import warm
-from gym_gui.envs.registry import list_specs
+from gym_gui.envs.compiling import compile_ahead
+from gym_gui.envs.registry import families, list_specs, make
 
 
 def main() -> int:
-    """Fill MultiGrid's compile cache and list all environments once; returns the exit status."""
+    """List all environments once, and compile what families compile; returns the exit status."""
     try:
         print(f"{len(list_specs())} environments are known", flush=True)
-        started = time.perf_counter()
-        with compile_progress("Compiling MultiGrid") as show:
-            warm(show)
-        print(f"MultiGrid is ready ({time.perf_counter() - started:.1f} s)", flush=True)
+        for family in families().values():
+            if family.compiled and family.installed:
+                started = time.perf_counter()
+                with compile_progress(f"Compiling {family.title}") as show:
+                    compile_ahead(make(family.specs()[0]), show)
+                print(f"{family.title} is ready ({time.perf_counter() - started:.1f} s)", flush=True)
     except MosaicError as error:
         print(error, file=sys.stderr)
         return 1

@@ -87,12 +87,6 @@ def numbered(agents: Iterable[str], slots: Sequence[str]) -> dict[str, str]:
     return {agent: older[agent] for agent in named} if fits else {}
 
 
-ELSEWHERE: Final = {
-    "MultiGrid-": "the package multigrid (INI), which MOSAIC has no family for; "
-    "its rooms for one agent are MiniGrid's: write MiniGrid-{rest}",
-}
-"""Head of ids of older scripts -> where they belong, and what is nearest here."""
-
 SETTINGS: Final = {"policy_path": "checkpoint", "model_path": "checkpoint"}
 
 INLINE_SETTINGS: Final = frozenset(

@@ -15,6 +15,21 @@ from gym_gui.core.types import AgentID
 
 
 @dataclass(frozen=True, slots=True)
+class Compiling:
+    """How far the compiling of a package's functions is.
+
+    Attributes:
+        title: Of the environments that need them, for people.
+        functions: Names of those that are ready, in their order.
+        total: How many there are.
+    """
+
+    title: str
+    functions: tuple[str, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A legal action of a board game, as places on the board.
 

@@ -42,6 +42,8 @@ class Family:
         hints: Accepted spellings of ``env_name``, each with what an id must begin
             with under that hint (``""``: anything).
         apis: Interfaces that its environments can be made with, the native one first.
+        compiled: Functions (``module:name``) that are compiled when the first of its environments on a
+            machine begins, together with those that they call.
     """
 
     name: ClassVar[str]
@@ -52,6 +54,7 @@ class Family:
     closed: ClassVar[bool] = False
     hints: ClassVar[Mapping[str, str]] = {}
     apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
+    compiled: ClassVar[tuple[str, ...]] = ()
 
     # -- what there is
 

@@ -57,7 +57,7 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
     Args:
         kind: ``"gymnasium"`` (what importing ``module`` adds to Gymnasium's registry) or
             ``"openspiel"`` (games that ``module`` lists).
-        module: Import name of an installed package.
+        module: Import name of an installed package, or of the module in it that registers.
 
     Raises:
         UsageError: The package is installed but cannot be imported.
@@ -71,8 +71,9 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
 
 
 def _fingerprint(kind: str, module: str) -> str:
-    place = package_dir(module)
-    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(module))
+    package = module.partition(".")[0]
+    place = package_dir(package)
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(package))
     # Not the folder's own time: the first import puts __pycache__ into it.
     sources = sorted(place.glob("*.py")) if place else []
     changed = [(file.name, file.stat().st_mtime_ns) for file in sources]

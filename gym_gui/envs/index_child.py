@@ -31,7 +31,7 @@ def gymnasium_rows(module: str) -> list[dict[str, Any]]:
 def _belongs(point: Any, module: str) -> bool:
     """Gymnasium imports plug-ins by itself; theirs are in the registry already."""
     where = point if isinstance(point, str) else getattr(point, "__module__", "")
-    return where.partition(":")[0].partition(".")[0] == module
+    return where.partition(":")[0].partition(".")[0] == module.partition(".")[0]
 
 
 def openspiel_rows(module: str) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from gym_gui.core import aliases
 from gym_gui.core.errors import (
     ExperimentError,
     MissingDependencyError,
@@ -195,10 +194,6 @@ def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
     newest = next((n for n in (newest_of(name, known) for name in sorted(tried)) if n), None)
     if newest is not None:
         return UnknownNameError("environment", task, (), hint=f"Did you mean {newest!r}?")
-    for head, where in aliases.ELSEWHERE.items():
-        if task.startswith(head):
-            there = where.format(rest=task.removeprefix(head))
-            return UnknownNameError("environment", task, (), hint=f"It is of {there}")
     by_name = {k.rpartition("/")[2]: k for k in known}
     hint = "mosaic envs list prints all that are installed"
     if absent:

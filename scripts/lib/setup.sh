@@ -8,7 +8,7 @@
 VENV="$ROOT/.venv"
 VENV_PYTHON="$VENV/bin/python"
 STATE="$VENV/.mosaic-setup"
-RUN_EXTRAS="gui,rl,language,classic,toy-text,pettingzoo,mpe2,minigrid,multigrid,openspiel"
+RUN_EXTRAS="gui,rl,language,classic,toy-text,pettingzoo,mpe2,minigrid,multigrid,ini-multigrid,openspiel"
 DEV_EXTRAS="dev"
 
 # ensure_environment PROFILE GPU: returns at once where everything stands. An environment that was once
@@ -192,5 +192,5 @@ _warm() {
     # Numba keeps the code beside the package, where `mosaic` finds it too when it is started without
     # run.sh; the list of environments goes into the user's cache.
     "$VENV_PYTHON" -W ignore -m gym_gui.cli.warm | while IFS= read -r line; do say "$line"; done ||
-        say "MultiGrid could not be compiled; the first soccer match will take half a minute longer."
+        say "MultiGrid could not be compiled; the first match in it will take half a minute longer."
 }

@@ -1,4 +1,4 @@
-"""MultiGrid's compile cache is filled in one call that tells what it does."""
+"""What packages compile is compiled by set-up, in one call that tells what it does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from gym_gui.cli.progress import compile_progress
-from gym_gui.envs.families.multigrid_warm import Compiling, warm
+from gym_gui.core.live import Compiling
+from gym_gui.envs import make
+from gym_gui.envs.compiling import compile_ahead
 
 NAMES = ("see_behind", "get_vis_mask", "gen_obs_grid")
-STATES = [Compiling(NAMES[:ready], 3) for ready in range(4)]
+STATES = [Compiling("MultiGrid", NAMES[:ready], 3) for ready in range(4)]
+_SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -63,19 +66,20 @@ def test_elsewhere_each_function_is_a_line(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_where_all_is_compiled_there_is_nothing_to_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    warm()
+    compile_ahead(make(_SOCCER))
     told: list[Compiling] = []
-    warm(told.append)
+    compile_ahead(make(_SOCCER), told.append)
     assert told == []
     assert "Compiling" not in in_terminal(monkeypatch, told)
 
 
 def test_set_up_calls_it_as_a_module() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "gym_gui.cli.warm"], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "gym_gui.cli.warm"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "MultiGrid is ready" in done.stdout
+    for title in ("MOSAIC MultiGrid", "INI MultiGrid"):
+        assert f"{title} is ready" in done.stdout
 
 
 @pytest.mark.full
@@ -88,7 +92,9 @@ def test_what_takes_long_says_how_far_it_is(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    first, *told = [line for line in done.stderr.splitlines() if line.startswith("Compiling MultiGrid: ")]
-    names = [line.removeprefix("Compiling MultiGrid: ").partition(" ")[0] for line in told]
-    assert len(names) > 3 and len(names) == len(set(names))
-    assert f"{len(names)} functions" in first
+    for title in ("MOSAIC MultiGrid", "INI MultiGrid"):
+        head = f"Compiling {title}: "
+        first, *told = [line for line in done.stderr.splitlines() if line.startswith(head)]
+        names = [line.removeprefix(head).partition(" ")[0] for line in told]
+        assert len(names) > 3 and len(names) == len(set(names))
+        assert f"{len(names)} functions" in first

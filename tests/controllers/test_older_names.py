@@ -66,7 +66,9 @@ def test_a_number_that_is_no_slot_is_still_unknown() -> None:
         resolve_operator(OperatorConfig("op", "", "", SOCCER, {"agent_0": random, "agent_9": random}))
 
 
-def test_an_environment_of_another_package_is_told_with_what_is_nearest_here() -> None:
+@pytest.mark.parametrize("env_name", ["multigrid", ""])
+def test_rooms_of_ini_multigrid_have_the_agents_that_older_scripts_name(env_name: str) -> None:
     random = WorkerAssignment(worker_type="random")
-    with pytest.raises(UnknownNameError, match=r"multigrid \(INI\).* write MiniGrid-RedBlueDoors-6x6-v0"):
-        resolve_operator(OperatorConfig("op", "", "", "MultiGrid-RedBlueDoors-6x6-v0", {"agent_0": random}))
+    workers = {"agent_0": random, "agent_1": WorkerAssignment(worker_type="baseline")}
+    resolved = resolve_operator(OperatorConfig("op", "", env_name, "MultiGrid-RedBlueDoors-6x6-v0", workers))
+    assert list(resolved.assignments) == list(resolved.slots) == ["agent_0", "agent_1"]

@@ -32,6 +32,8 @@ CASES = [
     ("open_spiel/goofspiel", None),
     ("MosaicMultiGrid-S-2v2-IndAgObs-v1", "parallel"),
     ("MosaicMultiGrid-S-2v2-IndAgObs-v1", "aec"),
+    ("MultiGrid-RedBlueDoors-6x6-v0", "parallel"),
+    ("MultiGrid-RedBlueDoors-6x6-v0", "aec"),
 ]
 MASKED = {"chess_v6", "tictactoe_v3", "connect_four_v3", "leduc_holdem_v4"}
 

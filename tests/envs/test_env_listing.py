@@ -45,7 +45,8 @@ def test_ids_are_unique_and_come_from_the_registries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "least"), [("minigrid", 150), ("multigrid", 80), ("mpe2", 9), ("openspiel", 90)]
+    ("family", "least"),
+    [("minigrid", 150), ("multigrid", 80), ("ini_multigrid", 13), ("mpe2", 9), ("openspiel", 90)],
 )
 def test_indexed_families_are_full(family: str, least: int) -> None:
     specs = list_specs(family)

@@ -47,6 +47,7 @@ SINGLE, TURNS, AT_ONCE = (
         ("BabyAI-GoToRedBall-v0", "BabyAI-GoToRedBall-v0", "minigrid", SINGLE),
         ("open_spiel/tic_tac_toe", "open_spiel/tic_tac_toe", "openspiel", TURNS),
         ("MosaicMultiGrid-S-2v2-IndAgObs-v1", "MosaicMultiGrid-S-2v2-IndAgObs-v1", "multigrid", AT_ONCE),
+        ("MultiGrid-RedBlueDoors-6x6-v0", "MultiGrid-RedBlueDoors-6x6-v0", "ini_multigrid", AT_ONCE),
     ],
 )
 def test_a_name_is_understood(task: str, env_id: str, family: str, paradigm: SteppingParadigm) -> None:
@@ -111,6 +112,8 @@ def test_a_name_like_no_other_says_where_to_look() -> None:
         ("simple_spread_v3", "pettingzoo"),
         ("tic_tac_toe", "open_spiel"),
         ("MosaicMultiGrid-Soccer-2vs2-IndAgObs-v0", "mosaic_multigrid"),
+        ("MultiGrid-RedBlueDoors-6x6-v0", "multigrid"),
+        ("MultiGrid-RedBlueDoors-6x6-v0", "gymnasium"),
     ],
 )
 def test_a_hint_that_fits(task: str, env_name: str) -> None:

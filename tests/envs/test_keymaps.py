@@ -28,6 +28,7 @@ DISCRETE = [
     "BabyAI-GoToRedBall-v0",
     "MosaicMultiGrid-S-2v2-IndAgObs-v1",
     "MosaicMultiGrid-C-IndAgObs-v1",
+    "MultiGrid-RedBlueDoors-6x6-v0",
     "connect_four_v3",
     "tictactoe_v3",
     "rps_v2",

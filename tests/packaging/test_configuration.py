@@ -38,7 +38,13 @@ def test_the_engine_needs_neither_qt_nor_torch() -> None:
     assert not names & {"pyqt6", "qasync", "pyqtgraph", "torch", "tensorboard", "pettingzoo", "minigrid"}
 
 
-@pytest.mark.parametrize("family", ["classic", "toy-text", "box2d", "mujoco", "atari", "mpe2", "minigrid"])
+@pytest.mark.parametrize(
+    "family",
+    [
+        *("classic", "toy-text", "box2d", "mujoco", "atari", "mpe2", "minigrid", "multigrid"),
+        *("ini-multigrid", "crafter", "textworld"),
+    ],
+)
 def test_a_family_file_holds_its_extra(family: str) -> None:
     assert set(EXTRAS[family]) <= _lines(f"{family.replace('-', '_')}.txt")
 

@@ -111,6 +111,31 @@ def _grid(environment: Environment, seat: AgentID) -> Iterator[Change]:
         yield lambda body=body: setattr(body, "action_cooldown", 7)
 
 
+def _rooms(environment: Environment, seat: AgentID) -> Iterator[Change]:
+    """Where others stand, which way they look, what they carry; doors, and things that lie about."""
+    from multigrid.core.world_object import Key
+
+    env = environment.env
+    for x, y in itertools.product(range(env.width), range(env.height)):
+        thing = env.grid.get(x, y)
+        if thing is None or thing.type.value == "wall":
+            continue
+        if thing.type.value == "door":
+            yield lambda thing=thing, x=x, y=y: (setattr(thing, "is_open", True), env.grid.update(x, y))
+        yield lambda x=x, y=y: env.grid.set(x, y, None)
+    own = env.agents[_index(environment, seat)]
+    free = [
+        (x, y)
+        for x, y in itertools.product(range(1, env.width - 1), range(1, env.height - 1))
+        if env.grid.get(x, y) is None
+    ]
+    far = max(free, key=lambda cell: abs(cell[0] - own.state.pos[0]) + abs(cell[1] - own.state.pos[1]))
+    for body in (each for each in env.agents if each is not own):
+        yield lambda body=body: setattr(body.state, "carrying", Key("purple"))
+        yield lambda body=body: setattr(body.state, "pos", far)
+        yield lambda body=body: setattr(body.state, "dir", (int(body.state.dir) + 1) % 4)
+
+
 def _grid_view(environment: Environment, seat: AgentID) -> Any:
     return environment.env.gen_obs()[_index(environment, seat)]
 
@@ -288,10 +313,11 @@ def _walkers(environment: Environment, seat: AgentID) -> Iterator[Change]:
 
 
 _GRIDS = Hidden(_grid, _grid_view)
+_ROOMS = Hidden(_rooms, _grid_view)
 _PARTICLES = Hidden(_particles, _observe)
 _POKER = Hidden(_cards, _hand)
 _SPIEL = Hidden(_games, _spiel_view)
-_FAMILIES = {"mpe2": _PARTICLES, "multigrid": _GRIDS, "openspiel": _SPIEL}
+_FAMILIES = {"mpe2": _PARTICLES, "multigrid": _GRIDS, "ini_multigrid": _ROOMS, "openspiel": _SPIEL}
 _PETTINGZOO = {
     "leduc_holdem": _POKER,
     "texas_holdem": _POKER,

@@ -25,7 +25,7 @@ _AGENT = 10
 _TILE = 32
 _LARGEST = 64
 """Cells or pixels of a side from which on an array is a picture and no grid."""
-_MEANINGS: Mapping[str, str] = {
+ACTIONS: Mapping[str, str] = {
     "left": "turn left on the spot",
     "right": "turn right on the spot",
     "forward": "go one cell ahead, if it is free",
@@ -37,6 +37,7 @@ _MEANINGS: Mapping[str, str] = {
     ),
     "done": "do nothing",
 }
+"""What the actions of MiniGrid do, which INI's MultiGrid has too."""
 
 
 class MiniGridDescriber(SpaceDescriber):
@@ -101,16 +102,10 @@ class MiniGridDescriber(SpaceDescriber):
 
     def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
         game = self.environment.env
-        size, through = game.agent_view_size, "also" if game.see_through_walls else "but not"
-        return (
-            f"You see {size - 1} cells ahead and {size // 2} to each side, {through} through walls and "
-            "closed doors. Places are counted in cells from where you stand: "
-            '"2 ahead, 1 left" is two cells in the direction you look, then one to your left. '
-            "They change when you turn or move."
-        )
+        return how_far(game.agent_view_size, game.see_through_walls)
 
     def actions(self, agent: AgentID) -> Sequence[ActionWord]:
-        meanings = {**_MEANINGS, **minigrid_rules.actions(self.environment.env)}
+        meanings = {**ACTIONS, **minigrid_rules.actions(self.environment.env)}
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def sees_all(self, agent: AgentID) -> bool:
@@ -170,6 +165,21 @@ def _seen(observation: Any) -> _Seen | None:
         image, direction, stands = _turned(image, *found[0])
         return _Seen(GridView(image, stands=stands), mission, direction, whole=True)
     return _Seen(GridView(image), mission, direction, whole=False)
+
+
+def how_far(size: int, through: bool) -> str:
+    """How much of a grid a view shows, and how its places are told.
+
+    Args:
+        size: Cells of the view's side; who sees it stands in the middle of the lowest row.
+        through: Whether it shows what is behind walls.
+    """
+    return (
+        f"You see {size - 1} cells ahead and {size // 2} to each side, {'also' if through else 'but not'} "
+        "through walls and closed doors. Places are counted in cells from where you stand: "
+        '"2 ahead, 1 left" is two cells in the direction you look, then one to your left. '
+        "They change when you turn or move."
+    )
 
 
 def _is_view(image: Any) -> bool:

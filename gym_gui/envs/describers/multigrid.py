@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord
-from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COLOURS, COMPASS, KINDS, GridView, relative, surroundings
-from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
+from gym_gui.envs.describers.grid_words import COLOURS, KINDS, GridView
 from gym_gui.envs.describers.spaces import number
-from gym_gui.envs.facts import Fact, atom, fact
+from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
+from gym_gui.envs.facts import atom
 from gym_gui.envs.families.multigrid_slots import slot_names
-from gym_gui.envs.pictures import Picture, framed
 
 _KINDS = (*KINDS, "goal", "switch", "end zone")
-_INSET = 7
-"""Of the frame around the agent, in pixels of its tile: it stays inside the picture."""
 _ZONE = len(_KINDS) - 1
 _MEANINGS: Mapping[str, str] = {
     "noop": "do nothing",
@@ -45,79 +41,28 @@ _COLLECTING: Mapping[str, str] = {
 }
 
 
-class MultiGridDescriber(SpaceDescriber):
-    """The view as things by name and place, relative to the agent."""
+class MultiGridDescriber(TeamGridDescriber):
+    """What a field of one of the sports looks like, and its rules."""
 
-    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        view, direction = self._seen(agent, observation, mode)
-        holds = f"You carry a {view.carried}." if view.carried else "You carry nothing."
-        return "\n".join([f"You look {COMPASS[direction]}. {holds}", *surroundings(view)])
+    package: ClassVar[str] = "mosaic_multigrid"
+    loads: ClassVar[str] = "a dot on it is a ball that it carries."
 
-    def can_state(self, agent: AgentID) -> bool:
-        return True
-
-    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        view, direction = self._seen(agent, observation, mode)
-        team, mates, others = self.environment.company(agent)
-        return [
-            fact("me", agent),
-            fact("team", team),
-            *(fact("plays_with", mate) for mate in mates),
-            *(fact("plays_against", other) for other in others),
-            fact("looking", COMPASS[direction]),
-            *view.facts(),
-        ]
-
-    def _seen(self, agent: AgentID, observation: Any, mode: Mode) -> tuple[_Field, int]:
-        """What is around ``agent``, and which way it looks, by number."""
-        seen = cast("Mapping[str, Any]", observation)
-        mates = self._mates(agent) if mode == "visible_teammates" else {}
-        return _Field(np.asarray(seen["image"]), mates, self._zones), int(seen["direction"])
-
-    def _mates(self, agent: AgentID) -> dict[tuple[int, int], str]:
-        """Team-mates by their place from here, with which way they look and what they carry.
-
-        Only what the view shows is said of them: a place where the view has no agent is not told.
-        """
-        own = self._agents[agent]
-        mates: dict[tuple[int, int], str] = {}
-        for name in self.environment.company(agent)[1]:
-            other = self._agents.get(name)
-            if other is None or other.state.terminated:
-                continue
-            carries = other.state.carrying
-            ball = "" if carries is None else f" with a {carries.color.value} {carries.type.value}"
-            place = relative(own.state.pos, int(own.state.dir), other.state.pos)
-            mates[place] = f"{name}, your team-mate, looking {COMPASS[int(other.state.dir)]}{ball}"
-        return mates
+    def view(self, seen: Mapping[str, Any], mates: Mates) -> GridView:
+        return _Field(np.asarray(seen["image"]), mates, self._zones)
 
     @cached_property
-    def _agents(self) -> dict[AgentID, Any]:
+    def bodies(self) -> Mapping[AgentID, Any]:
         env = self.environment.env
         names = slot_names(env)
         return {names[each.index]: each for each in env.agents}
 
+    def load(self, body: Any) -> str:
+        carries = body.state.carrying
+        return "" if carries is None else f" with a {carries.color.value} {carries.type.value}"
+
     def sees_all(self, agent: AgentID) -> bool:
         """Only where the environment was made with ``global_obs``, which shows everybody the whole field."""
         return "global_rgb" in self.environment.adapter.observation_space(agent).spaces
-
-    def can_draw(self, agent: AgentID) -> bool:
-        return True
-
-    def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
-        """The cells of its view and nothing else, in the package's own tiles, turned so that it looks up."""
-        seen = cast("Mapping[str, Any]", observation)
-        rows = view_tiles(np.asarray(seen["image"]), int(seen["direction"]), agent.rpartition("_")[0])
-        picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
-        left, top = len(rows) // 2 * TILE, (len(rows) - 1) * TILE
-        return framed(picture, (left + _INSET, top + _INSET, left + TILE - _INSET, top + TILE - _INSET))
-
-    def legend(self, agent: AgentID) -> str:
-        return (
-            "The picture is what you see, turned so that you look up: the white frame in the middle of the "
-            "lowest row is around you. An agent's triangle points where it looks; a dot on it is a ball that "
-            "it carries. Walls are grey; cells without lines are out of sight."
-        )
 
     @cached_property
     def _zones(self) -> dict[int, str]:
@@ -125,13 +70,6 @@ class MultiGridDescriber(SpaceDescriber):
         env = self.environment.env
         zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
         return {env.grid.get(*place).encode()[1]: _colour(team) for place, team in zones.items()}
-
-    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
-        game = self.environment.env
-        if frame == "whole":
-            return game.height, game.width
-        size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
-        return size, size
 
     def game(self, agent: AgentID) -> str:
         environment, env = self.environment, self.environment.env

@@ -1,4 +1,4 @@
-"""A view on MOSAIC MultiGrid's field, cell by cell, in the package's own tiles."""
+"""A view on the grid of MOSAIC's or INI's MultiGrid, cell by cell, in the package's own tiles."""
 
 # The package is untyped: what comes from it is Any.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -23,43 +23,57 @@ _UP, _CARRIES = 3, 100
 _DARK = np.full((TILE, TILE, 3), 40, np.uint8)
 
 
-def view_tiles(view: NDArray[Any], facing: int, colour: str) -> list[list[Picture]]:
+def view_tiles(package: str, view: NDArray[Any], facing: int, colour: str) -> list[list[Picture]]:
     """Rows of tiles, the farthest first.
 
     Args:
+        package: Import name of the package that draws them: ``mosaic_multigrid``, which marks who carries a
+            ball, or ``multigrid``, which does not: there the thing is in place of who sees it.
         view: (columns, rows, 3): kind, colour and state of each cell, turned so that who sees it looks up
             from the middle of the last row; in its own cell is what it carries.
         facing: Which way it looks, by number; the view has directions as they are on the field.
         colour: What its triangle is drawn in.
     """
+    tiles = _Tiles(package)
     columns, rows = view.shape[:2]
-    tiles = [[_tile(view[x, y], facing) for x in range(columns)] for y in range(rows)]
+    drawn = [[tiles.of(view[x, y], facing) for x in range(columns)] for y in range(rows)]
     own = view[columns // 2, rows - 1]
-    tiles[-1][columns // 2] = _agent(COLOURS.index(colour), _UP, own if own[0] == _BALL else None)
-    return tiles
+    drawn[-1][columns // 2] = tiles.agent(colour, _UP, None if own[0] in (_UNSEEN, _EMPTY) else own)
+    return drawn
 
 
-def _tile(cell: NDArray[Any], facing: int) -> Picture:
-    kind, colour, state = (int(part) for part in cell)
-    if kind == _UNSEEN:
-        return _DARK
-    if kind == _AGENT:
-        looks = (state % _CARRIES - facing + _UP) % 4
-        return _agent(colour, looks, np.array([_BALL, 0, 0]) if state >= _CARRIES else None)
-    things: Any = importlib.import_module("mosaic_multigrid.core.world_object")
-    return _rendered(None if kind == _EMPTY else things.WorldObj.from_array(cell))
+class _Tiles:
+    """Draws single cells."""
 
+    def __init__(self, package: str) -> None:
+        self._marks = package == "mosaic_multigrid"
+        modules = ("agent", "grid", "world_object")
+        agents, grids, things = (importlib.import_module(f"{package}.core.{name}") for name in modules)
+        self._agent: Any = agents.Agent
+        self._grid: Any = grids.Grid
+        self._thing: Any = things.WorldObj
 
-def _agent(colour: int, looks: int, ball: NDArray[Any] | None) -> Picture:
-    agents: Any = importlib.import_module("mosaic_multigrid.core.agent")
-    things: Any = importlib.import_module("mosaic_multigrid.core.world_object")
-    agent = agents.Agent(index=0, team_index=colour)
-    agent.reset()
-    agent.state.dir = looks
-    agent.state.carrying = None if ball is None else things.WorldObj.from_array(ball)
-    return _rendered(None, agent)
+    def of(self, cell: NDArray[Any], facing: int) -> Picture:
+        """A cell of the view."""
+        kind, colour, state = (int(part) for part in cell)
+        if kind == _UNSEEN:
+            return _DARK
+        if kind == _AGENT:
+            looks = (state % _CARRIES - facing + _UP) % 4
+            return self.agent(COLOURS[colour], looks, np.array([_BALL, 0, 0]) if state >= _CARRIES else None)
+        return self._rendered(None if kind == _EMPTY else self._thing.from_array(cell))
 
+    def agent(self, colour: str, looks: int, carries: NDArray[Any] | None) -> Picture:
+        """A cell with an agent."""
+        agent = self._agent(index=0)
+        agent.reset()
+        agent.state.color = colour
+        agent.state.dir = looks
+        thing = None if carries is None else self._thing.from_array(carries)
+        if thing is not None and not self._marks:
+            return self._rendered(thing)
+        agent.state.carrying = thing
+        return self._rendered(None, agent)
 
-def _rendered(thing: Any, agent: Any = None) -> Picture:
-    grids: Any = importlib.import_module("mosaic_multigrid.core.grid")
-    return np.asarray(grids.Grid.render_tile(thing, agent=agent, tile_size=TILE), np.uint8)
+    def _rendered(self, thing: Any, agent: Any = None) -> Picture:
+        return np.asarray(self._grid.render_tile(thing, agent=agent, tile_size=TILE), np.uint8)

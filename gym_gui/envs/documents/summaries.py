@@ -92,3 +92,10 @@ MINIGRID: Mapping[str, str] = {
     "RedBlueDoorEnv": "Open the red door first and the blue door then.",
     "PutNearEnv": "Pick up one object and put it next to another, as the mission says.",
 }
+INI_MULTIGRID: Mapping[str, str] = {
+    "BlockedUnlockPickupEnv": "Move the ball from the door, unlock it, and pick up the box behind it.",
+    "EmptyEnv": "Walk through an empty room to the green goal square.",
+    "LockedHallwayEnv": "Unlock all doors along a hallway; behind some of them are the keys of others.",
+    "PlaygroundEnv": "Rooms with objects to play with; there is nothing to be achieved.",
+    "RedBlueDoorsEnv": "Open the red door first and the blue door then.",
+}

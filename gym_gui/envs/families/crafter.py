@@ -49,6 +49,7 @@ class CrafterFamily(Family):
     prefixes: ClassVar[tuple[str, ...]] = ("Crafter",)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
+    compiled: ClassVar[tuple[str, ...]] = ("opensimplex.internals:_noise3",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()

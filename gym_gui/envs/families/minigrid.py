@@ -24,19 +24,25 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class IndexedFamily(Family):
-    """A package whose import fills Gymnasium's registry; listed through the index."""
+    """A package whose import fills Gymnasium's registry; listed through the index.
+
+    Attributes:
+        registers: The module that does so; by default the package itself.
+    """
+
+    registers: ClassVar[str] = ""
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
         return [
             self.spec(row["id"], row["entry_point"], max_episode_steps=row["max_episode_steps"])
-            for row in index.entries("gymnasium", self.modules[0])
+            for row in index.entries("gymnasium", self.registers or self.modules[0])
         ]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         import gymnasium
 
-        importlib.import_module(self.modules[0])
+        importlib.import_module(self.registers or self.modules[0])
         return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
 
 

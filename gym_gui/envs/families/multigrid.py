@@ -52,6 +52,7 @@ class MultiGridFamily(IndexedFamily):
         "pettingzoo": "",
     }
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
+    compiled: ClassVar[tuple[str, ...]] = ("mosaic_multigrid.utils.obs:gen_obs_grid_encoding",)
 
     def candidates(self, task: str) -> Iterable[str]:
         """Names of earlier releases: the sport in full, ``NvsM``, any version.
@@ -76,9 +77,9 @@ class MultiGridFamily(IndexedFamily):
         env = super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
         if spec.api == "parallel":
             return env
-        from gym_gui.envs.families.multigrid_aec import as_aec
+        from gym_gui.envs.families.multigrid_aec import MultiGridParallel, as_aec
 
-        return as_aec(env)
+        return as_aec(MultiGridParallel(env))
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         names = slot_names(env.unwrapped)

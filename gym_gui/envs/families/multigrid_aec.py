@@ -1,4 +1,4 @@
-"""MultiGrid through PettingZoo's turn-based interface."""
+"""MultiGrid, MOSAIC's and INI's, through PettingZoo's interfaces."""
 
 # PettingZoo brings no stubs.
 # pyright: reportMissingTypeStubs=false
@@ -14,13 +14,13 @@ from pettingzoo.utils import parallel_to_aec
 class MultiGridParallel(ParallelEnv[int, Any, Any]):
     """A MultiGrid environment as PettingZoo Parallel.
 
-    The package's own ``mosaic_multigrid.pettingzoo.PettingZooWrapper`` drops the infos of
-    agents that ended, on which ``AECEnv.last()`` then stumbles.
+    The packages' own ``pettingzoo.PettingZooWrapper`` drops the infos of agents that ended, on which
+    ``AECEnv.last()`` then stumbles.
     """
 
     def __init__(self, env: Any) -> None:
         self.env = env
-        self.metadata = {**env.metadata, "name": "mosaic_multigrid", "is_parallelizable": True}
+        self.metadata = {**env.metadata, "name": type(env.unwrapped).__name__, "is_parallelizable": True}
         self.render_mode: str | None = env.render_mode
         self.possible_agents = [agent.index for agent in env.unwrapped.agents]
         self.agents = self.possible_agents[:]
@@ -57,6 +57,6 @@ class MultiGridParallel(ParallelEnv[int, Any, Any]):
         self.env.close()
 
 
-def as_aec(env: Any) -> Any:
+def as_aec(env: MultiGridParallel) -> Any:
     """Turn-based view of ``env``: agents move in order, the field advances once all have."""
-    return parallel_to_aec(MultiGridParallel(env))
+    return parallel_to_aec(env)

@@ -1,0 +1,86 @@
+"""Functions that a package compiles when its first environment begins (numba), told one by one.
+
+They are kept beside the package or in ``NUMBA_CACHE_DIR``: it happens once on a machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+from gym_gui.core.live import Compiling
+from gym_gui.envs.environment import Environment
+
+OnCompiling = Callable[[Compiling], None]
+
+
+def compile_ahead(environment: Environment, progress: OnCompiling | None = None) -> None:
+    """Have all compiled that an environment needs, and close it.
+
+    All environments of a family share their functions and the signatures. The first time takes about 25 s of
+    one core with each of the two MultiGrids, beside other work accordingly longer; later ones no time.
+
+    Args:
+        environment: A new one; of a family that compiles nothing it is only closed.
+        progress: Told when it begins to compile, and after each function; never where the cache has all.
+    """
+    family = environment.family
+    try:
+        if family.compiled:
+            with _told_of_each(family.title, family.compiled, progress):
+                adapter = environment.adapter
+                adapter.reset(seed=0)
+    finally:
+        environment.close()
+
+
+@contextlib.contextmanager
+def _told_of_each(
+    title: str, compiled: Iterable[str], progress: OnCompiling | None
+) -> Generator[None, None, None]:
+    """Tell of each function that it is compiled; nothing where the cache has them."""
+    if progress is None:
+        yield
+        return
+    events: Any = importlib.import_module("numba.core.event")
+    waiting = _with_those_called(compiled)
+    total = len(waiting)
+    ready: list[str] = []
+
+    def tell() -> None:
+        progress(Compiling(title, tuple(ready), max(total, len(ready))))
+
+    class Listener(events.Listener):
+        def on_start(self, event: Any) -> None:
+            if _name_of(event) in waiting:
+                tell()
+
+        def on_end(self, event: Any) -> None:
+            name = _name_of(event)
+            if name in waiting:
+                waiting.discard(name)
+                ready.append(name[1])
+                tell()
+
+    with events.install_listener("numba:compile", Listener()):
+        yield
+
+
+def _name_of(event: Any) -> tuple[str, str]:
+    function = event.data["dispatcher"].py_func
+    return function.__module__, function.__name__
+
+
+def _with_those_called(compiled: Iterable[str]) -> set[tuple[str, str]]:
+    """Module and name of functions (``module:function``), of those that they call, and so on."""
+    found: set[tuple[str, str]] = set()
+    waiting = [tuple(each.split(":")) for each in compiled]
+    while waiting:
+        module, name = waiting.pop()
+        function = getattr(getattr(importlib.import_module(module), name, None), "py_func", None)
+        if function is not None and (module, name) not in found:
+            found.add((module, name))
+            waiting += [(module, called) for called in function.__code__.co_names]
+    return found

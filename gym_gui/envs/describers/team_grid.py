@@ -1,0 +1,115 @@
+"""Several agents on one grid, in words and pictures: what MOSAIC's and INI's MultiGrid have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.types import AgentID
+from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, relative, surroundings
+from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
+from gym_gui.envs.facts import Fact, fact
+from gym_gui.envs.pictures import Picture, framed
+
+Mates = Mapping[tuple[int, int], str]
+"""What team-mates are called, by their place: cells ahead and to the right."""
+_INSET = 7
+"""Of the frame around the agent, in pixels of its tile: it stays inside the picture."""
+
+
+class TeamGridDescriber(SpaceDescriber):
+    """The view as things by name and place, relative to the agent; as a picture of its cells alone.
+
+    Attributes:
+        package: Import name of the package whose grid it is, and whose tiles are drawn.
+        loads: How a picture shows what an agent carries.
+    """
+
+    package: ClassVar[str]
+    loads: ClassVar[str]
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        seen = cast("Mapping[str, Any]", observation)
+        view = self.view(seen, self._mates(agent) if mode == "visible_teammates" else {})
+        holds = f"You carry a {view.carried}." if view.carried else "You carry nothing."
+        return "\n".join([f"You look {COMPASS[int(seen['direction'])]}. {holds}", *surroundings(view)])
+
+    def can_state(self, agent: AgentID) -> bool:
+        return True
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        seen = cast("Mapping[str, Any]", observation)
+        view = self.view(seen, self._mates(agent) if mode == "visible_teammates" else {})
+        team, mates, others = self.environment.company(agent)
+        return [
+            fact("me", agent),
+            fact("team", team),
+            *(fact("plays_with", mate) for mate in mates),
+            *(fact("plays_against", other) for other in others),
+            fact("looking", COMPASS[int(seen["direction"])]),
+            *view.facts(),
+        ]
+
+    def view(self, seen: Mapping[str, Any], mates: Mates) -> GridView:
+        """The cells that an observation holds."""
+        return GridView(np.asarray(seen["image"]), agents=mates)
+
+    @cached_property
+    def bodies(self) -> Mapping[AgentID, Any]:
+        """The package's agents, by name."""
+        return dict(zip(self.environment.adapter.possible_agents, self.environment.env.agents, strict=True))
+
+    def _mates(self, agent: AgentID) -> Mates:
+        """Team-mates by their place from here, with which way they look and what they are seen to carry.
+
+        Only what the view shows is said of them: a place where the view has no agent is not told.
+        """
+        own = self.bodies[agent]
+        mates: dict[tuple[int, int], str] = {}
+        for name in self.environment.company(agent)[1]:
+            other = self.bodies.get(name)
+            if other is None or other.state.terminated:
+                continue
+            place = relative(own.state.pos, int(own.state.dir), other.state.pos)
+            mates[place] = (
+                f"{name}, your team-mate, looking {COMPASS[int(other.state.dir)]}{self.load(other)}"
+            )
+        return mates
+
+    def load(self, body: Any) -> str:
+        """What another agent is seen to carry, as it ends a sentence; ``""`` where views do not show it."""
+        return ""
+
+    def can_draw(self, agent: AgentID) -> bool:
+        return True
+
+    def colour(self, agent: AgentID) -> str:
+        """What the agent's triangle is drawn in."""
+        return str(self.bodies[agent].state.color.value)
+
+    def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
+        """The cells of its view and nothing else, in the package's own tiles, turned so that it looks up."""
+        seen = cast("Mapping[str, Any]", observation)
+        rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.colour(agent))
+        picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
+        left, top = len(rows) // 2 * TILE, (len(rows) - 1) * TILE
+        return framed(picture, (left + _INSET, top + _INSET, left + TILE - _INSET, top + TILE - _INSET))
+
+    def legend(self, agent: AgentID) -> str:
+        return (
+            "The picture is what you see, turned so that you look up: the white frame in the middle of the "
+            f"lowest row is around you. An agent's triangle points where it looks; {self.loads} "
+            "Walls are grey; cells without lines are out of sight."
+        )
+
+    def cells(self, agent: AgentID, frame: Frame) -> tuple[int, int]:
+        game = self.environment.env
+        if frame == "whole":
+            return game.height, game.width
+        size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
+        return size, size

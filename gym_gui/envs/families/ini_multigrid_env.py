@@ -1,0 +1,59 @@
+"""INI's MultiGrid as PettingZoo Parallel, with what its package leaves undone."""
+
+# The package is untyped: what comes from it is Any.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import importlib
+import re
+import string
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from gym_gui.envs.families.multigrid_aec import MultiGridParallel
+
+_ENUM = re.compile(r"\b(?:Color|Type)\.(?=\w)")
+_DONE = 6
+_MISSION = 200
+"""Characters of a mission at most."""
+
+
+class IniMultiGridParallel(MultiGridParallel):
+    """A game of the package as PettingZoo Parallel, with agents by name and missions as text.
+
+    The package (0.1.0) draws its rooms from a generator that no seed reaches: a reset with a seed sets it
+    here. It observes another mission of BlockedUnlockPickup than the game has: here it is the game's. It asks
+    for actions of agents that have ended: here they do nothing.
+    """
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self._mixin: Any = importlib.import_module("multigrid.utils.random").RandomMixin
+
+    def observation_space(self, agent: int) -> Any:
+        space = super().observation_space(agent)
+        mission = spaces.Text(_MISSION, min_length=0, charset=string.printable)
+        return spaces.Dict({**space.spaces, "mission": mission})
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None:
+            (drawn,) = np.random.SeedSequence(seed).spawn(1)
+            self._mixin.__init__(self.unwrapped, np.random.default_rng(drawn))
+        observations, infos = super().reset(seed, options)
+        return self._own(observations), infos
+
+    def step(self, actions: dict[int, Any]) -> Any:
+        ended = dict.fromkeys(set(self.possible_agents) - set(actions), _DONE)
+        observations, *rest = super().step({**actions, **ended})
+        return self._own(observations), *rest
+
+    def _own(self, observations: dict[int, Any]) -> dict[int, Any]:
+        """Observations in memory of their own: the package's views are parts of one array."""
+        mission = _ENUM.sub("", str(self.unwrapped.mission))
+        return {
+            agent: {**seen, "image": seen["image"].copy(), "mission": mission}
+            for agent, seen in observations.items()
+        }
