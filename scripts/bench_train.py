@@ -16,27 +16,23 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 from bench import CARTPOLE, MINIGRID, Figure, engine_rate, ppo_player, told
 
-from gym_gui.services.rpc.address import TOKEN
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.daemon_address import find
-from gym_gui.services.trainer.folder import EVENTS, Follower
-from gym_gui.services.trainer.pb import trainer_pb2 as pb
-from gym_gui.services.trainer.pb.trainer_pb2_grpc import TrainerServiceStub
+from gym_gui.services.trainer.folder import EPISODES, EVENTS, METRICS
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.starting import stop_daemon
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.discovery import discover
@@ -45,6 +41,8 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 
 WORKER = "cleanrl_worker"
 QUEUED = 20
+LOOK_S = 0.1
+"""Between two looks of a watcher, as in the window."""
 
 _REPORT = """
 import sys, time
@@ -107,26 +105,28 @@ def bare_rate(env: str, settings: dict[str, Any]) -> float:
 
 async def daemon_rate(env: str, settings: dict[str, Any]) -> float:
     """The same in the daemon, while somebody watches everything."""
-    async with daemon() as (client, _):
+    async with daemon() as (client, store):
         config = UnifiedRunConfig(env, worker_type=WORKER, algorithm="ppo", seed=1, settings=settings)
         run_id = await client.submit(config)
 
-        async def drain(stream: AsyncIterator[list[Any]]) -> None:
-            async for _ in stream:
-                pass
-
-        readers = [
-            asyncio.ensure_future(drain(stream))
-            for stream in (client.metrics(run_id), client.episodes(run_id))
-        ]
+        followers = [Follower(store.data / "training" / run_id / name) for name in (METRICS, EPISODES)]
+        watching = asyncio.ensure_future(_watch(followers))
         async for told in client.watch_runs():
             if told.over:
                 break
-        await asyncio.gather(*readers)
+        watching.cancel()
         (run,) = await client.runs()
         if run.state != "completed":
             raise RuntimeError(f"the training in {env} ended as {run.state}: {run.reason}")
         return own_rate(run.folder)
+
+
+async def _watch(followers: list[Follower]) -> None:
+    """Read all that comes, as the window does."""
+    while True:
+        for follower in followers:
+            await asyncio.to_thread(follower.read)
+        await asyncio.sleep(LOOK_S)
 
 
 def training(env: str, steps: int, pairs: int) -> tuple[float, str]:
@@ -150,45 +150,29 @@ def training(env: str, steps: int, pairs: int) -> tuple[float, str]:
 # -- telemetry -----------------------------------------------------------------------------------
 
 
-async def telemetry(rows: int, width: int) -> tuple[float, str]:
-    """Points per second from the first that is reported to the last that is received."""
-    async with daemon() as (client, store):
-        folder = store.data_dir("reports")
-        run_id = await _register(store, folder)
-        writer = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            _REPORT,
-            str(folder),
-            str(rows),
-            str(width),
-            stdout=asyncio.subprocess.PIPE,
+def telemetry(rows: int, width: int) -> tuple[float, str]:
+    """Points per second from the first that is reported to the last that is read."""
+    with tempfile.TemporaryDirectory() as folder:
+        writer = subprocess.Popen(
+            [sys.executable, "-c", _REPORT, folder, str(rows), str(width)],
+            stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
-        steps: list[int] = []
-        async for batch in client.metrics(run_id):
-            steps += [row.step for row in batch if len(row.values) == width]
+        follower, steps = Follower(Path(folder) / METRICS), list[int]()
+        read, over = list[dict[str, Any]](), False
+        while read or not over:
+            over = writer.poll() is not None  # before the look: nothing is written after the end
+            read = follower.read()
+            steps += [row["step"] for row in read if len(row["m"]) == width]
+            if not read:
+                time.sleep(0.01)
         received = time.time()
-        said, _ = await writer.communicate()
+        said, _ = writer.communicate()
         begun, written = map(float, said.split())
     if steps != list(range(rows)):
         raise RuntimeError(f"{rows} rows were reported and {len(steps)} received, or not in their order")
     detail = f"{rows * width:,} points in {written - begun:.1f} s, received by {received - begun:.1f} s"
     return rows * width / (received - begun), f"{detail}, none lost"
-
-
-async def _register(store: Store, folder: Path) -> str:
-    """Make a training known that the daemon has not started itself."""
-    import grpc.aio
-
-    address = find(store)
-    assert address is not None
-    about = {"algorithm": "report", "env_id": "none", "folder": str(folder), "every_s": 60}
-    async with grpc.aio.insecure_channel(f"unix:{address.socket}") as channel:
-        message = pb.WorkerRegistration(json=json.dumps(about))
-        stub: Any = TrainerServiceStub(channel)
-        answer = await stub.RegisterWorker(message, metadata=((TOKEN, address.read_token()),))
-        return str(answer.run_id)
 
 
 # -- the others ----------------------------------------------------------------------------------
@@ -236,7 +220,7 @@ def measurements(quick: bool) -> list[tuple[str, float, str, Callable[[], tuple[
     return [
         ("PPO CartPole, in the daemon and watched", 0.97, "x", lambda: training(CARTPOLE, cartpole, pairs)),
         ("PPO MiniGrid, in the daemon and watched", 0.97, "x", lambda: training(MINIGRID, minigrid, pairs)),
-        ("metric points", 50_000, "points/s", lambda: asyncio.run(telemetry(rows, 10))),
+        ("metric points", 50_000, "points/s", lambda: telemetry(rows, 10)),
         ("64 episodes at once over one", 8.0, "x", lambda: batching(256, 2 if quick else 3)),
         (f"{QUEUED} queued on 2 cores: most at once", 2.0, "runs", lambda: asyncio.run(twenty())),
     ]

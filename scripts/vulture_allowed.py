@@ -55,7 +55,6 @@ _.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step, _.s
 _.get_all_bindings, _.get_binding, _.get_policy, _.is_multi_agent, _.list_agents, _.set_agents
 _.set_default_policy, _.set_paradigm_hint, _.set_policy
 _.gpu_memory_mb, _.supports_population, _.supports_self_play
-_.connect_tcp  # trainings that somebody else has started, docs/training_protocol.md
 _.isolated  # worker authors' tests
 
 # -- what a widget that paints by itself says of its picture; there is nothing else to ask

@@ -165,8 +165,6 @@ def _environment(config: UnifiedRunConfig) -> str:
 
 def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunConfig:
     """A run goes on as what it was; its settings may change."""
-    if earlier.external:
-        raise UsageError(f"run {earlier.run_id} was started elsewhere", fix="Go on with it there")
     if not RunFolder(earlier.folder).holds_policy:
         raise UsageError(
             f"run {earlier.run_id} has kept no checkpoint to go on with ({earlier.folder} holds no {POLICY})",

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
-
-import orjson
+from typing import Any
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.rpc.address import Address as RpcAddress
-from gym_gui.services.rpc.address import TlsAddress, UnixAddress
+from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
@@ -29,9 +26,7 @@ from gym_gui.services.trainer.pb import trainer_pb2 as pb
 from gym_gui.services.trainer.pb.trainer_pb2_grpc import TrainerServiceStub
 from gym_gui.services.trainer.records import (
     DEFAULT_LIMITS,
-    EpisodeRow,
     Health,
-    MetricRow,
     RunLimits,
     TrainingRecord,
 )
@@ -40,13 +35,9 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 _log = logging.getLogger(__name__)
 
-CREDITS = 4
-"""Batches that the daemon may send ahead of what was taken in."""
 _HELLO_S = 20.0
 _HANG_S = 10.0
 """A daemon that hangs is noticed, as one that ends is."""
-
-_Row = TypeVar("_Row", MetricRow, EpisodeRow)
 
 
 class DaemonLostError(MosaicError):
@@ -82,31 +73,6 @@ class TrainerClient:
             address = await start_daemon(store) if start else require_daemon(store)
         name = f"process {address.pid}"
         return await cls._greeted(UnixAddress(Path(address.socket)), address.read_token(), name)
-
-    @classmethod
-    async def connect_tcp(cls, address: str, token: str, certificate: Path) -> TrainerClient:
-        """Connect to a daemon over TCP, with TLS.
-
-        Args:
-            address: ``host:port``; the host is one that the certificate names.
-            token: The daemon's token.
-            certificate: What its certificate is checked against, as PEM.
-
-        Raises:
-            UsageError: The certificate cannot be read, or the token is wrong.
-            DaemonLostError: Nobody answers there, or not with that certificate.
-        """
-        try:
-            pem = await asyncio.to_thread(certificate.read_bytes)
-        except OSError as error:
-            raise UsageError(f"certificate {certificate} cannot be read: {error.strerror}") from error
-        try:
-            return await cls._greeted(TlsAddress(address, pem), token, address)
-        except DaemonLostError as error:
-            raise DaemonLostError(
-                f"no trainer daemon answers at {address}",
-                fix=f"Does one listen there, under a name that {certificate} vouches for?",
-            ) from error
 
     @classmethod
     async def _greeted(cls, address: RpcAddress, token: str, name: str) -> TrainerClient:
@@ -191,37 +157,6 @@ class TrainerClient:
                 yield record_of(run)
         raise self._lost("it sent no more")
 
-    # -- telemetry -------------------------------------------------------------------------------
-
-    def metrics(self, run_id: str, *, since: int = 0) -> AsyncIterator[list[MetricRow]]:
-        """What a run has measured, then what it measures, until it is over.
-
-        Nothing is lost however slowly this is read; the training never waits.
-
-        Args:
-            run_id: The run.
-            since: Rows of the history that are known already.
-        """
-        return self._follow(self._stub.StreamMetrics, run_id, since, _metric_row)
-
-    def episodes(self, run_id: str, *, since: int = 0) -> AsyncIterator[list[EpisodeRow]]:
-        """Episodes of a run's training, as :meth:`metrics`."""
-        return self._follow(self._stub.StreamEpisodes, run_id, since, _episode_row)
-
-    async def _follow(
-        self, method: Any, run_id: str, since: int, read: Callable[[Mapping[str, Any]], _Row]
-    ) -> AsyncIterator[list[_Row]]:
-        leave = Requests(pb.FollowRequest(run_id=run_id, since=since, credits=CREDITS))
-        async with aclosing(self._connection.stream(method, leave)) as batches:
-            async for batch in batches:
-                rows = list(_rows(batch.lines, read))
-                if rows:
-                    yield rows
-                if batch.lines:
-                    leave.put(pb.FollowRequest(credits=1))
-                else:
-                    leave.close()
-
     # -- the daemon -------------------------------------------------------------------------------
 
     async def health(self) -> Health:
@@ -249,20 +184,3 @@ def _lost(name: str, words: str) -> DaemonLostError:
         f"the trainer daemon ({name}) does not answer any more",
         fix="Trainings go on without it; connect again to have it started",
     )
-
-
-def _rows(lines: bytes, read: Callable[[Mapping[str, Any]], _Row]) -> list[_Row]:
-    rows: list[_Row] = []
-    for line in lines.split(b"\n"):
-        # A line that a worker got wrong is no reason to miss those after it.
-        with contextlib.suppress(orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            rows.append(read(orjson.loads(line)))
-    return rows
-
-
-def _metric_row(row: Mapping[str, Any]) -> MetricRow:
-    return MetricRow(row["step"], row["t"], row["m"])
-
-
-def _episode_row(row: Mapping[str, Any]) -> EpisodeRow:
-    return EpisodeRow(row["step"], row["t"], row["return"], row["length"])

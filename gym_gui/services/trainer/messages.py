@@ -128,11 +128,11 @@ def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
         observation_space=request.observation_space or None,
         agents=request.agents or None,
         seed=request.seed,
-        settings=json_object(request.settings or "{}", "the settings of a training"),
+        settings=_json_object(request.settings or "{}", "the settings of a training"),
     )
 
 
-def json_object(text: str, what: str) -> Mapping[str, Any]:
+def _json_object(text: str, what: str) -> Mapping[str, Any]:
     """A JSON object from somebody else.
 
     Raises:

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from gym_gui.core.errors import RunFormatError
 from gym_gui.processes.identity import boot
-from gym_gui.services.trainer.folder import EVENTS, EXIT, Follower, RunFolder
+from gym_gui.services.trainer.folder import EVENTS, EXIT, RunFolder
+from gym_gui.services.trainer.follower import Follower
 
 _STOPPED_BY = ("asked", "killed", "tie", "duration")
 _LAST = 1 << 18

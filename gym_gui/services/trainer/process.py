@@ -30,9 +30,9 @@ from gym_gui.services.trainer.folder import (
     LOG,
     REQUEST,
     RUNNER,
-    Follower,
     RunFolder,
 )
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.launching import (
     locked,
     make_folder,

@@ -72,7 +72,7 @@ class Grant:
     """What of the machine is a run's own.
 
     Attributes:
-        cores: Numbers of its cores; empty for a run that was started elsewhere.
+        cores: Numbers of its cores; empty where it has some that this machine does not hand out.
         memory_mb: In MB.
         gpus: Its devices.
         elsewhere: Cores that it takes without their numbers being known.
@@ -215,7 +215,7 @@ class RunQueue:
         self._waiting.pop(run_id, None)
 
     def occupy(self, run_id: str, grant: Grant) -> None:
-        """A run is there already: found again, or started elsewhere."""
+        """A run is there already: found again."""
         self._waiting.pop(run_id, None)
         self._granted[run_id] = grant
 

@@ -10,7 +10,7 @@ from typing import Any
 from gym_gui.services.trainer.folder import POLICY
 from gym_gui.services.trainer.records import TrainingRecord
 
-_NUMBERS = ("step", "total_steps", "episodes", "steps_per_s", "elapsed_s")
+_COUNTED = ("step", "total_steps", "episodes", "steps_per_s", "elapsed_s")
 _MAYBE = ("mean_return", "remaining_s")
 _STATES = {"start": "running", "resumed": "running", "paused": "paused"}
 
@@ -21,7 +21,7 @@ def after_event(record: TrainingRecord, event: Mapping[str, Any]) -> TrainingRec
     Numbers that make no sense are left as they were: whatever a worker writes, the record stays sound.
     """
     name = str(event.get("event", ""))
-    changes = numbers(event)
+    changes = _numbers(event)
     if "mean_return" in changes:
         changes["evaluated"] = False
     if name in _STATES and record.state != "stopping":
@@ -43,10 +43,10 @@ def after_event(record: TrainingRecord, event: Mapping[str, Any]) -> TrainingRec
     return replace(record, **changes) if changes else record
 
 
-def numbers(event: Mapping[str, Any]) -> dict[str, Any]:
-    """What an event or a heartbeat says in numbers, by the record's names."""
+def _numbers(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What an event says in numbers, by the record's names."""
     found: dict[str, Any] = {}
-    for name in _NUMBERS:
+    for name in _COUNTED:
         value = _number(event.get(name))
         if value is not None and value >= 0:
             found[name] = value if name in ("steps_per_s", "elapsed_s") else int(value)

@@ -113,7 +113,6 @@ class TrainingRecord:
         video: Newest picture or video of its policy at play, or empty.
         limits: What it may use.
         warning: The last thing a person should know, or empty.
-        external: It was started elsewhere and only made itself known.
         evaluated: Whether ``mean_return`` is that of its evaluation.
     """
 
@@ -146,7 +145,6 @@ class TrainingRecord:
     video: str = ""
     limits: RunLimits = RunLimits()
     warning: str = ""
-    external: bool = False
     evaluated: bool = False
 
     @property
@@ -158,38 +156,6 @@ class TrainingRecord:
     def live(self) -> bool:
         """A process of it may be there."""
         return not self.over and self.state != "queued" and self.started_at is not None
-
-
-@dataclass(frozen=True)
-class MetricRow:
-    """Numbers a training has reported at one step.
-
-    Attributes:
-        step: Environment steps of the training.
-        t: Unix time.
-        values: By TensorBoard name; ``None`` for a number that is not finite.
-    """
-
-    step: int
-    t: float
-    values: Mapping[str, float | None]
-
-
-@dataclass(frozen=True)
-class EpisodeRow:
-    """An episode that has ended while training.
-
-    Attributes:
-        step: Environment steps of the training.
-        t: Unix time.
-        total: Its undiscounted return; ``None`` where that is not finite.
-        length: Its steps.
-    """
-
-    step: int
-    t: float
-    total: float | None
-    length: int
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.core.formats import check_format
-from gym_gui.services.trainer.folder import EVENTS, REQUEST, Follower, RunFolder
+from gym_gui.services.trainer.folder import EVENTS, REQUEST, RunFolder
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord

@@ -53,16 +53,10 @@ class RunPlan:
     Attributes:
         resume: It goes on with what its folder holds.
         cores: Those that it was given.
-        every_s: Of a run that was started elsewhere: seconds between two heartbeats.
-        pid: Of such a run: its process, 0 where it does not say.
-        said: Of such a run: how it said, in its folder, that it ended.
     """
 
     resume: bool = False
     cores: tuple[int, ...] = ()
-    every_s: float = 0.0
-    pid: int = 0
-    said: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
-from gym_gui.services.trainer.folder import Follower
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.registry import RunPlan, RunRegistry
@@ -33,7 +33,6 @@ class Run:
         process: Where it runs.
         events: What it says.
         wishes: What it could not be told yet.
-        heard_at: When it last said something, on the monotonic clock.
         ending: How it ended is being found out.
         killed: Somebody asked for that.
         kept_at: When it was last written down, on the monotonic clock.
@@ -44,7 +43,6 @@ class Run:
     process: TrainingProcess | None = None
     events: Follower | None = None
     commands: tuple[str, ...] = ()
-    heard_at: float = 0.0
     ending: bool = False
     killed: bool = False
     kept_at: float = 0.0

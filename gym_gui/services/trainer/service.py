@@ -9,7 +9,8 @@ from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.trust import Origin
-from gym_gui.services.trainer.folder import REQUEST, Follower, RunFolder
+from gym_gui.services.trainer.folder import REQUEST, RunFolder
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.outcome import TrainingOutcome
 from gym_gui.services.trainer.process import STOP_GRACE_S, TrainingFailedError, TrainingProcess
 from gym_gui.services.trainer.records import RunLimits

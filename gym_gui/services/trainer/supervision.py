@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import mosaic_worker.training
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.external_runs import overdue
-from gym_gui.services.trainer.folder import EVENTS, RUNNER, Follower, RunFolder
+from gym_gui.services.trainer.folder import EVENTS, RUNNER, RunFolder
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
 from gym_gui.services.trainer.reading import after_event
@@ -71,9 +70,7 @@ class Supervision:
         record = run.record
         if record.over:
             return
-        if record.external:
-            self.follow_outside(run)
-        elif record.started_at is None:
+        if record.started_at is None:
             if self._cancelled(run):
                 self.finish(run, "stopped", CANCELLED)
             else:
@@ -134,9 +131,7 @@ class Supervision:
             if run.record.over or run.record.state == "queued":
                 continue
             self._hear(run)
-            if run.record.external:
-                self._watch_outside(run, now)
-            elif run.process is not None and not run.ending and not run.process.alive:
+            if run.process is not None and not run.ending and not run.process.alive:
                 run.ending = True
                 self._spawn(self._end(run))
         if now - self._measured >= _USAGE_EVERY_S and self._queue.running:
@@ -205,23 +200,12 @@ class Supervision:
         run.events = Follower(run.record.folder / EVENTS, int(runner.get("events_at", 0)))
         self._hear(run)
 
-    def follow_outside(self, run: Run) -> None:
-        """Go on with a training that was started elsewhere."""
-        run.heard_at = time.monotonic()
-        if run.record.folder.is_dir():
-            run.events = Follower(run.record.folder / EVENTS)
-        self._queue.occupy(run.record.run_id, Grant(elsewhere=run.record.limits.cpu_cores))
-        self.wake()
-
     def _hear(self, run: Run) -> None:
         while run.events is not None and (rows := run.events.read()):
             record, began = run.record, False
             for row in rows:
                 record = after_event(record, row)
                 began = began or row.get("event") == "start"
-                if record.external and row.get("event") == "done":
-                    run.plan = replace(run.plan, said=str(row.get("status", "completed")))
-            run.heard_at = time.monotonic()
             self._run_store.update(run, record)
             if began:  # only now does it listen
                 commands, run.commands = run.commands, ()
@@ -235,13 +219,9 @@ class Supervision:
         Raises:
             MosaicError: It is over, or its folder cannot be written.
         """
-        starts = run.record.state == "starting" or (run.process is None and not run.record.external)
-        if run.record.external and run.events is not None:
-            with suppress(OSError):
-                mosaic_worker.training.ask(run.record.folder, command)
-        elif starts or run.record.external:
+        if run.process is None or run.record.state == "starting":
             run.commands = (*run.commands, command)
-        elif run.process is not None:
+        else:
             run.process.ask(command)
 
     async def _end(self, run: Run) -> None:
@@ -282,12 +262,6 @@ class Supervision:
             remaining_s=None,
         )
         self.wake()
-
-    def _watch_outside(self, run: Run, now: float) -> None:
-        if run.plan.said:
-            self.finish(run, "completed" if run.plan.said == "completed" else "stopped", "")
-        elif why := overdue(now - run.heard_at, run.plan):
-            self.finish(run, "failed", why)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

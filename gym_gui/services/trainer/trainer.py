@@ -22,7 +22,6 @@ from ulid import ULID
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.external_runs import after_sign, registration, sign_of
 from gym_gui.services.trainer.folder import REQUEST, RunFolder
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
 from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits, TrainingRecord
@@ -181,8 +180,7 @@ class Trainer:
             MosaicError: It cannot be written down that it is not to begin.
         """
         run = self._run_store.active(run_id)
-        if not run.record.external:
-            self._keep_cancelled(run)
+        self._keep_cancelled(run)
         if run.record.started_at is None:
             self._supervision.finish(run, "stopped", CANCELLED)
         elif run.record.state == "stopping" and run.process is not None:
@@ -232,7 +230,7 @@ class Trainer:
         self._supervision.wake()
 
     async def remove(self, run_id: str) -> None:
-        """Forget a run that is over; its folder goes to the trash, that of an outsider stays.
+        """Forget a run that is over; its folder goes to the trash.
 
         Raises:
             UsageError: There is no such run, or it is not over.
@@ -240,7 +238,7 @@ class Trainer:
         """
         run = self._run_store.over(run_id)
         folder = run.record.folder
-        if not run.record.external and folder.is_dir():
+        if folder.is_dir() and folder.parent == self.folder:  # whatever a registry says, no other
             await asyncio.to_thread(_throw_away, folder, self.folder / REMOVED)
         self._run_store.remove(run)
 
@@ -263,53 +261,6 @@ class Trainer:
     def unwatch(self, watch: Watch) -> None:
         """Tell it no more."""
         self._run_store.unwatch(watch)
-
-    # -- runs that were started elsewhere ------------------------------------------------------
-
-    def register(self, data: Mapping[str, Any]) -> tuple[str, float]:
-        """A training that somebody else started makes itself known.
-
-        Returns:
-            Its id, and the seconds in which a sign of it is expected.
-
-        Raises:
-            UsageError: What it says of itself is not enough, or makes no sense.
-        """
-        known = str(data.get("run_id", ""))
-        before = self._run_store.find(known)
-        if known and (before is None or not before.record.external):
-            raise UsageError(f"run {known} did not register before", fix="Register without run_id")
-        record, plan = registration(data, self.folder, known or str(ULID()))
-        run = Run(record, plan)
-        self._run_store.add(run)
-        self._supervision.follow_outside(run)
-        return record.run_id, plan.every_s
-
-    def heartbeat(self, run_id: str, data: Mapping[str, Any]) -> tuple[str, ...]:
-        """A sign of such a training.
-
-        Returns:
-            What it is asked: ``pause``, ``resume``, ``checkpoint``, ``stop``.
-
-        Raises:
-            UsageError: There is no such run, or what it says makes no sense.
-        """
-        run = self._run_store.get(run_id)
-        if not run.record.external:
-            raise UsageError(f"run {run_id} was not started elsewhere", fix="Register first")
-        sign = sign_of(data)
-        if run.record.state in ("completed", "stopped"):
-            raise UsageError(f"run {run_id} is over", fix="Register anew")
-        if run.record.over and sign.state not in ("completed", "stopped", "failed"):
-            # It was given up too early.
-            self._run_store.change(run, state="running", reason="", ended_at=None)
-            self._supervision.follow_outside(run)
-        run.heard_at = time.monotonic()
-        self._run_store.update(run, after_sign(run.record, sign))
-        commands, run.commands = run.commands, ()
-        if sign.state in ("completed", "stopped", "failed"):
-            self._supervision.finish(run, sign.state, sign.reason)
-        return commands
 
 
 def _throw_away(folder: Path, aside: Path) -> None:

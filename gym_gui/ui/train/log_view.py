@@ -10,9 +10,10 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent, QTextCursor
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
+from gym_gui.core.errors import RunFormatError
+from gym_gui.services.trainer.follower import Follower
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from mosaic_worker.plain_files import open_file
 
 MOST_BYTES: Final = 256 * 1024
 """Of a longer log the end is shown; the file itself is in the run folder."""
@@ -37,8 +38,7 @@ class RunLog(QPlainTextEdit):
         self.setFont(theme.mono_font(theme.SECTION_PX))
         self.setPlaceholderText("Select a run: what it prints appears here")
         self._context = context
-        self._file: Path | None = None
-        self._read = 0
+        self._followed: Follower | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
@@ -46,9 +46,9 @@ class RunLog(QPlainTextEdit):
 
     def show_file(self, file: Path | None) -> None:
         """Show another log."""
-        if file == self._file:
+        if file == (None if self._followed is None else self._followed.path):
             return
-        self._file, self._read = file, 0
+        self._followed = None if file is None else Follower(file)
         self.clear()
         words = "Nothing printed yet" if file is not None else "Select a run: what it prints appears here"
         self.setPlaceholderText(words)
@@ -74,24 +74,25 @@ class RunLog(QPlainTextEdit):
         self._timer.stop()
 
     def _on_time(self) -> None:
-        if self._file is not None and self._task is None:
-            self._task = self._context.spawn(self._look(self._file), "Reading the log")
+        if self._followed is not None and self._task is None:
+            self._task = self._context.spawn(self._look(self._followed), "Reading the log")
             self._task.add_done_callback(self._on_looked)
 
     def _on_looked(self, _task: object) -> None:
         self._task = None
-        if self._read == 0 and self.isVisible() and self._file is not None and not self.toPlainText():
-            return  # nothing there yet: the next beat looks again
 
-    async def _look(self, file: Path) -> None:
-        text, read, anew = await asyncio.to_thread(_tail, file, self._read)
-        if file != self._file:
+    async def _look(self, log: Follower) -> None:
+        try:
+            data, anew = await asyncio.to_thread(log.read_end, MOST_BYTES)
+        except RunFormatError as error:
+            data, anew = b"", True
+            self.setPlaceholderText(str(error))
+        if log is not self._followed:
             return
-        self._read = read
         if anew:
             self.clear()
-        if text:
-            self._append(text)
+        if data:
+            self._append(data.decode(errors="replace"))
 
     def _append(self, text: str) -> None:
         bar = self.verticalScrollBar()
@@ -101,19 +102,3 @@ class RunLog(QPlainTextEdit):
         cursor.insertText(text)
         if bar is not None and at_end:
             bar.setValue(bar.maximum())
-
-
-def _tail(file: Path, known: int) -> tuple[str, int, bool]:
-    """What came since ``known`` bytes, the bytes there are, and whether to begin anew."""
-    try:
-        size = file.stat().st_size
-        anew = size < known or size - known > MOST_BYTES
-        start = max(0, size - MOST_BYTES) if anew or not known else known
-        with open_file(file) as stream:
-            stream.seek(start)
-            data = stream.read(MOST_BYTES)
-    except OSError:
-        return "", 0, bool(known)
-    if start and start != known:
-        data = data.partition(b"\n")[2]
-    return data.decode(errors="replace"), start + min(size - start, MOST_BYTES), anew

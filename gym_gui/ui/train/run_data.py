@@ -1,24 +1,24 @@
-"""What drawn runs have reported: followed through the daemon, kept as arrays, reduced in a thread."""
+"""What drawn runs have reported: followed in their folders, kept as arrays, reduced in a thread."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.trainer.folder import EPISODES, METRICS, RunFolder
+from gym_gui.services.trainer.follower import CHUNK, Follower
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.series import Curve, SeriesStore
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import EpisodeRow, MetricRow, TrainingRecord
-
-_R = TypeVar("_R")
+    from gym_gui.services.trainer.records import TrainingRecord
 
 RETURN: Final = "return"
 LENGTH: Final = "length"
@@ -26,6 +26,8 @@ CPU: Final = "machine/cpu"
 MEMORY: Final = "machine/memory"
 GROWN_MS: Final = 500
 """Values that arrive within this time are drawn together."""
+LOOK_S: Final = 0.1
+"""Between two looks at the files of a run that goes on."""
 SAME: Final = {"charts/episodic_return": RETURN, "charts/episodic_length": LENGTH}
 """Metrics that say what the episodes say, and are not kept twice."""
 
@@ -35,7 +37,7 @@ class RunData(QObject):
 
     Args:
         context: Work in the background.
-        link: The daemon.
+        link: Knows the runs, and where their folders are.
         parent: Qt owner.
     """
 
@@ -46,14 +48,14 @@ class RunData(QObject):
         super().__init__(parent)
         self._context, self._link = context, link
         self._stores: dict[str, SeriesStore] = {}
-        self._tasks: dict[str, list[asyncio.Task[None]]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._unreadable: set[str] = set()
         self._followed: frozenset[str] = frozenset()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(GROWN_MS)
         self._timer.timeout.connect(self.grown)
         link.runs_changed.connect(self._on_runs_changed)
-        link.state_changed.connect(self._on_link_changed)
 
     def store(self, run_id: str) -> SeriesStore:
         """The series of a run."""
@@ -66,10 +68,10 @@ class RunData(QObject):
     def follow(self, run_ids: Iterable[str]) -> None:
         """From now on follow these runs, and no others."""
         self._followed = frozenset(run_ids)
+        self._unreadable &= self._followed
         for run_id in set(self._tasks) - self._followed:
-            for task in self._tasks.pop(run_id):
-                task.cancel()
-            # What it reports from now on is asked for anew, from its beginning.
+            self._tasks.pop(run_id).cancel()
+            # When it is drawn again it is read anew, from its beginning.
             self._stores.pop(run_id, None)
         self._begin()
 
@@ -91,7 +93,7 @@ class RunData(QObject):
     async def close(self) -> None:
         """Follow nothing any more."""
         self._timer.stop()
-        tasks = [task for tasks in self._tasks.values() for task in tasks]
+        tasks = list(self._tasks.values())
         self._tasks.clear()
         for task in tasks:
             task.cancel()
@@ -100,42 +102,44 @@ class RunData(QObject):
     # -- inside --------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        client = self._link.client
-        if client is None:
-            return
-        for run_id in self._followed:
+        for run_id in self._followed - self._unreadable:
             record = self._link.run(run_id)
-            if record is None or self._is_told(record):
-                continue
-            store, what = SeriesStore(), "Following a training"
-            self._tasks[run_id] = [
-                self._context.spawn(self._take(run_id, store, client.metrics(run_id), _add_metrics), what),
-                self._context.spawn(self._take(run_id, store, client.episodes(run_id), _add_episodes), what),
-            ]
+            if record is not None and not self._is_read(record):
+                self._tasks[run_id] = self._context.spawn(self._take(record), "Following a training")
 
-    def _is_told(self, record: TrainingRecord) -> bool:
-        """Whether all of a run has come or is coming: one that was over may have been gone on with."""
-        tasks = self._tasks.get(record.run_id)
-        return tasks is not None and (record.over or not all(task.done() for task in tasks))
+    def _is_read(self, record: TrainingRecord) -> bool:
+        """Whether all of a run was or is being read: one that was over may have been gone on with."""
+        task = self._tasks.get(record.run_id)
+        return task is not None and (record.over or not task.done())
 
-    async def _take(
-        self,
-        run_id: str,
-        store: SeriesStore,
-        batches: AsyncIterator[list[_R]],
-        add: Callable[[SeriesStore, list[_R]], None],
-    ) -> None:
-        try:
-            async for rows in batches:
-                await asyncio.to_thread(add, store, rows)
-                known = self.store(run_id)
-                if known is not store:  # until now, what was known before stayed drawn
-                    store.adopt(known, (CPU, MEMORY))
-                    self._stores[run_id] = store
-                if not self._timer.isActive():
-                    self._timer.start()
-        except MosaicError:
-            return  # the link says what became of the daemon, and follows anew
+    async def _take(self, followed: TrainingRecord) -> None:
+        run_id, store = followed.run_id, SeriesStore()
+        folder = RunFolder(followed.folder)
+        metrics, episodes = folder.follow(METRICS), folder.follow(EPISODES)
+        while True:
+            over = self._is_over(run_id)  # before the look: nothing is written after the end
+            try:
+                read = await asyncio.to_thread(_read_on, store, metrics, episodes)
+            except MosaicError:
+                self._unreadable.add(run_id)  # it is said once
+                raise
+            if read:
+                self._keep(run_id, store)
+            elif over:
+                return
+            await asyncio.sleep(0 if read >= CHUNK // 2 else LOOK_S)
+
+    def _is_over(self, run_id: str) -> bool:
+        record = self._link.run(run_id)
+        return record is None or record.over
+
+    def _keep(self, run_id: str, store: SeriesStore) -> None:
+        known = self.store(run_id)
+        if known is not store:  # until now, what was known before stayed drawn
+            store.adopt(known, (CPU, MEMORY))
+            self._stores[run_id] = store
+        if not self._timer.isActive():
+            self._timer.start()
 
     def _on_runs_changed(self) -> None:
         for run_id in self._followed:
@@ -151,32 +155,40 @@ class RunData(QObject):
         store.add(CPU, [record.step], [record.cpu_percent])
         store.add(MEMORY, [record.step], [record.memory_mb])
 
-    def _on_link_changed(self) -> None:
-        if self._link.client is None:
-            for tasks in self._tasks.values():
-                for task in tasks:
-                    task.cancel()
-            self._tasks.clear()
-        else:
-            self._begin()
+
+def _read_on(store: SeriesStore, metrics: Follower, episodes: Follower) -> int:
+    """Take in what was appended since, a portion at most; the bytes it was."""
+    followers = (metrics, episodes)
+    before = sum(follower.position for follower in followers)
+    _add_metrics(store, metrics.read())
+    _add_episodes(store, episodes.read())
+    return abs(sum(follower.position for follower in followers) - before)
 
 
-def _add_metrics(store: SeriesStore, rows: Sequence[MetricRow]) -> None:
+def _add_metrics(store: SeriesStore, rows: Sequence[Mapping[str, Any]]) -> None:
     steps: defaultdict[str, list[float]] = defaultdict(list)
     values: defaultdict[str, list[float]] = defaultdict(list)
     for row in rows:
-        for name, value in row.values.items():
+        step, numbers = row.get("step"), row.get("m")
+        if not isinstance(step, (int, float)) or not isinstance(numbers, dict):
+            continue  # a line that a worker got wrong hides no others
+        for name, value in numbers.items():
             if name not in SAME:
-                steps[name].append(row.step)
-                values[name].append(math.nan if value is None else value)
+                steps[name].append(step)
+                values[name].append(_number(value))
     for name, where in steps.items():
         store.add(name, where, values[name])
 
 
-def _add_episodes(store: SeriesStore, rows: Sequence[EpisodeRow]) -> None:
-    steps = [row.step for row in rows]
-    store.add(RETURN, steps, [math.nan if row.total is None else row.total for row in rows])
-    store.add(LENGTH, steps, [row.length for row in rows])
+def _add_episodes(store: SeriesStore, rows: Sequence[Mapping[str, Any]]) -> None:
+    good = [row for row in rows if isinstance(row.get("step"), (int, float))]
+    steps = [row["step"] for row in good]
+    store.add(RETURN, steps, [_number(row.get("return")) for row in good])
+    store.add(LENGTH, steps, [_number(row.get("length")) for row in good])
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else math.nan
 
 
 def _reduce_all(

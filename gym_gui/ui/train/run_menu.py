@@ -18,7 +18,7 @@ def run_actions(record: TrainingRecord) -> tuple[str, ...]:
         "checkpoint": running or paused,
         "stop": not record.over and record.state != "stopping",
         "continue": record.state in ("stopped", "failed") and record.step > 0,
-        "longer": record.state == "completed" and record.total_steps > 0 and not record.external,
+        "longer": record.state == "completed" and record.total_steps > 0,
         "clone": True,
         "log": True,
         "folder": True,

@@ -17,6 +17,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings, serve
 from gym_gui.services.trainer.daemon_address import find
+from gym_gui.services.trainer.folder import RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
@@ -150,6 +151,11 @@ async def over(client: TrainerClient, run_id: str) -> TrainingRecord:
 async def trains(client: TrainerClient, run_id: str, beyond: int = 0) -> TrainingRecord:
     """Watch until a run trains."""
     return await reached(client, run_id, lambda r: r.state == "running" and r.step > beyond, "does not train")
+
+
+def rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """What a training has reported in one of its files."""
+    return RunFolder(folder).follow(name).read()
 
 
 def worker_pid(folder: Path) -> int:

@@ -79,9 +79,6 @@ def test_one_that_kept_no_checkpoint_cannot_go_on(store: Store, tmp_path: Path) 
     earlier = a_run("r1", worker_id="search_trainer", algorithm="search", folder=tmp_path / "r1")
     with pytest.raises(UsageError, match=r"run r1 has kept no checkpoint to go on with"):
         Admission().admit(PPO, tmp_path / "r1", DEFAULT_LIMITS, earlier, run_id="r1")
-    with pytest.raises(UsageError, match="run r1 was started elsewhere"):
-        outside = replace(earlier, external=True)
-        Admission().admit(PPO, tmp_path / "r1", DEFAULT_LIMITS, outside, run_id="r1")
 
 
 def test_a_full_disk_refuses_new_runs_and_hides_no_state_of_old_ones(

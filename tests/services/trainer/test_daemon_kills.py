@@ -24,7 +24,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.daemon_address import find, log_file
-from gym_gui.services.trainer.folder import EVENTS, RunFolder
+from gym_gui.services.trainer.folder import EPISODES, EVENTS, RunFolder
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.trainer.registry import FILE
@@ -36,6 +36,7 @@ from tests.services.trainer.conftest import (
     config,
     over,
     reached,
+    rows,
     served_here,
     trains,
     worker_pid,
@@ -94,7 +95,7 @@ async def test_after_kill_9_the_next_daemon_goes_on_with_what_runs_what_waits_an
     for run_id in waiting:
         assert (await over(second, run_id)).state == "completed"
     # Nothing that a viewer would show is missing.
-    steps = [row.step async for batch in second.episodes(goes_on) for row in batch]
+    steps = [row["step"] for row in rows((await over(second, goes_on)).folder, EPISODES)]
     assert steps == sorted(set(steps))
 
 
@@ -108,15 +109,13 @@ async def test_a_daemon_that_is_asked_to_end_leaves_trainings_running_and_says_s
     await trains(client, held)
     await client.pause(held)
     await reached(client, held, lambda r: r.state == "paused")
-    runs, rows = client.watch_runs(), client.metrics(run_id)
+    runs = client.watch_runs()
     await anext(runs)
-    await anext(rows)
     pid = daemon.pid
     await asyncio.to_thread(stop_daemon, daemon.store)
-    for watched in (runs, rows):
-        with pytest.raises(DaemonLostError, match=r"does not answer any more\. Trainings go on without it"):
-            async for _ in watched:
-                pass
+    with pytest.raises(DaemonLostError, match=r"does not answer any more\. Trainings go on without it"):
+        async for _ in runs:
+            pass
     with pytest.raises(DaemonLostError):
         await client.submit(config())
     await in_time(lambda: not psutil.pid_exists(pid), "the daemon is gone")
@@ -169,7 +168,6 @@ async def test_socket_and_token_are_private_and_both_are_needed(store: Store, cl
         stranger.pause(run_id),
         stranger.health(),
         anext(stranger.watch_runs()),
-        anext(aiter(stranger.metrics(run_id))),
     ]
     for attempt in attempts:
         with pytest.raises(UsageError, match="the token is wrong"):

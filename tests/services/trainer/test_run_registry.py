@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.queue import Machine
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord, record_from_data, record_to_data
 from gym_gui.services.trainer.registry import FILE, MIGRATIONS, RunPlan, RunRegistry
+from gym_gui.services.trainer.trainer import Trainer
 
 
 def a_run(run_id: str = "r1", **more: object) -> TrainingRecord:
@@ -26,9 +29,8 @@ def test_what_is_kept_is_read_again(tmp_path: Path) -> None:
         title="mein Lauf",
         mean_return=-1.5,
         started_at=101.5,
-        external=True,
     )
-    plan = RunPlan(resume=True, cores=(0, 3), every_s=2.5, pid=17, said="stopped")
+    plan = RunPlan(resume=True, cores=(0, 3))
     registry = RunRegistry(tmp_path)
     registry.put(run, plan)
     registry.put(a_run("r0", submitted_at=50.0))
@@ -59,8 +61,8 @@ def test_a_file_of_version_1_is_brought_up_to_date(tmp_path: Path) -> None:
     db = sqlite3.connect(tmp_path / FILE)
     db.executescript(MIGRATIONS[0] + "PRAGMA user_version = 1;")
     old = record_to_data(a_run(state="stopped", reason="asked to"))
-    del old["warning"], old["external"], old["limits"]["max_s"]  # fields that came later
-    row = ("r1", "stopped", 100.0, json.dumps({**old, "forgotten": 1}))
+    del old["warning"], old["limits"]["max_s"]  # fields that came later
+    row = ("r1", "stopped", 100.0, json.dumps({**old, "external": False, "forgotten": 1}))
     db.execute("INSERT INTO runs (run_id, state, submitted_at, record) VALUES (?, ?, ?, ?)", row)
     db.commit()
     db.close()
@@ -144,3 +146,17 @@ def test_a_line_that_cannot_be_read_hides_no_other(tmp_path: Path, caplog: pytes
 def test_records_survive_json() -> None:
     run = a_run(limits=RunLimits(gpus=2), remaining_s=None, settings={"a": {"b": [1.5]}})
     assert record_from_data(json.loads(json.dumps(record_to_data(run)))) == run
+
+
+async def test_the_folder_of_somebody_else_is_left_alone_whatever_the_registry_says(tmp_path: Path) -> None:
+    store = Store(data=tmp_path / "data", cache=tmp_path / "cache", runtime=tmp_path / "r")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    registry = RunRegistry(store.data_dir("training"))
+    registry.put(a_run("r1", state="completed", folder=mine))
+    registry.close()
+    trainer = Trainer(store, Machine((0,), 1000))
+    await trainer.start()
+    await trainer.remove("r1")
+    await trainer.close()
+    assert mine.is_dir()

@@ -13,12 +13,13 @@ from gym_gui.processes.tree import members
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.client import TrainerClient
+from gym_gui.services.trainer.folder import EPISODES, METRICS
 from gym_gui.services.trainer.process import TrainingProcess
 from gym_gui.services.trainer.records import RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.services.trainer.conftest import ENDLESS, Daemon, config, over, reached, trains, worker_pid
+from tests.services.trainer.conftest import ENDLESS, Daemon, config, over, reached, rows, trains, worker_pid
 
 
 async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store: Store) -> None:
@@ -31,17 +32,13 @@ async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store
             if record.over:
                 return
 
-    async def rows() -> list[float]:
-        return [row.t async for batch in client.metrics(run_id) for row in batch]
-
-    async def lengths() -> list[int]:
-        return [row.length async for batch in client.episodes(run_id) for row in batch]
-
-    _, metrics, episodes = await asyncio.gather(watch(), rows(), lengths())
-    assert states[-1].state == "completed"
-    assert sum(episodes) == states[-1].step >= 3000
-    assert len(metrics) == len(episodes)
+    await watch()
     last = states[-1]
+    assert last.state == "completed"
+    metrics, episodes = rows(last.folder, METRICS), rows(last.folder, EPISODES)
+    assert sum(row["length"] for row in episodes) == last.step >= 3000
+    assert len(metrics) == len(episodes)
+    assert metrics[-1]["m"].keys() == {"charts/episodic_return", "losses/best"}
     assert (last.title, last.worker_id, last.algorithm) == ("erster Versuch", "search_trainer", "search")
     assert (last.env_id, last.seed, last.priority) == ("CartPole-v1", 3, 2)
     assert dict(last.settings) == {"total_steps": 3000}
@@ -51,10 +48,6 @@ async def test_a_run_is_trained_watched_and_removed(client: TrainerClient, store
     assert last.mean_return is not None and last.mean_return > 8
     assert last.started_at is not None and last.ended_at is not None
     assert last.submitted_at <= last.started_at <= last.ended_at
-    # What is over can be read all the same, from wherever one was.
-    again = [row async for batch in client.metrics(run_id, since=len(metrics) - 2) for row in batch]
-    assert [row.t for row in again] == metrics[-2:]
-    assert again[0].values.keys() == {"charts/episodic_return", "losses/best"}
     for wish in (client.pause, client.resume, client.checkpoint, client.cancel):
         with pytest.raises(UsageError, match=r"is over \(completed\)"):
             await wish(run_id)
@@ -102,7 +95,7 @@ async def test_what_was_stopped_goes_on_in_its_folder(client: TrainerClient) -> 
     assert total <= ended.step < total + 500 + 1
     assert dict(ended.settings) == {"total_steps": total, "spread": 2.0}
     # One history: what came first, then what followed.
-    steps = [row.step async for batch in client.episodes(run_id) for row in batch]
+    steps = [row["step"] for row in rows(ended.folder, EPISODES)]
     assert steps == sorted(steps)
     assert steps[0] < stopped.step < steps[-1]
 
@@ -186,8 +179,6 @@ async def test_what_cannot_be_trained_is_refused_at_once(client: TrainerClient, 
         await client.submit(config(), limits=RunLimits(memory_mb=2**40))
     with pytest.raises(UsageError, match="unknown training run 'nobody'"):
         await client.submit(config(), resume_of="nobody")
-    with pytest.raises(UsageError, match="unknown training run 'nobody'"):
-        await anext(aiter(client.metrics("nobody")))
     assert await client.runs() == []
     assert [p.name for p in (store.data / "training").iterdir() if p.is_dir()] == []
 

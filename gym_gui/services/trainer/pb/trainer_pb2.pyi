@@ -78,7 +78,7 @@ class RunList(_message.Message):
     def __init__(self, runs: _Optional[_Iterable[_Union[TrainingRunState, _Mapping]]] = ...) -> None: ...
 
 class TrainingRunState(_message.Message):
-    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "external", "evaluated")
+    __slots__ = ("run_id", "title", "worker_id", "algorithm", "env_id", "seed", "settings", "state", "reason", "step", "total_steps", "mean_return", "episodes", "steps_per_s", "remaining_s", "elapsed_s", "priority", "position", "folder", "submitted_at", "started_at", "ended_at", "cpu_percent", "memory_mb", "gpu", "policy", "video", "limits", "warning", "evaluated")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -108,7 +108,6 @@ class TrainingRunState(_message.Message):
     VIDEO_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     WARNING_FIELD_NUMBER: _ClassVar[int]
-    EXTERNAL_FIELD_NUMBER: _ClassVar[int]
     EVALUATED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     title: str
@@ -139,53 +138,8 @@ class TrainingRunState(_message.Message):
     video: str
     limits: RunQuota
     warning: str
-    external: bool
     evaluated: bool
-    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., external: bool = ..., evaluated: bool = ...) -> None: ...
-
-class FollowRequest(_message.Message):
-    __slots__ = ("run_id", "since", "credits")
-    RUN_ID_FIELD_NUMBER: _ClassVar[int]
-    SINCE_FIELD_NUMBER: _ClassVar[int]
-    CREDITS_FIELD_NUMBER: _ClassVar[int]
-    run_id: str
-    since: int
-    credits: int
-    def __init__(self, run_id: _Optional[str] = ..., since: _Optional[int] = ..., credits: _Optional[int] = ...) -> None: ...
-
-class TelemetryLines(_message.Message):
-    __slots__ = ("lines",)
-    LINES_FIELD_NUMBER: _ClassVar[int]
-    lines: bytes
-    def __init__(self, lines: _Optional[bytes] = ...) -> None: ...
-
-class WorkerRegistration(_message.Message):
-    __slots__ = ("json",)
-    JSON_FIELD_NUMBER: _ClassVar[int]
-    json: str
-    def __init__(self, json: _Optional[str] = ...) -> None: ...
-
-class WorkerRegistered(_message.Message):
-    __slots__ = ("run_id", "every_s")
-    RUN_ID_FIELD_NUMBER: _ClassVar[int]
-    EVERY_S_FIELD_NUMBER: _ClassVar[int]
-    run_id: str
-    every_s: float
-    def __init__(self, run_id: _Optional[str] = ..., every_s: _Optional[float] = ...) -> None: ...
-
-class WorkerSign(_message.Message):
-    __slots__ = ("run_id", "json")
-    RUN_ID_FIELD_NUMBER: _ClassVar[int]
-    JSON_FIELD_NUMBER: _ClassVar[int]
-    run_id: str
-    json: str
-    def __init__(self, run_id: _Optional[str] = ..., json: _Optional[str] = ...) -> None: ...
-
-class WorkerWishes(_message.Message):
-    __slots__ = ("wishes",)
-    WISHES_FIELD_NUMBER: _ClassVar[int]
-    wishes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, wishes: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., title: _Optional[str] = ..., worker_id: _Optional[str] = ..., algorithm: _Optional[str] = ..., env_id: _Optional[str] = ..., seed: _Optional[int] = ..., settings: _Optional[str] = ..., state: _Optional[str] = ..., reason: _Optional[str] = ..., step: _Optional[int] = ..., total_steps: _Optional[int] = ..., mean_return: _Optional[float] = ..., episodes: _Optional[int] = ..., steps_per_s: _Optional[float] = ..., remaining_s: _Optional[float] = ..., elapsed_s: _Optional[float] = ..., priority: _Optional[int] = ..., position: _Optional[int] = ..., folder: _Optional[str] = ..., submitted_at: _Optional[float] = ..., started_at: _Optional[float] = ..., ended_at: _Optional[float] = ..., cpu_percent: _Optional[float] = ..., memory_mb: _Optional[float] = ..., gpu: _Optional[str] = ..., policy: _Optional[str] = ..., video: _Optional[str] = ..., limits: _Optional[_Union[RunQuota, _Mapping]] = ..., warning: _Optional[str] = ..., evaluated: bool = ...) -> None: ...
 
 class ControlWish(_message.Message):
     __slots__ = ("id", "run_id", "wish")

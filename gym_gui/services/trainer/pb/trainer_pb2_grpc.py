@@ -39,26 +39,6 @@ class TrainerServiceStub(object):
                 request_serializer=mosaic_dot_v1_dot_trainer__pb2.RunsRequest.SerializeToString,
                 response_deserializer=mosaic_dot_v1_dot_trainer__pb2.TrainingRunState.FromString,
                 )
-        self.StreamMetrics = channel.stream_stream(
-                '/mosaic.v1.TrainerService/StreamMetrics',
-                request_serializer=mosaic_dot_v1_dot_trainer__pb2.FollowRequest.SerializeToString,
-                response_deserializer=mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.FromString,
-                )
-        self.StreamEpisodes = channel.stream_stream(
-                '/mosaic.v1.TrainerService/StreamEpisodes',
-                request_serializer=mosaic_dot_v1_dot_trainer__pb2.FollowRequest.SerializeToString,
-                response_deserializer=mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.FromString,
-                )
-        self.RegisterWorker = channel.unary_unary(
-                '/mosaic.v1.TrainerService/RegisterWorker',
-                request_serializer=mosaic_dot_v1_dot_trainer__pb2.WorkerRegistration.SerializeToString,
-                response_deserializer=mosaic_dot_v1_dot_trainer__pb2.WorkerRegistered.FromString,
-                )
-        self.Heartbeat = channel.unary_unary(
-                '/mosaic.v1.TrainerService/Heartbeat',
-                request_serializer=mosaic_dot_v1_dot_trainer__pb2.WorkerSign.SerializeToString,
-                response_deserializer=mosaic_dot_v1_dot_trainer__pb2.WorkerWishes.FromString,
-                )
         self.ControlStream = channel.stream_stream(
                 '/mosaic.v1.TrainerService/ControlStream',
                 request_serializer=mosaic_dot_v1_dot_trainer__pb2.ControlWish.SerializeToString,
@@ -109,32 +89,6 @@ class TrainerServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def StreamMetrics(self, request_iterator, context):
-        """History, then what is appended, until the run is over and all of it was sent.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def StreamEpisodes(self, request_iterator, context):
-        """Missing associated documentation comment in .proto file."""
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def RegisterWorker(self, request, context):
-        """A training that was started by somebody else on this machine makes itself known.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def Heartbeat(self, request, context):
-        """Missing associated documentation comment in .proto file."""
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def ControlStream(self, request_iterator, context):
         """Pause, resume, checkpoint now; each wish is answered, in order.
         """
@@ -175,26 +129,6 @@ def add_TrainerServiceServicer_to_server(servicer, server):
                     servicer.WatchRuns,
                     request_deserializer=mosaic_dot_v1_dot_trainer__pb2.RunsRequest.FromString,
                     response_serializer=mosaic_dot_v1_dot_trainer__pb2.TrainingRunState.SerializeToString,
-            ),
-            'StreamMetrics': grpc.stream_stream_rpc_method_handler(
-                    servicer.StreamMetrics,
-                    request_deserializer=mosaic_dot_v1_dot_trainer__pb2.FollowRequest.FromString,
-                    response_serializer=mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.SerializeToString,
-            ),
-            'StreamEpisodes': grpc.stream_stream_rpc_method_handler(
-                    servicer.StreamEpisodes,
-                    request_deserializer=mosaic_dot_v1_dot_trainer__pb2.FollowRequest.FromString,
-                    response_serializer=mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.SerializeToString,
-            ),
-            'RegisterWorker': grpc.unary_unary_rpc_method_handler(
-                    servicer.RegisterWorker,
-                    request_deserializer=mosaic_dot_v1_dot_trainer__pb2.WorkerRegistration.FromString,
-                    response_serializer=mosaic_dot_v1_dot_trainer__pb2.WorkerRegistered.SerializeToString,
-            ),
-            'Heartbeat': grpc.unary_unary_rpc_method_handler(
-                    servicer.Heartbeat,
-                    request_deserializer=mosaic_dot_v1_dot_trainer__pb2.WorkerSign.FromString,
-                    response_serializer=mosaic_dot_v1_dot_trainer__pb2.WorkerWishes.SerializeToString,
             ),
             'ControlStream': grpc.stream_stream_rpc_method_handler(
                     servicer.ControlStream,
@@ -298,74 +232,6 @@ class TrainerService(object):
         return grpc.experimental.unary_stream(request, target, '/mosaic.v1.TrainerService/WatchRuns',
             mosaic_dot_v1_dot_trainer__pb2.RunsRequest.SerializeToString,
             mosaic_dot_v1_dot_trainer__pb2.TrainingRunState.FromString,
-            options, channel_credentials,
-            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
-
-    @staticmethod
-    def StreamMetrics(request_iterator,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.stream_stream(request_iterator, target, '/mosaic.v1.TrainerService/StreamMetrics',
-            mosaic_dot_v1_dot_trainer__pb2.FollowRequest.SerializeToString,
-            mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.FromString,
-            options, channel_credentials,
-            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
-
-    @staticmethod
-    def StreamEpisodes(request_iterator,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.stream_stream(request_iterator, target, '/mosaic.v1.TrainerService/StreamEpisodes',
-            mosaic_dot_v1_dot_trainer__pb2.FollowRequest.SerializeToString,
-            mosaic_dot_v1_dot_trainer__pb2.TelemetryLines.FromString,
-            options, channel_credentials,
-            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
-
-    @staticmethod
-    def RegisterWorker(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.TrainerService/RegisterWorker',
-            mosaic_dot_v1_dot_trainer__pb2.WorkerRegistration.SerializeToString,
-            mosaic_dot_v1_dot_trainer__pb2.WorkerRegistered.FromString,
-            options, channel_credentials,
-            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
-
-    @staticmethod
-    def Heartbeat(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.TrainerService/Heartbeat',
-            mosaic_dot_v1_dot_trainer__pb2.WorkerSign.SerializeToString,
-            mosaic_dot_v1_dot_trainer__pb2.WorkerWishes.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 
