@@ -1,18 +1,15 @@
-"""What kind of actions and observations an environment has, found out in a process of its own."""
+"""What kind of actions and observations an environment has, from the description that all pages share."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.environment_probe import EnvironmentProbe
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class SpaceLook(QObject):
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._probe: EnvironmentProbe | None = None
+        self._knowledge = Knowledge(context.store)
         self._task: asyncio.Task[None] | None = None
         self._spaces = Spaces()
 
@@ -65,21 +62,18 @@ class SpaceLook(QObject):
         self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process that looks at environments, where one was needed."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        if self._probe is not None:
-            await self._probe.close()
+        await self._knowledge.close()
 
     async def _look(self, env_id: str) -> None:
-        from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
+        from gym_gui.controllers.environment_probe import EnvironmentRequest
         from gym_gui.workers.capabilities import action_kind, observation_kinds
 
-        if self._probe is None:
-            self._probe = EnvironmentProbe()
         try:
-            sheet = await self._probe.describe(EnvironmentRequest(env_id))
+            sheet = await self._knowledge.sheet(EnvironmentRequest(env_id))
         except MosaicError as error:
             self._spaces = Spaces(env_id, trouble=str(error))
         else:
