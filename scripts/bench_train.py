@@ -96,7 +96,7 @@ def bare_rate(env: str, settings: dict[str, Any]) -> float:
         command += ["--seed", "1", "--out", out]
         for name, value in settings.items():
             command += [f"--{name.replace('_', '-')}", str(value)]
-        environment = worker_environment(definition, "bench")
+        environment = worker_environment(definition)
         # In a session of its own, as in the daemon: Linux shares busy cores out by session.
         how: dict[str, Any] = {"stdout": subprocess.DEVNULL, "start_new_session": True}
         subprocess.run(command, env=environment, check=True, **how)

@@ -8,29 +8,27 @@ import logging
 import struct
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from ulid import ULID
 
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import TYPED, Origin, require
-from gym_gui.processes.child import Child, spawn
-from gym_gui.processes.tree import kill_tree, tagged
+from gym_gui.processes.child import ManagedChild
+from gym_gui.processes.outcome import ChildOutcome
 
 _log = logging.getLogger(__name__)
 
 IDLE_S = 60.0
 """A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
 _LARGEST = 256 * 2**20
-_STDERR_BYTES = 4096
+_STOPPED = "was cancelled"
 
 
 def _nothing() -> dict[str, Any]:
@@ -115,15 +113,12 @@ class EnvironmentProbe:
     """
 
     def __init__(self, idle_s: float = IDLE_S) -> None:
-        self._child: Child | None = None
-        self._tag = ""
+        self._child: ManagedChild | None = None
         self._turn = asyncio.Lock()
-        self._stderr = b""
-        self._reader: asyncio.Task[None] | None = None
         self._idle_s = idle_s
         self._idle: asyncio.TimerHandle | None = None
-        self._burial: asyncio.Task[None] | None = None
-        self._killed = self._closed = False
+        self._burial: asyncio.Task[ChildOutcome | None] | None = None
+        self._closed = False
 
     @property
     def running(self) -> bool:
@@ -176,9 +171,7 @@ class EnvironmentProbe:
             self._idle.cancel()
             self._idle = None
         if self._child is not None:
-            self._killed = True
-            with suppress(ProcessLookupError):
-                self._child.kill()
+            self._child.kill(_STOPPED)
 
     async def close(self) -> None:
         """End the child and wait until nothing of it is left; it is not started again."""
@@ -200,9 +193,7 @@ class EnvironmentProbe:
             try:
                 header, body = await self._exchange(child, request)
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-                stopped = self._killed
-                await self._bury()
-                raise self._gone(str(request.get("task", "")), stopped) from error
+                raise self._gone(str(request.get("task", "")), await self._bury()) from error
             except asyncio.CancelledError:
                 # Its answer would be taken for that of the next question.
                 self.cancel()
@@ -213,16 +204,18 @@ class EnvironmentProbe:
             raise UsageError(header["problem"], fix=header["fix"])
         return header, body
 
-    async def _ready_child(self) -> Child | None:
+    async def _ready_child(self) -> ManagedChild | None:
         """The child, if there is one that will answer; what is left of another is cleared away."""
         if self._burial is not None:
             await self._burial
             self._burial = None
-        if self._child is not None and (self._killed or self._child.returncode is not None):
+        if self._child is not None and (self._child.doomed or not self._child.running):
             await self._bury()
         return self._child
 
-    async def _exchange(self, child: Child, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    async def _exchange(
+        self, child: ManagedChild, request: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], bytes]:
         assert child.stdin is not None and child.stdout is not None
         data = json.dumps(request).encode()
         child.stdin.write(struct.pack("<I", len(data)) + data)
@@ -234,54 +227,30 @@ class EnvironmentProbe:
             raise ValueError(f"a picture of {length} bytes")
         return header, await child.stdout.readexactly(length)
 
-    async def _start(self) -> Child:
+    async def _start(self) -> ManagedChild:
         if self._closed:
             raise UsageError("the window is being closed")
-        self._tag = str(ULID())
-        try:
-            child = await spawn(
-                sys.executable,
-                "-P",
-                "-m",
-                "gym_gui.controllers.environment_probe_child",
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=tagged(inherited(), self._tag),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise MosaicError(f"the process that looks at environments did not start: {error}") from error
-        self._child, self._stderr = child, b""
-        self._reader = asyncio.get_running_loop().create_task(self._read_stderr(child))
-        return child
+        self._child = await ManagedChild.start(
+            sys.executable,
+            *("-P", "-m", "gym_gui.controllers.environment_probe_child"),
+            name="the process that looks at environments",
+            environment=inherited(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        return self._child
 
-    async def _read_stderr(self, child: Child) -> None:
-        """Keep its last words; a full pipe would stop it."""
-        assert child.stderr is not None
-        while data := await child.stderr.read(_STDERR_BYTES):
-            self._stderr = (self._stderr + data)[-_STDERR_BYTES:]
+    async def _bury(self) -> ChildOutcome | None:
+        child, self._child = self._child, None
+        return None if child is None else await child.end()
 
-    async def _bury(self) -> None:
-        child, reader = self._child, self._reader
-        self._child = self._reader = None
-        self._killed = False
-        if child is not None:
-            with suppress(ProcessLookupError):
-                child.kill()
-            await child.wait_closed()
-            await asyncio.to_thread(kill_tree, self._tag)
-        if reader is not None:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
-
-    def _gone(self, task: str, stopped: bool) -> UsageError:
+    def _gone(self, task: str, outcome: ChildOutcome | None) -> UsageError:
         what = f"{task} could not be looked at" if task else "the operator could not be checked"
         fix = "Try again, or choose another environment"
-        if stopped:
+        if outcome is not None and outcome.reason == _STOPPED:
             return UsageError(f"{what}: it was stopped", fix=fix)
-        last = self._stderr.decode(errors="replace").strip().splitlines()
-        return UsageError(f"{what}: its process ended{f': {last[-1]}' if last else ''}", fix=fix)
+        last = outcome.last_line if outcome is not None else ""
+        return UsageError(f"{what}: its process ended{f': {last}' if last else ''}", fix=fix)
 
     def _on_idle(self) -> None:
         self._idle = None

@@ -13,7 +13,6 @@ import importlib.metadata
 import importlib.util
 import json
 import logging
-import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +22,8 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.distributions import distributions_of
+from gym_gui.processes.outcome import ChildStatus
+from gym_gui.processes.run_child import run_child_sync
 from mosaic_worker.plain_files import replace_file
 
 logger = logging.getLogger(__name__)
@@ -101,16 +102,13 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _ask_child(kind: str, module: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-P", str(_CHILD), kind, module]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, env=inherited()
-        )
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(f"importing {module} took longer than {_TIMEOUT_S:.0f} s") from error
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines()
+    command = (sys.executable, "-P", str(_CHILD), kind, module)
+    name = f"importing {module}"
+    done = run_child_sync(*command, name=name, environment=inherited(), within_s=_TIMEOUT_S)
+    if done.outcome.status is ChildStatus.TIMED_OUT:
+        raise UsageError(f"{name} took longer than {_TIMEOUT_S:.0f} s")
+    if not done.outcome.succeeded:
         raise UsageError(
-            f"{module} is installed but cannot be imported: {said[-1] if said else 'no message'}"
+            f"{module} is installed but cannot be imported: {done.outcome.last_line or done.outcome.words}"
         )
-    return json.loads(done.stdout)
+    return json.loads(done.output)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -18,7 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
+from gym_gui.processes.run_child import run_child_sync
 
 VARIABLE: Final = "MUJOCO_GL"
 _TIMEOUT_S: Final = 60.0
@@ -60,13 +61,10 @@ def _ways() -> Iterator[str]:
 
 def _draws(way: str) -> bool:
     """Whether a process of its own gets a picture that way."""
-    environment = {**os.environ, VARIABLE: way}
-    try:
-        command = [sys.executable, "-c", _TRY]
-        subprocess.run(command, env=environment, capture_output=True, timeout=_TIMEOUT_S, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True
+    environment = {**inherited(), VARIABLE: way}
+    command = (sys.executable, "-c", _TRY)
+    done = run_child_sync(*command, name="MuJoCo", environment=environment, within_s=_TIMEOUT_S)
+    return done.outcome.succeeded
 
 
 def _kept() -> Path:

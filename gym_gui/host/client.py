@@ -38,6 +38,7 @@ from gym_gui.host.orders import episode_message, launch_message
 from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostProcess
 from gym_gui.host.service import pb
 from gym_gui.host.views import question_from_json, unpacked, view_from_json
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 
@@ -137,12 +138,13 @@ class HostSession:
             self._live.add(index)
             self._tell(EpisodeStarted(index))
 
-    def on_exit(self, words: str) -> None:
+    def on_exit(self, outcome: ChildOutcome) -> None:
         """The host has ended."""
         self._ended = True
-        words = self._broken or words
+        words = self._broken or outcome.words
         self._refuse_asked(f"the session {words}")
-        error = KilledWhileStartingError if self._host.was_killed else WorkerLaunchError
+        killed = outcome.status is ChildStatus.KILLED
+        error = KilledWhileStartingError if killed else WorkerLaunchError
         if not self._not_ready(error(f"the {self._name} {words}")) and not self._closing:
             self._tell(SessionEnded(words))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import math
 import os
@@ -11,13 +10,10 @@ import secrets as random_secrets
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections import deque
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Protocol
-
-from ulid import ULID
 
 from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLaunchError
@@ -26,9 +22,9 @@ from gym_gui.core.trust import handed_on
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
 from gym_gui.host.service import LISTENING, pb
 from gym_gui.host.socket_folder import SocketFolder
-from gym_gui.processes.child import Child, read_line, spawn
+from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.reaper import guard, remove_after
-from gym_gui.processes.tree import kill_tree, signal_name, tagged
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
@@ -59,8 +55,8 @@ class HostOwner(Protocol):
         """It, or what runs in it, printed a line."""
         ...
 
-    def on_exit(self, words: str) -> None:
-        """It has ended, and so has all that it started; ``words`` say how."""
+    def on_exit(self, outcome: ChildOutcome) -> None:
+        """It has ended, and so has all that it started."""
         ...
 
 
@@ -92,31 +88,20 @@ class HostProcess:
         self._owner: HostOwner | None = owner
         self._name, self._operator, self._store = name, operator, store or Store()
         self._patience, self._farewell_s = patience_s, farewell_s
-        self._tag = str(ULID())
         self._folder: SocketFolder | None = None
-        self._process: Child | None = None
+        self._child: ManagedChild | None = None
         self._connection: Connection | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._listening = asyncio.Event()
         self._commands: Requests[pb.Command] = Requests()
         self._watcher: asyncio.Task[None] | None = None
-        self._listeners: list[asyncio.Task[None]] = []
-        self._stderr: deque[str] = deque(maxlen=20)
         self._heard = math.inf  # signs of life are expected once it is connected
-        self._killed_because = ""
         self._closing = False
 
     @property
     def pid(self) -> int:
         """Its process id, 0 before it has started."""
-        return self._process.pid if self._process else 0
-
-    @property
-    def was_killed(self) -> bool:
-        """Whether a signal has ended it that did not come from here."""
-        process = self._process
-        ended = process is not None and process.exited.done() and (process.returncode or 0) < 0
-        return ended and not self._killed_because
+        return self._child.pid if self._child else 0
 
     # -- its start -------------------------------------------------------------------------
 
@@ -133,68 +118,59 @@ class HostProcess:
         Raises:
             WorkerLaunchError: It did not come up.
         """
-        environment = handed_on(tagged(engine_environment(), self._tag), allowed)
-        guard(environment)
+        environment = handed_on(engine_environment(), allowed)
+        guard()
         self._folder = SocketFolder(self._store.runtime_dir())
         folder = self._folder.path
         remove_after(folder)
         token = random_secrets.token_urlsafe(24)
-        process = self._process = await self._spawn(folder / "h", environment, token, frames)
+        child = self._child = await self._spawn(folder / "h", environment, token, frames)
         create_task = asyncio.get_running_loop().create_task
-        self._listeners += [create_task(self._read_stderr(process)), create_task(self._read_begun(process))]
-        self._watcher = create_task(self._watch(process))
-        await self._until_listening(process)
+        self._watcher = create_task(self._watch(child))
+        await self._until_listening(child)
         self.send(order)
         address = UnixAddress(folder / "h")
         self._connection = Connection(address, token, self._name, MosaicError)
         self._heard = time.monotonic()
-        self._hearing = create_task(self._hear(process, self._connection))
-        self._listeners.append(self._hearing)
+        self._hearing = create_task(self._hear(child, self._connection))
 
-    async def _spawn(self, path: Path, environment: dict[str, str], token: str, frames: int | None) -> Child:
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "gym_gui.host",
-            "--socket",
-            str(path),
-            "--parent",
-            str(os.getpid()),
-        ]
+    async def _spawn(
+        self, path: Path, environment: dict[str, str], token: str, frames: int | None
+    ) -> ManagedChild:
+        command = [sys.executable, "-P", "-m", "gym_gui.host", "--socket", str(path)]
+        command += ["--parent", str(os.getpid())]
         if frames is not None:
             command += ["--frames", str(frames)]
-        process = await spawn(
+        child = await ManagedChild.start(
             *command,
-            "--operator",
-            self._operator,
+            *("--operator", self._operator),
+            name=f"the {self._name}",
+            environment=environment,
+            tied=False,  # it ends with the parent that it is told
+            listen=self._read_output,
             stdin=PIPE,
             stdout=PIPE,
-            stderr=PIPE,
-            env=environment,
             pass_fds=() if frames is None else (frames,),
-            start_new_session=True,
         )
-        assert process.stdin is not None
-        process.stdin.write(token.encode() + b"\n")
-        process.stdin.close()
-        return process
+        assert child.stdin is not None
+        child.stdin.write(token.encode() + b"\n")
+        child.stdin.close()
+        return child
 
-    async def _until_listening(self, process: Child) -> None:
+    async def _until_listening(self, child: ManagedChild) -> None:
         told = asyncio.ensure_future(self._listening.wait())
         try:
             await asyncio.wait(
-                {told, process.exited}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+                {told, child.exited}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             told.cancel()
         if self._listening.is_set() and not self._closing:
             return
-        if process.exited.done():
-            await asyncio.wait(self._listeners, timeout=1.0)  # for what it said last
-        if self.was_killed:
-            raise KilledWhileStartingError(f"the {self._name} {self._describe(process.returncode or 0)}")
-        said = self._stderr[-1] if self._stderr else "it said nothing"
+        outcome = None if child.running else await child.finished()
+        if outcome is not None and outcome.status is ChildStatus.KILLED:
+            raise KilledWhileStartingError(f"the {self._name} {outcome.words}")
+        said = child.tail[-1] if child.tail else "it said nothing"
         raise WorkerLaunchError(f"the {self._name} did not start: {said}")
 
     def _remove_folder(self) -> None:
@@ -208,7 +184,7 @@ class HostProcess:
         """Give it a command."""
         self._commands.put(command)
 
-    async def _hear(self, process: Child, connection: Connection) -> None:
+    async def _hear(self, child: ManagedChild, connection: Connection) -> None:
         problem = ""
         stub: Any = SessionStub(connection.channel)
         try:
@@ -217,7 +193,7 @@ class HostProcess:
                     self._heard = time.monotonic()
                     # The host removes its socket when it ends; a connection stays although this goes.
                     self._remove_folder()
-                    if not self._tell(process, event):
+                    if not self._tell(child, event):
                         break
         except asyncio.CancelledError:
             if not self._closing:
@@ -225,11 +201,10 @@ class HostProcess:
         except MosaicError as exc:
             problem = f"closed its connection ({exc.message})"
         # Its end follows; a host that stays although nobody can speak to it is ended.
-        await asyncio.wait({process.exited}, timeout=self._farewell_s)
-        if not process.exited.done():
-            self._kill(process, problem or "did not end when it was done")
+        await asyncio.wait({child.exited}, timeout=self._farewell_s)
+        child.kill(problem or "did not end when it was done")
 
-    def _tell(self, process: Child, event: pb.Event) -> bool:
+    def _tell(self, child: ManagedChild, event: pb.Event) -> bool:
         """Pass on what it said; false where that failed: nobody would hear any more."""
         if self._owner is None:
             return True
@@ -237,15 +212,18 @@ class HostProcess:
             self._owner.on_event(event)
         except Exception as exc:
             _log.exception("what the %s said could not be taken", self._name)
-            self._kill(process, f"was ended, as what it said could not be taken: {exc}")
+            child.kill(f"what it said could not be taken: {exc}")
             return False
         return True
 
-    async def _read_begun(self, process: Child) -> None:
+    async def _read_output(self, child: ManagedChild) -> None:
+        await asyncio.gather(self._read_begun(child), self._read_stderr(child))
+
+    async def _read_begun(self, child: ManagedChild) -> None:
         """That it listens, then episodes that begin: their index, written before their first step."""
-        assert process.stdout is not None
+        assert child.stdout is not None
         rest = b""
-        while data := await process.stdout.read(1 << 16):
+        while data := await child.stdout.read(1 << 16):
             *whole, rest = (rest + data).split(b"\n")
             for line in whole:
                 if line == LISTENING:
@@ -253,45 +231,30 @@ class HostProcess:
                 elif self._owner is not None:
                     self._owner.on_begun(int(line))
 
-    async def _read_stderr(self, process: Child) -> None:
-        assert process.stderr is not None
-        while (line := await read_line(process.stderr)) is not None:
-            text = line.decode(errors="replace").rstrip()
-            if text:
-                self._stderr.append(text)
-                if self._owner is not None:
-                    self._owner.on_output(text)
+    async def _read_stderr(self, child: ManagedChild) -> None:
+        async for line in lines_of(child.stderr):
+            child.keep(line)
+            if line and self._owner is not None:
+                self._owner.on_output(line)
 
     # -- its end ---------------------------------------------------------------------------
 
-    async def _watch(self, process: Child) -> None:
-        """Notice how it ends, and silence; then end all that it started."""
-        while not process.exited.done():
+    async def _watch(self, child: ManagedChild) -> None:
+        """Notice silence, and how it ends."""
+        while child.running:
             before = time.monotonic()
-            await asyncio.wait({process.exited}, timeout=1.0)
+            await asyncio.wait({child.exited}, timeout=1.0)
             if time.monotonic() - before > 3.0:
                 self._heard = max(self._heard, time.monotonic())  # we were held up ourselves
             silent = time.monotonic() - self._heard
-            if not process.exited.done() and silent > self._patience:
-                self._kill(process, f"did not respond for {silent:.0f} s and was ended")
-        # What it said last is still in the pipes.
-        await asyncio.wait(self._listeners, timeout=1.0)
-        await asyncio.to_thread(kill_tree, self._tag)
-        await process.wait_closed()
+            if silent > self._patience:
+                child.kill(f"did not respond for {silent:.0f} s")
+        if self._hearing is not None:  # what it said last is still on its way
+            await asyncio.wait({self._hearing}, timeout=1.0)
+        outcome = await child.finished()
         self._commands.close()
         if self._owner is not None:
-            self._owner.on_exit(self._killed_because or self._describe(process.returncode or 0))
-
-    def _kill(self, process: Child, why: str) -> None:
-        self._killed_because = self._killed_because or why
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-
-    def _describe(self, status: int) -> str:
-        if status < 0:
-            return f"was killed ({signal_name(-status)})"
-        last = f": {self._stderr[-1]}" if self._stderr and status else ""
-        return f"ended with exit status {status}{last}"
+            self._owner.on_exit(outcome)
 
     async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
         """End it, whatever it is at; nothing it started is left.
@@ -306,22 +269,20 @@ class HostProcess:
         self._closing = True
         self._listening.set()  # who waits for it looks
         self._commands.close()  # the end of its commands is the end of a host
-        process = self._process
-        if process is not None and not process.exited.done():
-            if hang_up and self._hearing is not None:
-                self._hearing.cancel()
-            patience = 0 if self._hearing is None else farewell_s
-            await asyncio.wait({process.exited}, timeout=patience)
-            if not process.exited.done():
-                self._kill(process, "was closed")
+        child, hearing = self._child, self._hearing
+        if child is not None and child.running:
+            child.asked = True
+            if hang_up and hearing is not None:
+                hearing.cancel()
+            patience = 0 if hearing is None else farewell_s
+            await asyncio.wait({child.exited}, timeout=patience)
+            child.kill("it was closed")
         if self._watcher is not None:
             await asyncio.wait({self._watcher})
-        if self._listeners:
-            await asyncio.wait(self._listeners, timeout=_DRAIN_S)
-        for task in self._listeners:
-            task.cancel()
+        if hearing is not None:
+            await asyncio.wait({hearing}, timeout=_DRAIN_S)
+            hearing.cancel()
         self._remove_folder()
         if self._connection is not None:
             await self._connection.close()
         self._owner = self._hearing = self._connection = self._watcher = None
-        self._listeners.clear()

@@ -16,6 +16,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.plain_board import board_from_json
 from gym_gui.host.process import HostProcess
 from gym_gui.host.service import pb
+from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.services.store import Store
 
 _log = logging.getLogger(__name__)
@@ -105,9 +106,9 @@ class ReplaySession:
     def on_begun(self, index: int) -> None:
         """No episode is played in earnest."""
 
-    def on_exit(self, words: str) -> None:
+    def on_exit(self, outcome: ChildOutcome) -> None:
         """The host has ended."""
-        self._fail(MosaicError(f"the {self._name} {words}", fix="Play it again"))
+        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
 
     def _add(self, look: pb.Look) -> None:
         scores = orjson.loads(look.scores) if look.scores else None

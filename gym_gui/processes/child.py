@@ -1,27 +1,54 @@
-"""Starting a child process so that its own end is noticed, whatever its children do."""
+"""A program that this one starts, and that ends, with everything it has started, when its time has come."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from asyncio.subprocess import Process, SubprocessStreamProtocol
-from collections.abc import Awaitable, Callable
+import errno
+import os
+import shutil
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
+from ulid import ULID
+
+import mosaic_worker.launch
 from gym_gui.core.clean_up import finish_despite_cancel
-from gym_gui.core.errors import KilledWhileStartingError
+from gym_gui.core.errors import KilledWhileStartingError, WorkerLaunchError
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus, from_code
 from gym_gui.processes.reaper import guard
-from gym_gui.processes.tree import kill_tree
+from gym_gui.processes.tree import kill_tree, tagged
 
 _T = TypeVar("_T")
 _LINE_LIMIT = 1 << 16
+_TAIL_LINES = 20
+_TAIL_CHARACTERS = 2000
+_CLOSE_S = 1.0
+"""Time after which pipes are closed that a stranger holds open."""
+
+
+class ChildStartError(WorkerLaunchError):
+    """A program could not be started.
+
+    Attributes:
+        outcome: Why.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.outcome = ChildOutcome(ChildStatus.FAILED_TO_START, reason=reason)
+        super().__init__(f"{name} {self.outcome.words}")
 
 
 class _Protocol(SubprocessStreamProtocol):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(limit=_LINE_LIMIT, loop=loop)
         self.exited: asyncio.Future[None] = loop.create_future()
-        self.wait_closed: asyncio.Future[None] = loop.create_future()
+        self.closed: asyncio.Future[None] = loop.create_future()
 
     def process_exited(self) -> None:
         super().process_exited()
@@ -30,78 +57,222 @@ class _Protocol(SubprocessStreamProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         # Told twice where the transport is closed while its last pipe is being lost (Python 3.11).
-        if not self.wait_closed.done():
-            self.wait_closed.set_result(None)
+        if not self.closed.done():
+            self.closed.set_result(None)
 
 
-class Child(Process):
-    """A started program.
+class ManagedChild:
+    """A started program; made by :meth:`start`.
+
+    However it ends, everything it has started is ended after it, its pipes are closed, and
+    :attr:`outcome` says what came of it. It does not outlive this program either: what bears our tag is
+    ended by :mod:`gym_gui.processes.reaper`, and the kernel kills what is tied to us.
+
+    ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed, and
+    children that it forked hold them open when it is killed
+    (https://github.com/python/cpython/issues/119710): so there is none.
 
     Attributes:
-        exited: Done when it has ended; ``returncode`` is set by then.
+        tag: What it, and all that it starts, bear (:mod:`gym_gui.processes.tree`).
+        pid: Its process id.
+        stdin: Its pipes, those of them that were asked for.
+        stdout: As ``stdin``.
+        stderr: As ``stdin``.
+        exited: Done when it has ended, however that came about.
+        outcome: How it ended, once nothing of it is left; ``None`` before.
+        asked: Whether it has been asked to end; who asks by other means than :meth:`terminate` says so here.
     """
 
     def __init__(
-        self, transport: asyncio.SubprocessTransport, protocol: _Protocol, loop: asyncio.AbstractEventLoop
+        self,
+        tag: str,
+        transport: asyncio.SubprocessTransport,
+        protocol: _Protocol,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
-        super().__init__(transport, protocol, loop)
-        self.exited = protocol.exited
-        self._parted, self._held = protocol.wait_closed, transport
+        process = Process(transport, protocol, loop)
+        self.tag, self.pid = tag, process.pid
+        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+        self.exited, self._closed = protocol.exited, protocol.closed
+        self.outcome: ChildOutcome | None = None
+        self.asked = False
+        self._transport = transport
+        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        self._ended_from_here: ChildOutcome | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[ChildOutcome] | None = None
 
-    async def wait_closed(self, within: float = 1.0) -> None:
-        """Wait until it has ended and its pipes are closed; close what a stranger still holds."""
+    @classmethod
+    async def start(
+        cls,
+        *command: str,
+        name: str,
+        environment: Mapping[str, str],
+        tag: str = "",
+        tied: bool = True,
+        listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None = None,
+        stdin: int = DEVNULL,
+        stdout: int = DEVNULL,
+        pass_fds: Sequence[int] = (),
+        folder: Path | None = None,
+    ) -> ManagedChild:
+        """Start a program, in a session of its own.
+
+        Cancelled meanwhile, it ends what it has started: asyncio would leave pipes open.
+
+        Args:
+            command: Program and arguments.
+            name: What messages call it.
+            environment: All its variables; the tag is added.
+            tag: By default one that nobody else bears.
+            tied: Have the kernel kill it when the thread that starts it ends; for programs that do not
+                see to that themselves. It costs the start of an interpreter without its libraries.
+            listen: Reads its pipes; by default its stderr is kept (:meth:`keep`), and nothing else read.
+            stdin: As for :func:`asyncio.create_subprocess_exec`.
+            stdout: As for :func:`asyncio.create_subprocess_exec`.
+            pass_fds: Descriptors that it inherits.
+            folder: Where it runs; by default here.
+
+        Raises:
+            ChildStartError: It cannot be started.
+        """
+        tag = tag or str(ULID())
+        environment = tagged(dict(environment), tag)
+        guard()
+        options: dict[str, Any] = {"stdin": stdin, "stdout": stdout, "stderr": PIPE, "env": environment}
+        options |= {"pass_fds": pass_fds, "cwd": folder, "start_new_session": True}
+        loop = asyncio.get_running_loop()
+        started: list[ManagedChild] = []
+
+        async def begin() -> None:
+            line = _tie(command, environment, folder) if tied else command
+            transport, protocol = await loop.subprocess_exec(lambda: _Protocol(loop), *line, **options)
+            child = cls(tag, transport, protocol, loop)
+            child._watch(listen)
+            started.append(child)
+
+        try:
+            await finish_despite_cancel(begin())
+        except OSError as error:
+            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            raise ChildStartError(name, reason) from error
+        except asyncio.CancelledError:
+            for child in started:
+                await child.end()
+            raise
+        return started[0]
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return not self.exited.done()
+
+    @property
+    def doomed(self) -> bool:
+        """Whether it is being ended from here."""
+        return self._ended_from_here is not None
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines that it has printed so far, oldest first."""
+        return tuple(self._tail)
+
+    def keep(self, line: str) -> None:
+        """Remember a line among the last that it has printed."""
+        if text := line.strip():
+            self._tail.append(text[:_TAIL_CHARACTERS])
+
+    def terminate(self) -> None:
+        """Ask it to end (``SIGTERM``)."""
+        self.asked = True
+        if self.running:
+            with contextlib.suppress(ProcessLookupError):
+                self._transport.terminate()
+
+    def kill(self, reason: str = "", status: ChildStatus = ChildStatus.ENDED) -> None:
+        """End it at once, and with it all that it has started; does nothing where it has ended.
+
+        Args:
+            reason: Why, for :attr:`outcome`.
+            status: ``ENDED`` or ``TIMED_OUT``.
+        """
+        if self.running:
+            self._note(reason, status)
+            with contextlib.suppress(ProcessLookupError):
+                self._transport.kill()
+
+    async def end(
+        self, grace_s: float = 0.0, reason: str = "", status: ChildStatus = ChildStatus.ENDED
+    ) -> ChildOutcome:
+        """End it where it has not ended, and wait until nothing of it is left, cancelled or not.
+
+        Args:
+            grace_s: Time it has to end by itself once it is asked to; 0: it is not asked.
+            reason: Why.
+            status: ``ENDED`` or ``TIMED_OUT``.
+        """
+        return await finish_despite_cancel(self._end(grace_s, reason, status))
+
+    async def _end(self, grace_s: float, reason: str, status: ChildStatus) -> ChildOutcome:
+        if grace_s > 0 and self.running:
+            self._note(reason, status)
+            self.terminate()
+            await asyncio.wait({self.exited}, timeout=grace_s)
+        self.kill(reason, status)
+        return await self.finished()
+
+    async def finished(self) -> ChildOutcome:
+        """Wait until it has ended by itself, and nothing of it is left."""
+        assert self._watching is not None
+        return await asyncio.shield(self._watching)
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _note(self, reason: str, status: ChildStatus) -> None:
+        self._ended_from_here = self._ended_from_here or ChildOutcome(status, reason=reason)
+
+    def _watch(self, listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None) -> None:
+        create_task = asyncio.get_running_loop().create_task
+        self._listening = create_task(self._keep_stderr() if listen is None else listen(self))
+        self._watching = create_task(self._clear_away(self._listening))
+
+    async def _clear_away(self, listening: asyncio.Task[None]) -> ChildOutcome:
         await asyncio.wait({self.exited})
-        await asyncio.wait({self._parted}, timeout=within)
-        self._held.close()
+        found: set[int] = set()
+        await asyncio.to_thread(kill_tree, self.tag, found=found)
+        # What it said last is in its pipes, which end now that nobody is left to write to them.
+        await asyncio.wait({self._closed}, timeout=_CLOSE_S)
+        self._transport.close()
+        await asyncio.wait({listening}, timeout=_CLOSE_S)
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+        self.outcome = self._judge(tuple(sorted(found)))
+        return self.outcome
+
+    def _judge(self, found: tuple[int, ...]) -> ChildOutcome:
+        code = self._transport.get_returncode() or 0
+        outcome = from_code(code, self.tail)
+        ours = self._ended_from_here
+        if ours is not None and (code < 0 or ours.status is ChildStatus.TIMED_OUT):
+            outcome = replace(outcome, status=ours.status, reason=ours.reason)
+        left = found if ours is None else ()
+        return replace(outcome, asked=self.asked, left_behind=left)
+
+    async def _keep_stderr(self) -> None:
+        async for line in lines_of(self.stderr):
+            self.keep(line)
 
 
-async def spawn(*command: str, **options: Any) -> Child:
-    """Start a program, which will not outlive this one (:mod:`gym_gui.processes.reaper`) if it is tagged.
-
-    ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed,
-    and children that it forked hold them open when it is killed
-    (https://github.com/python/cpython/issues/119710): use ``exited``.
-
-    Cancelled meanwhile, it ends what it has started: asyncio would leave pipes open.
-
-    Args:
-        command: Program and arguments.
-        options: As for :func:`asyncio.create_subprocess_exec`; ``env`` must be among them.
+def _tie(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> list[str]:
+    """A command line that binds the program's life to ours before it begins.
 
     Raises:
-        OSError: It cannot be started.
+        FileNotFoundError: There is no such program: the tie would start, and fail in its place.
     """
-    guard(options["env"])
-    loop = asyncio.get_running_loop()
-    started: list[Child] = []
-
-    async def start() -> None:
-        transport, protocol = await loop.subprocess_exec(lambda: _Protocol(loop), *command, **options)
-        started.append(Child(transport, protocol, loop))
-
-    try:
-        await finish_despite_cancel(start())
-    except asyncio.CancelledError:
-        for child in started:
-            with contextlib.suppress(ProcessLookupError):
-                child.kill()
-            await finish_despite_cancel(child.wait_closed())
-        raise
-    return started[0]
-
-
-async def end(child: Child, tag: str) -> None:
-    """Kill a child that has not ended, with everything it has started, and let go of its pipes.
-
-    Args:
-        child: It.
-        tag: Of the tree that it was started with.
-    """
-    if child.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            child.kill()
-        await asyncio.to_thread(kill_tree, tag)
-    await child.wait_closed()
+    place = os.path.join(folder or "", command[0]) if os.sep in command[0] else command[0]  # noqa: PTH118
+    if shutil.which(place, path=environment.get("PATH")) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+    return [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid()), *command]
 
 
 STARTS = 3
@@ -129,6 +300,12 @@ async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], N
 def last_line(output: bytes) -> str:
     """The last line of a block of output that holds text."""
     return output[-4096:].rstrip().rpartition(b"\n")[2].decode(errors="replace")
+
+
+async def lines_of(stream: asyncio.StreamReader | None) -> AsyncIterator[str]:
+    """The lines of a child's output, an overlong one in pieces, until it ends."""
+    while stream is not None and (line := await read_line(stream)) is not None:
+        yield line.decode(errors="replace").rstrip()
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:

@@ -14,9 +14,10 @@ import select
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from gym_gui.core.inherited import inherited
 from gym_gui.processes.tree import TAG, kill_tree, program_tag
 
 _LOOK_S = 1.0
@@ -24,25 +25,21 @@ _ROUNDS = 50
 _reapers: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def guard(environment: Mapping[str, str]) -> None:
+def guard() -> None:
     """See to it that this program leaves nothing behind, even when it is killed.
 
     Does nothing in a process that was itself started by such a program, and where there is
     no ``/proc``.
-
-    Args:
-        environment: What a child of this program gets: secrets have been taken out of it.
     """
     here = os.getpid()
     if here in _reapers or os.environ.get(TAG) or sys.platform != "linux":
         return
-    inherited = {k: v for k, v in os.environ.items() if k in environment and k != TAG}
     _reapers[here] = subprocess.Popen(
         [sys.executable, "-P", "-m", "gym_gui.processes.reaper", program_tag(), str(here)],
         stdin=subprocess.PIPE,  # closed when we end
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=inherited,
+        env={name: value for name, value in inherited().items() if name != TAG},
         start_new_session=True,  # Ctrl-C is not for it
     )
 

@@ -81,22 +81,29 @@ def _is_over(pid: int) -> bool:
         return True
 
 
-def kill_tree(tag: str, *, rounds: int = 300) -> int:
+def kill_tree(tag: str, *, rounds: int = 300, found: set[int] | None = None) -> int:
     """SIGKILL every member of the tree until none is left.
 
     A process that is being torn down has no environment any more and still runs: what was
     killed is waited for by its id. One that is becoming another program shows none yet: it
     is looked at again.
 
+    Args:
+        tag: Of the tree.
+        rounds: Of 10 ms, after which it is given up.
+        found: Takes the process ids of all that were killed.
+
     Returns:
         How many were still there after ``rounds`` rounds of 10 ms (0 unless stuck in the kernel).
     """
     left: set[int] = set()
     for _ in range(rounds):
-        found = dict(_look(tag))
-        living = {pid for pid, belongs in found.items() if belongs}
+        seen = dict(_look(tag))
+        living = {pid for pid, belongs in seen.items() if belongs}
+        if found is not None:
+            found |= living
         left = living | {pid for pid in left if not _is_over(pid)}
-        if not left and len(living) == len(found):
+        if not left and len(living) == len(seen):
             return 0
         for pid in living:
             with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,8 @@ from typing import Any, Final, cast
 
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.paths import PACKAGE
+from gym_gui.processes.outcome import ChildStatus, from_code
+from gym_gui.processes.run_child import run_child_sync
 
 _log = logging.getLogger(__name__)
 
@@ -21,6 +22,7 @@ _SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")
 _NETWORK: Final = Path(__file__).with_name("experiment_network.py")
 _KEPT_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 _EXIT_MARGIN_S: Final = 5.0
+_GRACE_S: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -84,42 +86,29 @@ def missing_operators(name: str, defined: list[str]) -> ExperimentError:
 @cache
 def network_is_closed() -> bool:
     """Whether experiment files that are programs can be cut off from the network on this system."""
-    command = [sys.executable, "-I", "-S", str(_NETWORK)]
-    return subprocess.run(command, env=_environment(), capture_output=True, check=False).returncode == 0
+    command = (sys.executable, "-I", "-S", str(_NETWORK))
+    done = run_child_sync(*command, name=_NETWORK.stem, environment=_environment(), tied=False)
+    return done.outcome.succeeded
 
 
 def _ask(request: bytes, limits: Limits) -> dict[str, Any]:
-    # -P: neither the working directory nor this folder may shadow the standard library.
-    command = [sys.executable, "-P", str(_SANDBOX)]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_environment(),
-        start_new_session=True,
+    done = run_child_sync(
+        # -P: neither the working directory nor this folder may shadow the standard library.
+        *(sys.executable, "-P", str(_SANDBOX)),
+        name=_SANDBOX.stem,
+        environment=_environment(),
+        text=request,
+        within_s=limits.time_s + _EXIT_MARGIN_S,
+        grace_s=_GRACE_S,  # on SIGTERM it ends what it started before itself
+        tied=False,  # it sees to that itself
     )
-    try:
-        raw, _ = process.communicate(request, timeout=limits.time_s + _EXIT_MARGIN_S)
-    except subprocess.TimeoutExpired:
+    outcome = done.outcome
+    if outcome.status is ChildStatus.TIMED_OUT:
         return {"error": "time"}
-    finally:
-        if process.poll() is None:
-            _stop(process)
     try:
-        return json.loads(raw)
+        return json.loads(done.output)
     except (ValueError, RecursionError):
-        return {"error": "died", "code": process.returncode}
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the guard; on SIGTERM it ends what it started before itself."""
-    process.terminate()
-    try:
-        process.communicate(timeout=2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+        return {"error": "died", "code": -outcome.signal if outcome.signal else outcome.code}
 
 
 def _environment() -> dict[str, str]:
@@ -157,8 +146,7 @@ def _failure(reply: dict[str, Any], name: str, limits: Limits) -> ExperimentErro
         case "exit":
             return ExperimentError(f"{where}: ends the program", fix="Remove the call of exit()")
         case "died":
-            code = int(reply.get("code", 0))
-            how = f"was killed by signal {-code}" if code < 0 else f"exited with status {code}"
+            how = from_code(int(reply.get("code") or 0)).words
             return ExperimentError(f"{where}: the process reading it {how}", fix=data_only)
         case "process":
             return ExperimentError(f"{where}: starts a process, which it may not", fix=data_only)

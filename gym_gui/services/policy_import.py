@@ -7,15 +7,11 @@ interpreter, and writes a policy of MOSAIC's form, which is then held against it
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-from ulid import ULID
 
 from gym_gui.core.errors import (
     CheckpointError,
@@ -24,8 +20,8 @@ from gym_gui.core.errors import (
     UnknownNameError,
     UsageError,
 )
-from gym_gui.processes.reaper import guard
-from gym_gui.processes.tree import kill_tree
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.processes.run_child import run_child_sync
 from gym_gui.services.policy_exchange import admit, incoming, is_own_form, take_in
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.workers.discovery import discover
@@ -157,28 +153,17 @@ def _run(
 ) -> None:
     """Run the worker's importer; nothing it started is left."""
     assert definition.imports is not None
-    tag = f"import-{ULID()}"
-    python = str(definition.launch.python or sys.executable)
-    environment = worker_environment(definition, tag)
-    guard(environment)
+    environment = worker_environment(definition)
     if own_environment:
         environment["PYTHONPATH"] = _with_here(environment.get("PYTHONPATH", ""))
-    process = subprocess.Popen(
-        [python, "-m", definition.imports.entry, *arguments],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+    done = run_child_sync(
+        str(definition.launch.python or sys.executable),
+        *("-m", definition.imports.entry, *arguments),
+        name=definition.type_id,
+        environment=environment,
+        within_s=timeout_s,
     )
-    try:
-        _, said = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        raise ImportFailedError(f"{definition.type_id} did not take it over within {timeout_s:g} s") from None
-    finally:
-        kill_tree(tag)
-        process.wait()
-    _judge(definition, process.returncode, said.decode(errors="replace"))
+    _judge(definition, done.outcome)
 
 
 def _with_here(path: str) -> str:
@@ -186,13 +171,11 @@ def _with_here(path: str) -> str:
     return os.pathsep.join(filter(None, (path, str(Path.cwd()))))
 
 
-def _judge(definition: WorkerTypeDefinition, status: int, said: str) -> None:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    last = lines[-1] if lines else ""
-    if status == _REFUSED:
-        raise CheckpointError(last.partition("error: ")[2] or last or f"{definition.type_id} refused it")
-    if status < 0:
-        name = signal.Signals(-status).name
-        raise ImportFailedError(f"{definition.type_id} was ended by {name} while it took the policy over")
-    if status:
-        raise ImportFailedError(f"{definition.type_id} failed to take it over: {last or f'status {status}'}")
+def _judge(definition: WorkerTypeDefinition, outcome: ChildOutcome) -> None:
+    name, last = definition.type_id, outcome.last_line
+    if outcome.code == _REFUSED:
+        raise CheckpointError(last.partition("error: ")[2] or last or f"{name} refused it")
+    if outcome.code:
+        raise ImportFailedError(f"{name} failed to take it over: {last or f'status {outcome.code}'}")
+    if not outcome.succeeded:
+        raise ImportFailedError(f"{name} {outcome.words} while it took the policy over")

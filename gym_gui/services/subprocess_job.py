@@ -6,21 +6,17 @@ writes its result to stdout. Cancelling the task ends it with all it started.
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from ulid import ULID
 
-from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.trust import handed_on
-from gym_gui.processes.child import Child, end, read_line, spawn
-from gym_gui.processes.tree import tagged
+from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.run_child import run_child
 from gym_gui.workers.environment import engine_environment
 
 USAGE = 2
@@ -52,7 +48,7 @@ class Finished:
         """The output as JSON.
 
         Raises:
-            ApartError: It is none.
+            SubprocessJobError: It is none.
         """
         try:
             return orjson.loads(self.output)
@@ -70,51 +66,31 @@ async def run_subprocess_job(module: str, *arguments: str, on_progress: OnProgre
 
     Raises:
         UsageError: It ended with status 2, in its own words.
-        ApartError: It was killed, or ended with another status than 0, 1 or 2.
+        SubprocessJobError: It was killed, or ended with another status than 0, 1 or 2.
     """
-    tag = str(ULID())
-    environment = handed_on(tagged(engine_environment(), tag)) | {"COLUMNS": "1000", "NO_COLOR": "1"}
-    child = await spawn(
-        sys.executable,
-        *("-P", "-m", module, *arguments),
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=environment,
-        start_new_session=True,
-    )
-    try:
-        output, complaint = await asyncio.gather(_all(child), _told(child, on_progress))
-        await asyncio.wait({child.exited})
-    finally:
-        await finish_despite_cancel(end(child, tag))
-    status = child.returncode or 0
-    if status == USAGE:
+    environment = handed_on(engine_environment()) | {"COLUMNS": "1000", "NO_COLOR": "1"}
+
+    async def listen(child: ManagedChild) -> None:
+        async for line in lines_of(child.stderr):
+            progress = _progress_of(line)
+            if progress is None:
+                child.keep(line.removeprefix("mosaic: "))
+            elif on_progress is not None:
+                on_progress(progress)
+
+    command = (sys.executable, "-P", "-m", module, *arguments)
+    name = f"the process for {module}"
+    done = await run_child(*command, name=name, environment=environment, listen=listen)
+    outcome = done.outcome
+    complaint = outcome.last_line
+    if outcome.code == USAGE:
         raise UsageError(complaint or f"{module} refused")
-    if status not in (0, 1):
-        raise SubprocessJobError(complaint or f"the process for {module} ended with status {status}")
-    return Finished(status, output, complaint)
+    if outcome.code not in (0, 1):
+        raise SubprocessJobError(complaint or f"{name} {outcome.words}")
+    return Finished(outcome.code, done.output, complaint)
 
 
-async def _all(child: Child) -> bytes:
-    assert child.stdout is not None
-    return await child.stdout.read()
-
-
-async def _told(child: Child, on_progress: OnProgress | None) -> str:
-    """Hand progress on until the process ends; returns its last other line."""
-    assert child.stderr is not None
-    last = ""
-    while (line := await read_line(child.stderr)) is not None:
-        progress = _progress_of(line)
-        if progress is None:
-            last = line.decode(errors="replace").strip().removeprefix("mosaic: ") or last
-        elif on_progress is not None:
-            on_progress(progress)
-    return last
-
-
-def _progress_of(line: bytes) -> Any:
+def _progress_of(line: str) -> Any:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
+from gym_gui.core.inherited import inherited
 from gym_gui.envs.distributions import distributions_of
+from gym_gui.processes.child import ChildStartError
+from gym_gui.processes.run_child import run_child_sync
 from gym_gui.version import __version__
 
 
@@ -48,15 +50,15 @@ def machine() -> dict[str, Any]:
 
 def commit(folder: Path) -> str | None:
     """The commit that ``folder`` is at, with ``+`` for uncommitted changes; ``None`` outside git."""
+    head = _git(folder, "rev-parse", "HEAD")
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return None if head is None or changed is None else head + ("+" if changed else "")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    command = ("git", "-C", str(folder), *arguments)
     try:
-        head = _git(folder, "rev-parse", "HEAD")
-        return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
-    except (OSError, subprocess.SubprocessError):
+        done = run_child_sync(*command, name="git", environment=inherited(), within_s=5, tied=False)
+    except ChildStartError:
         return None
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=True
-    )
-    return done.stdout.strip()
+    return done.output.decode(errors="replace").strip() if done.outcome.succeeded else None

@@ -12,8 +12,9 @@ import numpy as np
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, SpaceCodec, sample_legal
 from gym_gui.core.types import Mask
+from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, columns_of, pb
-from gym_gui.workers.connection import ProcessOutcome, WorkerEvents
+from gym_gui.workers.connection import WorkerEvents
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.process import WorkerProcess
@@ -166,7 +167,7 @@ class Probe:
     def on_log(self, level: int, logger: str, text: str) -> None:
         """What it logs and prints, which the connection counts."""
 
-    def on_ended(self, outcome: ProcessOutcome) -> None:
+    def on_ended(self, outcome: ChildOutcome) -> None:
         """The process is over."""
         self.ended.set()
         self._news.set()

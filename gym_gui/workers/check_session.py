@@ -131,7 +131,7 @@ async def _play(probe: Probe, definition: WorkerTypeDefinition, rounds: Rounds, 
     finally:
         if probe.strays:
             ledger.failed("answers", probe.strays[0])
-    ledger.memory_mb = await asyncio.to_thread(resident_mb, probe.process.launch.tag)
+    ledger.memory_mb = await asyncio.to_thread(resident_mb, probe.process.tag)
     ledger.passed("output", f"{probe.process.lines:,} printed and logged lines did no harm")
 
 
@@ -234,11 +234,11 @@ async def _stop(probe: Probe, ledger: Ledger) -> None:
     await process.stop(ledger.grace_s)
     assert process.outcome is not None
     words = process.outcome.words
-    if words == "ended with exit status 0":
+    if process.outcome.succeeded:
         ledger.passed("stop", f"ended {time.perf_counter() - begin:.2f} s after it was asked")
     else:
         ledger.failed("stop", f"asked to stop, it {words} after {time.perf_counter() - begin:.1f} s")
-    left = len(process.left_behind)
+    left = len(process.outcome.left_behind)
     problem = f"{left} process{'es' if left > 1 else ''} that it started outlived it" if left else ""
     ledger.verdict("leftovers", problem, "no process was left")
 

@@ -6,10 +6,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from gym_gui.core.errors import KilledWhileStartingError, SlotRefusedError, WorkerLaunchError
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.version import __version__
 from gym_gui.wire.channel import PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
@@ -23,21 +24,6 @@ _POLL_S = 0.5
 _HOLD_S = 0.02
 
 
-@dataclass(frozen=True)
-class ProcessOutcome:
-    """How a worker process ended, in words a person reads.
-
-    Attributes:
-        words: For example ``"killed (signal 9)"`` or ``"exit status 1: ImportError: …"``.
-        asked: Whether it ended because it was told to.
-        killed: Whether a signal ended it that did not come from here.
-    """
-
-    words: str
-    asked: bool = False
-    killed: bool = False
-
-
 class WorkerEvents(Protocol):
     """Who is told what a worker says. Called from the event loop; must not block."""
 
@@ -45,11 +31,11 @@ class WorkerEvents(Protocol):
     def on_human_request(self, request: pb.HumanRequest) -> None: ...
     def on_call(self, json_text: str) -> None: ...
     def on_log(self, level: int, logger: str, text: str) -> None: ...
-    def on_ended(self, outcome: ProcessOutcome) -> None: ...
+    def on_ended(self, outcome: ChildOutcome) -> None: ...
 
 
-def _launch_error(outcome: ProcessOutcome, name: str) -> WorkerLaunchError:
-    kind = KilledWhileStartingError if outcome.killed else WorkerLaunchError
+def _launch_error(outcome: ChildOutcome, name: str) -> WorkerLaunchError:
+    kind = KilledWhileStartingError if outcome.status is ChildStatus.KILLED else WorkerLaunchError
     return kind(f"{name} {outcome.words}")
 
 
@@ -72,7 +58,7 @@ class WorkerConnection:
     def __init__(self, launch: Launch, events: WorkerEvents, token: str = "") -> None:
         self.launch, self._events, self._token = launch, events, token
         self.welcome = pb.Welcome()
-        self.outcome: ProcessOutcome | None = None
+        self.outcome: ChildOutcome | None = None
         self._channel: Channel | None = None
         self._end: asyncio.Task[None] | None = None
         self._guard: asyncio.Task[None] | None = None
@@ -95,7 +81,7 @@ class WorkerConnection:
         return self._sieve.lines
 
     async def _open(self) -> None:
-        """Make ``_channel``; raises OSError where that is not possible."""
+        """Make ``_channel``; raises OSError or WorkerLaunchError where that is not possible."""
         raise NotImplementedError
 
     async def _watch(self) -> None:
@@ -266,14 +252,14 @@ class WorkerConnection:
                 self._end_because(problem)
                 return
 
-    def _finish(self, outcome: ProcessOutcome) -> None:
+    def _finish(self, outcome: ChildOutcome) -> None:
         if self._held is not None:
             self._held.cancel()
         if self._channel is not None:
             self._channel.drain()  # what it said last: paid calls among it
             self._channel.close()
         self._sieve.close()
-        self.outcome = outcome = replace(outcome, words=self._redaction.text(outcome.words))
+        self.outcome = outcome = replace(outcome, reason=self._redaction.text(outcome.reason))
         if self._guard is not None:
             self._guard.cancel()
         error = _launch_error(outcome, self._name)

@@ -10,7 +10,6 @@ from pathlib import Path
 import mosaic_worker
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
-from gym_gui.processes.tree import tagged
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 
 
@@ -30,10 +29,8 @@ def sdk_folder(foreign: bool) -> Path:
     return bundled if foreign and bundled.is_dir() else ours
 
 
-def worker_environment(
-    definition: WorkerTypeDefinition, tag: str, gpus: Sequence[str] = ()
-) -> dict[str, str]:
-    """Environment of a worker process.
+def worker_environment(definition: WorkerTypeDefinition, gpus: Sequence[str] = ()) -> dict[str, str]:
+    """Environment of a worker process; whoever starts it adds the tag.
 
     Caches that libraries would put into the home folder go to one folder per worker; one
     thread per worker unless its manifest says otherwise, because many share the cores; no
@@ -63,4 +60,4 @@ def worker_environment(
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
         env.setdefault(threads, "1")
     env.update(launch.env)
-    return tagged(env, tag)
+    return env

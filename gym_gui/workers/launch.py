@@ -5,12 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from ulid import ULID
-
-import mosaic_worker.launch
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 START_TIMEOUT_S = 120.0
@@ -36,15 +32,13 @@ class Launch:
     gpus: Sequence[str] = ()
     memory_mb: float | None = None
     start_timeout_s: float = START_TIMEOUT_S
-    tag: str = field(default_factory=lambda: str(ULID()))
 
     def command(self, fd: int | None) -> list[str]:
         """The command line. Nothing secret is in it."""
         d = self.definition
         python = str(d.launch.python or sys.executable)
         if d.launch.command:
-            wrapper = [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid())]
-            return [*wrapper, *d.launch.command]
+            return [*d.launch.command]
         command = [python, "-m", "mosaic_worker", d.type_id, "--entry", d.entry_point]
         command += ["--version", d.version, "--parent", str(os.getpid())]
         command += ["--operator", self.operator] if self.operator else []

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import UsageError
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.wire import pb
-from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
+from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.launch import Launch
 
 _CONNECT_S = 20.0
@@ -83,12 +84,13 @@ class RemoteWorker(WorkerConnection):
     async def _watch(self) -> None:
         problem = await self._doom
         if self._failed and not problem:
-            words = f"failed: {self._failed}"
+            outcome = ChildOutcome(ChildStatus.EXITED, reason=self._failed)
         elif self._stopping:
-            words = f"was ended: {problem}" if problem else "ended"
+            outcome = ChildOutcome(ChildStatus.ENDED if problem else ChildStatus.EXITED, reason=problem)
         else:
-            words = f"at {self._where.address} was lost: {problem or 'it closed the connection'}"
-        self._finish(ProcessOutcome(words, self._stopping))
+            reason = problem or "it closed the connection"
+            outcome = ChildOutcome(ChildStatus.LOST, reason=f"{reason} ({self._where.address})")
+        self._finish(replace(outcome, asked=self._stopping))
 
     async def stop(self, grace_s: float = 2.0) -> None:
         """Say goodbye and close the stream; its process is not ours to end."""

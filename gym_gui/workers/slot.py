@@ -15,8 +15,9 @@ from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
 from gym_gui.core.spending import NOTHING, Amount, Course
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Shown, StepOutcome
+from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
-from gym_gui.workers.connection import ProcessOutcome, WorkerConnection
+from gym_gui.workers.connection import WorkerConnection
 from gym_gui.workers.extras import read_extras
 from gym_gui.workers.streams import EpisodeStreams
 from mosaic_worker.failures import described
@@ -375,7 +376,7 @@ class WorkerSlot:
             self._flush()
             self._sink(answers)
 
-    def on_lost(self, outcome: ProcessOutcome) -> None:
+    def on_lost(self, outcome: ChildOutcome) -> None:
         """The process ended: every episode it had begun is lost; those it has not heard of wait."""
         lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
         begun = self._begun - self._starts.keys()

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
 from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ChildStartError
+from gym_gui.processes.run_child import run_child_sync
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.discovery import Found
 from gym_gui.workers.registry import WorkerTypeDefinition
@@ -164,21 +165,20 @@ def _probe(
     if python is None or str(python) == sys.executable:
         return {name: _version(name) for name in names}, not package or _importable(package), {}
     try:
-        done = subprocess.run(
-            [str(python), "-I", "-c", _PROBE],
-            input=json.dumps([list(names), package]),
-            capture_output=True,
-            text=True,
-            timeout=_PROBE_TIMEOUT_S,
-            check=True,
-            env=inherited(definition.launch.inherits),
+        done = run_child_sync(
+            *(str(python), "-I", "-c", _PROBE),
+            name=f"its interpreter {python}",
+            environment=inherited(definition.launch.inherits),
+            text=json.dumps([list(names), package]).encode(),
+            within_s=_PROBE_TIMEOUT_S,
         )
-        versions, found, full = cast("tuple[dict[str, str | None], bool, str]", json.loads(done.stdout))
+        if not done.outcome.succeeded:
+            raise ValueError(done.outcome.last_line or done.outcome.words)
+        versions, found, full = cast("tuple[dict[str, str | None], bool, str]", json.loads(done.output))
         environment = {"python_full_version": full, "python_version": full.rpartition(".")[0]}
-    except subprocess.CalledProcessError as error:
-        lines = str(error.stderr).strip().splitlines() or [f"exit status {error.returncode}"]
-        raise _ProbeError(f"its interpreter {python} does not work: {lines[-1]}") from error
-    except (OSError, subprocess.TimeoutExpired, ValueError, TypeError) as error:
+    except ChildStartError as error:
+        raise _ProbeError(str(error)) from error
+    except (ValueError, TypeError) as error:
         raise _ProbeError(f"its interpreter {python} does not work: {error}") from error
     return versions, found, environment
 

@@ -15,8 +15,9 @@ import orjson
 from gym_gui.core.errors import MosaicError, ProtocolError
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.processes.child import start_again
+from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import pb
-from gym_gui.workers.connection import ProcessOutcome, WorkerConnection, WorkerEvents
+from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.extras import read_object
 from gym_gui.workers.gpus import assign_gpus
 from gym_gui.workers.launch import Launch
@@ -192,7 +193,7 @@ class _WorkerGroup:
     def on_log(self, level: int, logger: str, text: str) -> None:
         self._events.log(level, logger, text)
 
-    def on_ended(self, outcome: ProcessOutcome) -> None:
+    def on_ended(self, outcome: ChildOutcome) -> None:
         if outcome.asked or not self._ready:
             return
         self._ready = False
@@ -202,7 +203,7 @@ class _WorkerGroup:
             slot.on_lost(outcome)
         self._restart = asyncio.get_running_loop().create_task(self._refill(outcome))
 
-    async def _refill(self, outcome: ProcessOutcome) -> None:
+    async def _refill(self, outcome: ChildOutcome) -> None:
         reason = f"the worker {outcome.words} and was not started again (tried {MAX_RESTARTS} times)"
         completed = sum(slot.completed for slot in self.slots)
         if completed > self._completed:

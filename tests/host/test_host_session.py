@@ -207,7 +207,7 @@ async def test_stopped_and_given_up_after_some_patience(offspring: Offspring):
         os.kill(host.pid, signal.SIGSTOP)
         await in_time(lambda: notes.ends, "its end")
         (words,) = notes.ends
-        assert words.startswith("did not respond for ") and words.endswith(" s and was ended")
+        assert words.startswith("was ended: did not respond for ") and words.endswith(" s")
         assert not alive(host.pid)
 
 
@@ -248,7 +248,7 @@ async def test_nobody_is_left_deaf_when_what_it_said_cannot_be_written(
     await host.start()
     host.play(plans(0))
     await in_time(lambda: notes.ends, "its end")
-    assert notes.ends == ["was ended, as what it said could not be taken: no space left"]
+    assert notes.ends == ["was ended: what it said could not be taken: no space left"]
     assert offspring.pids() == [] and "no space left" in caplog.text
     await host.close()
 

@@ -23,7 +23,7 @@ from gym_gui.processes.reaper import guard, remove_after
 
 environment = tagged(dict(os.environ), "a")
 for _ in range(2):
-    guard(environment)
+    guard()
 folder = Path(sys.argv[1])
 folder.mkdir()
 (folder / "socket").touch()

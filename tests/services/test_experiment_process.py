@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from gym_gui.core.errors import ExperimentError
 from gym_gui.services.experiment_file import Limits, load_experiment, needs_code
 from gym_gui.services.experiment_process import network_is_closed
 from gym_gui.services.experiment_sandbox import NotPlainError, plain_data, report_error
+from tests.support.waiting import eventually
 
 RANDOM = '{"id": "r", "task": "CartPole-v1", "type": "random"}'
 
@@ -126,8 +126,11 @@ class TestPrograms:
             ("import nowhere_to_be_found", "exp.py:1: ModuleNotFoundError: No module named"),
             ("operators = undefined_name", "exp.py:1: NameError: name 'undefined_name'"),
             ("import sys\nsys.exit(0)", "exp.py:2: ends the program. Remove the call of exit()"),
-            ("import os\nos._exit(3)", "exp.py: the process reading it exited with status 3"),
-            ("import os\nos.kill(os.getpid(), 11)", "exp.py: the process reading it was killed by signal 11"),
+            ("import os\nos._exit(3)", "exp.py: the process reading it ended with exit status 3"),
+            (
+                "import os\nos.kill(os.getpid(), 11)",
+                "exp.py: the process reading it was killed (signal 11, SIGSEGV)",
+            ),
             ("raise KeyboardInterrupt", "exp.py:1: KeyboardInterrupt"),
             ("x = [0]\nx[0] = x\noperators = x", "exp.py: operators[0][0]"),
             ("operators = [{'f': lambda: 0}]", "exp.py: operators[0].f is a function, not plain data"),
@@ -223,19 +226,11 @@ class TestPrograms:
             f"from gym_gui.services.experiment_file import *; load_experiment({str(path)!r}, allow_code=True)"
         )
         caller = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-        wait_until(started.exists)
+        eventually(started.exists, "the file is being read")
         guard, reader = map(int, started.read_text().split())
         caller.send_signal(number)
         caller.wait()
-        wait_until(lambda: not is_running(guard) and not is_running(reader))
-
-
-def wait_until(condition: Callable[[], bool], limit_s: float = 8.0) -> None:
-    """Return once ``condition`` holds; fail when it does not within ``limit_s``."""
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+        eventually(lambda: not is_running(guard) and not is_running(reader), "both have ended")
 
 
 def is_running(pid: int) -> bool:

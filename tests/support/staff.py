@@ -13,9 +13,10 @@ import numpy as np
 
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision
+from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import pb
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.process import Launch, ProcessOutcome, WorkerProcess
+from gym_gui.workers.process import Launch, WorkerProcess
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
 
@@ -31,7 +32,7 @@ class Ear:
     replies: list[pb.Replies] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     logs: list[tuple[int, str, str]] = field(default_factory=list)
-    outcomes: list[ProcessOutcome] = field(default_factory=list)
+    outcomes: list[ChildOutcome] = field(default_factory=list)
 
     def on_replies(self, replies: pb.Replies) -> None:
         self.replies.append(replies)
@@ -45,7 +46,7 @@ class Ear:
     def on_log(self, level: int, logger: str, text: str) -> None:
         self.logs.append((level, logger, text))
 
-    def on_ended(self, outcome: ProcessOutcome) -> None:
+    def on_ended(self, outcome: ChildOutcome) -> None:
         self.outcomes.append(outcome)
 
     @property

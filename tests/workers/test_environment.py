@@ -12,7 +12,6 @@ import pytest
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.inherited import inherited
-from gym_gui.processes.tree import TAG, program_tag
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.environment import engine_environment, worker_environment
 from gym_gui.workers.manifest import ManifestError
@@ -69,7 +68,7 @@ def test_a_manifest_names_more_for_its_own_worker(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("http_proxy", "http://me:word@proxy:3128")
     plain = little_worker(tmp_path, RANDOM)
     asking = little_worker(tmp_path, RANDOM, "asking", launch={"inherits": ["WANDB_MODE", "http_proxy"]})
-    first, second = worker_environment(plain, "t"), worker_environment(asking, "t")
+    first, second = worker_environment(plain), worker_environment(asking)
     assert ("WANDB_MODE" in first, second["WANDB_MODE"]) == (False, "offline")
     assert first["http_proxy"] == "http://proxy:3128", "a proxy's password is for who asks for it"
     assert second["http_proxy"] == "http://me:word@proxy:3128"
@@ -104,29 +103,21 @@ def test_one_thread_no_gpu_and_a_cache_of_its_own(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("MKL_NUM_THREADS", "3")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2")
     monkeypatch.setenv("MOSAIC_CACHE_DIR", str(tmp_path))
-    env = worker_environment(little_worker(tmp_path, RANDOM), "tag")
+    env = worker_environment(little_worker(tmp_path, RANDOM))
     assert env["OMP_NUM_THREADS"] == "1"
     assert env["MKL_NUM_THREADS"] == "3", "what the person set stays"
     assert env["CUDA_VISIBLE_DEVICES"] == ""
     assert env["HF_HOME"].startswith(str(tmp_path / "workers/little_worker"))
     assert (
-        worker_environment(little_worker(tmp_path, RANDOM, "two"), "t", ("1", "0"))["CUDA_VISIBLE_DEVICES"]
+        worker_environment(little_worker(tmp_path, RANDOM, "two"), ("1", "0"))["CUDA_VISIBLE_DEVICES"]
         == "1,0"
     )
 
 
 def test_the_manifest_has_the_last_word(tmp_path: Path):
     launch = {"env": {"OMP_NUM_THREADS": "8", "MY_MODE": "fast"}}
-    env = worker_environment(little_worker(tmp_path, RANDOM, launch=launch), "tag")
+    env = worker_environment(little_worker(tmp_path, RANDOM, launch=launch))
     assert (env["OMP_NUM_THREADS"], env["MY_MODE"]) == ("8", "fast")
-
-
-def test_the_tag_adds_to_those_of_the_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    definition = little_worker(tmp_path, RANDOM)
-    monkeypatch.setenv(TAG, "outer")
-    assert worker_environment(definition, "inner")[TAG] == "outer:inner"
-    monkeypatch.delenv(TAG)
-    assert worker_environment(definition, "inner")[TAG] == f"{program_tag()}:inner"
 
 
 def test_an_interpreter_of_its_own_gets_the_sdk_and_nothing_of_ours(
@@ -134,9 +125,9 @@ def test_an_interpreter_of_its_own_gets_the_sdk_and_nothing_of_ours(
 ):
     monkeypatch.setenv("PYTHONPATH", "/of/ours")
     definition = little_worker(tmp_path, RANDOM)
-    assert "/of/ours" in worker_environment(definition, "t")["PYTHONPATH"].split(os.pathsep)
+    assert "/of/ours" in worker_environment(definition)["PYTHONPATH"].split(os.pathsep)
     foreign = replace(definition, launch=replace(definition.launch, python=Path("/opt/py/bin/python")))
-    path = worker_environment(foreign, "t")["PYTHONPATH"].split(os.pathsep)
+    path = worker_environment(foreign)["PYTHONPATH"].split(os.pathsep)
     assert path[0] == str(tmp_path / "little_worker")
     assert [Path(p, "mosaic_worker").is_dir() for p in path[1:]] == [True]
     assert not set(path) & {p for p in sys.path if "site-packages" in p}

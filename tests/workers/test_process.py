@@ -135,7 +135,7 @@ async def test_python_that_is_not_there(tmp_path: Path):
 async def test_command_that_is_not_there(tmp_path: Path):
     definition = little_worker(tmp_path, "", launch={"command": ["no-such-program-here"]})
     words = await refusal(definition)
-    assert "ended with exit status 1: no-such-program-here: No such file or directory" in words
+    assert "could not be started: no-such-program-here: No such file or directory" in words
 
 
 async def test_import_error_is_the_reason(tmp_path: Path):

@@ -16,7 +16,7 @@ from typing import Any
 
 from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
-from gym_gui.processes.tree import TAG
+from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
 from gym_gui.services.trainer.folder import LOCK, POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
@@ -136,14 +136,14 @@ def training_environment(
     request: TrainRequest, limits: RunLimits | None, tag: str, *, tied: bool, gpus: Sequence[str]
 ) -> dict[str, str]:
     """The worker's environment; a training that is not tied to us does not bear our tag."""
-    environment = worker_environment(request.definition, tag, gpus)
+    environment = tagged(worker_environment(request.definition, gpus), tag)
     if limits is not None:
         given = request.definition.launch.env
         environment.update({name: str(limits.cpu_cores) for name in _THREADS if name not in given})
         if limits.memory_mb is not None:
             environment[MEMORY_MB] = str(limits.memory_mb)
     if tied:
-        guard(environment)
+        guard()
     else:
         environment[TAG] = tag
     return environment

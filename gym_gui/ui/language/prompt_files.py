@@ -101,7 +101,7 @@ def default_prompts(worker: WorkerTypeDefinition, module: str) -> Path:
     Raises:
         UsageError: There is none.
     """
-    path = worker_environment(worker, "").get("PYTHONPATH", "")
+    path = worker_environment(worker).get("PYTHONPATH", "")
     places = [Path(place) for place in path.split(os.pathsep) if place]
     for package in (module.rpartition(".")[0].replace(".", "/"), *worker.required_workers):
         for place in (*places, *(_installed(package) if worker.launch.python is None else ())):

@@ -13,17 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ulid import ULID
-
-import mosaic_worker.launch
 from gym_gui.core.errors import MissingDependencyError, WorkerLaunchError
 from gym_gui.core.inherited import inherited
-from gym_gui.processes.child import Child, read_line, spawn
-from gym_gui.processes.tree import kill_tree, tagged
+from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.services.store import Store
 
 PATIENCE_S: Final = 60.0
-_ADDRESS: Final = re.compile(rb"http://[\w.\[\]:-]+:(\d+)")
+_NAME: Final = "TensorBoard"
+_ADDRESS: Final = re.compile(r"http://[\w.\[\]:-]+:(\d+)")
 _UNFIT: Final = re.compile(r"[^\w .,=+-]+")
 
 
@@ -36,18 +33,15 @@ class TensorBoard:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._child: Child | None = None
-        self._reader: asyncio.Task[None] | None = None
-        self._tag = ""
+        self._child: ManagedChild | None = None
         self._folder: Path | None = None
         self._starting = asyncio.Lock()
-        self._last = ""
         self.address = ""
 
     @property
     def running(self) -> bool:
         """Whether it answers."""
-        return self._child is not None and self._child.returncode is None and bool(self.address)
+        return self._child is not None and self._child.running and bool(self.address)
 
     async def show(self, runs: Mapping[str, Path]) -> str:
         """Have it show these runs; it is started when it does not run.
@@ -95,54 +89,35 @@ class TensorBoard:
         if importlib.util.find_spec("tensorboard") is None:
             raise MissingDependencyError("TensorBoard", "mosaic workers install cleanrl_worker")
         await self._end()
-        self._tag = str(ULID())
-        tie = [sys.executable, "-S", "-E", str(Path(mosaic_worker.launch.__file__)), str(os.getpid())]
         serve = [sys.executable, "-P", "-m", "tensorboard.main", "--logdir", str(folder)]
         where = ["--host", "127.0.0.1", "--port", "0", "--reload_interval", "5"]
-        try:
-            self._child = await spawn(
-                *tie,
-                *serve,
-                *where,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                env=tagged(inherited(), self._tag),
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise WorkerLaunchError(f"TensorBoard could not be started: {error}") from error
         told: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._reader = asyncio.get_running_loop().create_task(self._listen(self._child, told))
+
+        async def listen(child: ManagedChild) -> None:
+            """Hear where it serves; then keep its pipe empty."""
+            async for line in lines_of(child.stderr):
+                found = _ADDRESS.search(line)
+                if found and not told.done():
+                    told.set_result(f"http://127.0.0.1:{int(found.group(1))}/")
+                child.keep(line)
+
+        child = await ManagedChild.start(*serve, *where, name=_NAME, environment=inherited(), listen=listen)
+        self._child = child
         try:
-            self.address = await asyncio.wait_for(told, PATIENCE_S)
-        except TimeoutError:
-            await self._end()
-            raise WorkerLaunchError(f"TensorBoard did not answer within {PATIENCE_S:g} s") from None
-        except BaseException:
+            await asyncio.wait({told, child.exited}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
             await self._end()
             raise
-
-    async def _listen(self, child: Child, told: asyncio.Future[str]) -> None:
-        """Hear where it serves; then keep its pipe empty."""
-        assert child.stderr is not None
-        while (line := await read_line(child.stderr)) is not None:
-            found = _ADDRESS.search(line)
-            if found and not told.done():
-                told.set_result(f"http://127.0.0.1:{int(found.group(1))}/")
-            self._last = line.decode(errors="replace").strip() or self._last
-        if not told.done():
-            told.set_exception(WorkerLaunchError(f"TensorBoard ended at once: {self._last}"))
+        if told.done():
+            self.address = told.result()
+        elif child.running:
+            await self._end()
+            raise WorkerLaunchError(f"{_NAME} did not answer within {PATIENCE_S:g} s")
+        else:
+            outcome = await child.finished()
+            raise WorkerLaunchError(f"{_NAME} ended at once: {outcome.last_line or outcome.words}")
 
     async def _end(self) -> None:
-        child, reader = self._child, self._reader
-        self._child = self._reader = None
-        self.address = ""
+        child, self._child, self.address = self._child, None, ""
         if child is not None:
-            with contextlib.suppress(ProcessLookupError):
-                child.kill()
-            await child.wait_closed()
-            await asyncio.to_thread(kill_tree, self._tag)
-        if reader is not None:
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
+            await child.end()

@@ -327,7 +327,7 @@ async def test_whoever_starts_a_daemon_may_go_with_all_its_children(daemon: Daem
         "from gym_gui.processes.reaper import guard\n"
         "import os\n"
         "async def main():\n"
-        "    guard(os.environ)\n"
+        "    guard()\n"
         "    client = await TrainerClient.connect(Store())\n"
         f"    settings = {{'total_steps': {ENDLESS}}}\n"
         "    config = Config('CartPole-v1', worker_type='search_trainer', settings=settings)\n"

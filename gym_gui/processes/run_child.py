@@ -1,0 +1,124 @@
+"""A program that is started, told something, and waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+
+from gym_gui.processes.child import ManagedChild
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+MOST_BYTES: Final = 256 << 20
+"""Output after which a child is ended, unless its caller says otherwise."""
+
+
+@dataclass(frozen=True)
+class FinishedChild:
+    """What came of it.
+
+    Attributes:
+        outcome: How it ended.
+        output: What it wrote to stdout.
+    """
+
+    outcome: ChildOutcome
+    output: bytes
+
+
+async def run_child(
+    *command: str,
+    name: str,
+    environment: Mapping[str, str],
+    text: bytes = b"",
+    within_s: float | None = None,
+    grace_s: float = 0.0,
+    most_bytes: int = MOST_BYTES,
+    tied: bool = True,
+    listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None = None,
+    folder: Path | None = None,
+) -> FinishedChild:
+    """Run a program to its end. Cancelling ends it, with all that it has started.
+
+    Args:
+        command: Program and arguments.
+        name: What messages call it.
+        environment: All its variables.
+        text: What it reads from stdin.
+        within_s: Longest time; ``None``: as long as it takes.
+        grace_s: Time it has to end by itself once it is asked to, where it must be ended.
+        most_bytes: Output after which it is ended.
+        tied: As for :meth:`ManagedChild.start`.
+        listen: As for :meth:`ManagedChild.start`; stdout is read here.
+        folder: Where it runs.
+
+    Raises:
+        ChildStartError: It cannot be started.
+    """
+    child = await ManagedChild.start(
+        *command,
+        name=name,
+        environment=environment,
+        tied=tied,
+        listen=listen,
+        stdin=PIPE if text else DEVNULL,
+        stdout=PIPE,
+        folder=folder,
+    )
+    output = b""
+    try:
+        async with asyncio.timeout(within_s):
+            output = await _exchange(child, text, most_bytes)
+    except TimeoutError:
+        await child.end(grace_s, f"did not end within {within_s:g} s", ChildStatus.TIMED_OUT)
+    finally:
+        outcome = await child.end(grace_s)
+    return FinishedChild(outcome, output)
+
+
+async def _exchange(child: ManagedChild, text: bytes, most_bytes: int) -> bytes:
+    writing = asyncio.ensure_future(_write(child, text))
+    output = bytearray()
+    try:
+        assert child.stdout is not None
+        while data := await child.stdout.read(1 << 16):
+            output += data
+            if len(output) > most_bytes:
+                child.kill(f"wrote more than {most_bytes} bytes")
+                break
+        await child.finished()
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+    return bytes(output)
+
+
+async def _write(child: ManagedChild, text: bytes) -> None:
+    if child.stdin is not None:
+        with contextlib.suppress(ConnectionError):
+            child.stdin.write(text)
+            await child.stdin.drain()
+        child.stdin.close()
+
+
+def _blocking(run: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
+    def wait(*args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(run(*args, **options))
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(run(*args, **options))).result()
+
+    return wait
+
+
+run_child_sync = _blocking(run_child)
+"""As :func:`run_child`, for code that waits; where an event loop runs in this thread, another one does it."""
