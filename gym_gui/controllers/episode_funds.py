@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,59 +15,15 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.controllers.model_slots import paying_slots
 from gym_gui.controllers.operator_execution import OperatorExecution
+from gym_gui.controllers.payers import GENEROUS, MARGIN, SHARE, Flight, Payer
+from gym_gui.controllers.shortage import RUN, shortage
 from gym_gui.core.config import Experiment
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.record_fields import count, text
-from gym_gui.core.spending import NOTHING, Amount, Course
+from gym_gui.core.spending import NOTHING, Amount, Course, Taking
 from gym_gui.services.budget_ledger import NAME, BudgetLedger, Room
 
-RUN = "run"
-"""The account of the whole run; that of a slot is ``<operator>/<slot>``."""
-
-_MARGIN = 1.25
-"""Times what an episode has needed so far that the next one may need."""
-_GENEROUS, _SHARE = 8.0, 16.0
-"""Where there is plenty, an episode may take so many times what one has needed, up to such a part of the
-rest: an episode that is cut off is paid for and has to be played again."""
 _NEXT_TO_NOTHING = Amount(1, 1e-12)
-
-
-@dataclass
-class _Payer:
-    """A slot whose calls cost something.
-
-    Attributes:
-        accounts: Those that it is paid from.
-        limit: What a person allows it in each episode; 0 for no limit.
-        at_once: Requests that it has under way at the same time in one.
-        need: The most that an episode has needed; ``None`` as long as none has been played.
-    """
-
-    accounts: Sequence[str]
-    limit: Amount
-    at_once: int
-    need: Amount | None = None
-
-    def margin(self) -> Amount:
-        """What the next episode may need."""
-        return self.limited((self.need or NOTHING) * _MARGIN)
-
-    def limited(self, amount: Amount) -> Amount:
-        """Not more than the person allows."""
-        tokens = min(amount.tokens, self.limit.tokens) if self.limit.tokens else amount.tokens
-        return Amount(tokens, min(amount.usd, self.limit.usd) if self.limit.usd else amount.usd)
-
-
-def _no_courses() -> dict[str, Course]:
-    return {}
-
-
-@dataclass
-class _Flight:
-    """An episode that is being played."""
-
-    allowances: Mapping[str, Amount]
-    courses: dict[str, Course] = field(default_factory=_no_courses)
 
 
 class EpisodeFunds:
@@ -90,25 +46,92 @@ class EpisodeFunds:
         self._seconds = execution.time_budget_s or math.inf
         self._runs = list(runs)
         self._payers = {run.operator_id: self._payers_of(run) for run in runs}
-        self._flights: dict[tuple[str, int], _Flight] = {}
+        self._flights: dict[tuple[str, int], Flight] = {}
         self._ledger: BudgetLedger | None = None
         self._since, self._before = time.monotonic(), 0.0
 
-    def _payers_of(self, run: OperatorExecution) -> dict[str, _Payer]:
-        payers: dict[str, _Payer] = {}
+    def _payers_of(self, run: OperatorExecution) -> dict[str, Payer]:
+        payers: dict[str, Payer] = {}
         for slot, budgets in paying_slots(run.resolved.assignments).items():
             own = f"{run.operator_id}/{slot}"
             if budgets.run not in (NOTHING, self._budgets.get(RUN)):
                 self._budgets[own] = budgets.run
             accounts = [account for account in (RUN, own) if account in self._budgets]
-            payers[slot] = _Payer(accounts, budgets.episode, budgets.at_once)
+            payers[slot] = Payer(accounts, budgets.episode, budgets.at_once)
         return {slot: payer for slot, payer in payers.items() if payer.accounts}
 
-    def seat(self, run: OperatorExecution) -> None:
-        """An operator has come, or others play for it."""
+    def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
+        """An operator has come, or others play for it.
+
+        Args:
+            run: The operator.
+            taking: Where a slot has changed hands in the midst of an episode: what was paid for it so far is
+                settled, and what :meth:`offer` has offered to its new player put aside.
+        """
         same = run.operator_id
+        known = self._payers.get(same, {})
+        if taking is not None:
+            self._hand_over(same, taking)
         self._runs = [*(other for other in self._runs if other.operator_id != same), run]
         self._payers[same] = self._payers_of(run)
+        if taking is None or self._ledger is None:
+            return
+        for slot, payer in self._payers[same].items():
+            if slot != taking.slot and slot in known:
+                payer.need = known[slot].need
+        if taking.allowance is not None:
+            flight = self._flights.setdefault((same, taking.index), Flight({}))
+            flight.allowances = {**flight.allowances, taking.slot: taking.allowance}
+        flight = self._flights.get((same, taking.index))
+        if flight is not None:
+            held = self._by_account(same, flight.allowances)
+            self._ledger.reserve(_ticket(same, taking.index), held)
+
+    def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
+        """What somebody else may take who plays a slot from now on in an episode that is being played.
+
+        Args:
+            run: The operator as it would be; nothing is put aside before it is seated.
+            slot: Who changes.
+            index: Of the episode.
+
+        Returns:
+            Nothing where no budget limits it; ``None`` where its budget carries nothing more.
+        """
+        payer = self._payers_of(run).get(slot)
+        if payer is None or self._ledger is None:
+            return NOTHING
+        flight = self._flights.get((run.operator_id, index))
+        back = NOTHING if flight is None else self._unspent(run.operator_id, flight, slot)
+        tokens = usd = math.inf
+        for account in payer.accounts:
+            room = self._ledger.remaining(account)
+            tokens, usd = min(tokens, room.tokens + back.tokens), min(usd, room.usd + back.usd)
+        if tokens < 1 or usd <= 0:
+            return None
+        most = payer.limited(
+            Amount(0 if tokens == math.inf else int(tokens), 0.0 if usd == math.inf else usd)
+        )
+        return self._allowance(payer, most)
+
+    def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
+        """What a slot gives back when somebody else takes it; requests under way may be paid for."""
+        payer, had = self._payers[operator].get(slot), flight.allowances.get(slot, NOTHING)
+        if payer is None:
+            return NOTHING
+        return had - flight.courses.get(slot, Course()).cut_off(payer.at_once).paid
+
+    def _hand_over(self, operator: str, taking: Taking) -> None:
+        """Settle what was paid for a slot, and give back what an episode had put aside."""
+        flight = self._flights.get((operator, taking.index))
+        payer = self._payers[operator].get(taking.slot)
+        if flight is None or self._ledger is None:
+            return
+        course = flight.courses.pop(taking.slot, Course())
+        flight.allowances = {s: amount for s, amount in flight.allowances.items() if s != taking.slot}
+        gone = NOTHING if payer is None else course.cut_off(payer.at_once).paid
+        spent = self._by_account(operator, {taking.slot: gone})
+        self._ledger.settle(_ticket(operator, taking.index), spent, self.elapsed_s)
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
         """Begin where episodes are played one at a time, without an end.
@@ -182,12 +205,12 @@ class EpisodeFunds:
         key = run.operator_id, plan.index
         if not self._ledger.reserve(_ticket(*key), self._by_account(run.operator_id, shares)):
             return None
-        self._flights[key] = _Flight(shares)
+        self._flights[key] = Flight(shares)
         payers = self._payers[run.operator_id]
         allowances = {slot: self._allowance(payers[slot], share) for slot, share in shares.items()}
         return replace(plan, allowances=allowances)
 
-    def _allowance(self, payer: _Payer, share: Amount) -> Amount:
+    def _allowance(self, payer: Payer, share: Amount) -> Amount:
         """A share as the slot is told it: nothing where no budget limits it."""
         share = share.most(_NEXT_TO_NOTHING)
         tokens = any(self._budgets[account].tokens for account in payer.accounts)
@@ -212,13 +235,13 @@ class EpisodeFunds:
                 return None
         return {slot: self._generous(payer, spoken_for) for slot, payer in payers.items()}
 
-    def _generous(self, payer: _Payer, spoken_for: Mapping[str, Amount]) -> Amount:
+    def _generous(self, payer: Payer, spoken_for: Mapping[str, Amount]) -> Amount:
         assert self._ledger is not None and payer.need is not None
-        tokens, usd = payer.need.tokens * _GENEROUS, payer.need.usd * _GENEROUS
+        tokens, usd = payer.need.tokens * GENEROUS, payer.need.usd * GENEROUS
         for account in payer.accounts:
             room, others = self._ledger.remaining(account), spoken_for.get(account, NOTHING)
-            tokens = min(tokens, (room.tokens - others.tokens) / _SHARE)
-            usd = min(usd, (room.usd - others.usd) / _SHARE)
+            tokens = min(tokens, (room.tokens - others.tokens) / SHARE)
+            usd = min(usd, (room.usd - others.usd) / SHARE)
         return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
 
     def _first_shares(self, run: OperatorExecution) -> dict[str, Amount] | None:
@@ -316,7 +339,7 @@ class EpisodeFunds:
         self._settle(run, index, flight.courses)
         for slot, had in flight.allowances.items():
             payer = self._payers[run.operator_id][slot]
-            payer.need = (payer.need or NOTHING).most(had * (2 / _MARGIN))
+            payer.need = (payer.need or NOTHING).most(had * (2 / MARGIN))
 
     def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
         """The process that played an episode is gone, or was told to stop."""
@@ -325,7 +348,7 @@ class EpisodeFunds:
             courses = {slot: flight.courses.get(slot, Course()) for slot in flight.allowances}
             if begun:
                 payers = self._payers[run.operator_id]
-                courses = {s: _cut_off(c, flight, s, payers[s].at_once) for s, c in courses.items()}
+                courses = {slot: flight.cut_off(slot, payers[slot].at_once) for slot in courses}
             self._settle(run, index, courses)
 
     def again(self, run: OperatorExecution, index: int) -> None:
@@ -386,34 +409,8 @@ class EpisodeFunds:
         payers = self._payers[run.operator_id]
         need = self._by_account(run.operator_id, {s: p.margin() for s, p in payers.items()})
         spoken_for = self._earlier(run, plan)
-        for account, amount in need.items():
-            room, budget, spent = (
-                self._ledger.remaining(account),
-                self._budgets[account],
-                self._ledger.spent(account),
-            )
-            next_ = amount + spoken_for.get(account, NOTHING)
-            whose, where = (
-                ("the run", "--{}-budget") if account == RUN else (f"slot {account}", "its settings")
-            )
-            if next_.usd > room.usd or room.usd <= 0:
-                what, figures = "money", f"${spent.usd:.4f} of ${budget.usd:.4f}"
-                more = f"cost ${next_.usd:.4f}"
-            elif next_.tokens > room.tokens or room.tokens <= 0:
-                what, figures = "token", f"{spent.tokens:,} of {budget.tokens:,}"
-                more = f"take {next_.tokens:,}"
-            else:
-                continue
-            return (
-                f"the {what} budget of {whose} carries no further episode: {figures} spent, and what comes "
-                f"next may {more} ({where.format(what)} gives it more)"
-            )
-        return "the budgets of the run carry no further episode"
-
-
-def _cut_off(course: Course, flight: _Flight, slot: str, requests: int) -> Course:
-    """With requests that were under way; where they would have been the first, all may be gone."""
-    return course.cut_off(requests) if course.request != NOTHING else Course(flight.allowances[slot])
+        needed = {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
+        return shortage(self._ledger, self._budgets, needed)
 
 
 def _within(amount: Amount, room: Room) -> bool:

@@ -26,6 +26,7 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan, ExecutionConfig
 from gym_gui.core.paths import PACKAGE
+from gym_gui.core.spending import NOTHING, Amount, Taking
 from gym_gui.services.budget_ledger import NAME as LEDGER
 from gym_gui.services.recorder import COMPLETED, FAILED, Appender, Recorder
 from gym_gui.services.versions import commit, machine
@@ -101,14 +102,42 @@ class LiveRun:
         """Who plays."""
         return self._operators
 
-    def describe(self, config: OperatorConfig) -> None:
-        """An operator goes by another configuration: its name, or who plays since a rebinding."""
+    def describe(self, config: OperatorConfig, taking: Taking | None = None) -> None:
+        """An operator goes by another configuration: its name, or who plays since a rebinding.
+
+        Args:
+            config: It.
+            taking: Where a slot has changed hands in the midst of an episode.
+        """
         fixed = replace(config, seats="fixed")
         same = config.operator_id
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
         if same in self._players and self._players[same].resolved.config != fixed:
             self._players[same] = _playing(fixed)
-            self._funds.seat(self._players[same])
+            self._funds.seat(self._players[same], taking)
+
+    def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
+        """What somebody else may take who plays a slot from now on in an episode that is being played.
+
+        Args:
+            config: The operator as it would be.
+            slot: Who changes.
+            plan: The episode.
+
+        Returns:
+            ``None`` where no budget limits it. Nothing is put aside before :meth:`describe` is told.
+
+        Raises:
+            UsageError: Their budget carries nothing more.
+        """
+        playing = _playing(replace(config, seats="fixed"))
+        offered = self._funds.offer(playing, slot, plan.index)
+        if offered is None:
+            raise UsageError(
+                f"the budget of slot {config.operator_id}/{slot} is used up in this run",
+                fix="Give it more in its settings, or begin anew",
+            )
+        return None if offered == NOTHING else offered
 
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""

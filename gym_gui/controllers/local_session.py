@@ -39,6 +39,7 @@ from gym_gui.controllers.staffing import Secrets, staff, start_worker
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.versions import versions_of
@@ -244,7 +245,11 @@ class LocalSession:
             self._desk.answer(question_id, action)
 
     async def rebind(
-        self, agent: AgentID, assignment: WorkerAssignment, secrets: Mapping[str, str] | None = None
+        self,
+        agent: AgentID,
+        assignment: WorkerAssignment,
+        allowance: Amount | None = None,
+        secrets: Mapping[str, str] | None = None,
     ) -> Mapping[str, str]:
         """As :meth:`Session.rebind`; ``secrets`` of the assignment by place in its settings."""
         async with self._rebinding:
@@ -259,7 +264,7 @@ class LocalSession:
             if self._desk is not None:
                 self._desk.forget_slot(agent)
             self._lineup.views = resolved.views
-            self.controller.rebind(binding, slot, assignment.on_invalid)
+            self.controller.rebind(binding, slot, assignment.on_invalid, allowance)
             self._resolved = resolved
             player = Player.of(binding)
             self._lineup.players = {**self._lineup.players, agent: player}

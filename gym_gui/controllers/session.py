@@ -26,6 +26,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.records import WORKER
 from gym_gui.core.seeding import action_seed
 from gym_gui.core.spaces import NotInSpace, sample_legal
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
@@ -127,13 +128,20 @@ class SessionController:
             self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
         self._nudge()
 
-    def rebind(self, binding: AgentPolicyBinding, backend: PolicyBackend, rule: OnInvalid) -> None:
+    def rebind(
+        self,
+        binding: AgentPolicyBinding,
+        backend: PolicyBackend,
+        rule: OnInvalid,
+        allowance: Amount | None = None,
+    ) -> None:
         """Give a slot to another policy, which decides whatever has not been decided yet.
 
         Args:
             binding: The slot and who it is.
             backend: What stands behind it.
             rule: What follows an answer of it that cannot be played.
+            allowance: What it may take in each episode in flight, where that is limited.
         """
         slot = binding.agent_id
         self._lineup.rules = {**self._lineup.rules, slot: rule}
@@ -149,7 +157,7 @@ class SessionController:
                 self._fail(episode, exc)
         for episode in self._live.values():
             episode.views = self._lineup.views
-        self._mapping.attach(binding, backend)
+        self._mapping.attach(binding, backend, allowance)
         self._nudge()
 
     def question_to(self, slot: AgentID) -> Decision | None:

@@ -12,6 +12,7 @@ from gym_gui.controllers.session_events import OnSessionEvent
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 
 
@@ -107,12 +108,15 @@ class Session(Protocol):
         """
         ...
 
-    async def rebind(self, agent: AgentID, assignment: WorkerAssignment) -> Mapping[str, str]:
+    async def rebind(
+        self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
+    ) -> Mapping[str, str]:
         """Give a slot to somebody else, who decides from the slot's next decision on.
 
         Args:
             agent: The slot.
             assignment: Who is to play it.
+            allowance: What it may take in the episode that is being played; ``None``: no budget limits it.
 
         Returns:
             The new player: worker, type, policy, version.

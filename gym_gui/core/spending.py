@@ -38,6 +38,21 @@ class Amount:
 NOTHING = Amount()
 
 
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """A slot that has changed hands in the midst of an episode.
+
+    Attributes:
+        slot: Which.
+        index: Of the episode.
+        allowance: What its new player may take in it; ``None``: nothing limits that.
+    """
+
+    slot: str
+    index: int
+    allowance: Amount | None
+
+
 def paid(call: Mapping[str, Any]) -> Amount:
     """What a call has taken at most: what was counted, and what may have been paid without an answer."""
     if call.get("replayed") is True or call.get("kind") == "dry":

@@ -32,9 +32,10 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
-from gym_gui.host.orders import episode_message, launch_message
+from gym_gui.host.orders import allowance_message, episode_message, launch_message
 from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostProcess
 from gym_gui.host.service import pb
 from gym_gui.host.views import question_from_json, unpacked, view_from_json
@@ -244,7 +245,9 @@ class HostSession:
     def answer(self, question_id: int, action: Any) -> None:
         self._send(pb.Command(answer=pb.Answer(question=question_id, action=json.dumps(action))))
 
-    async def rebind(self, agent: AgentID, assignment: WorkerAssignment) -> Mapping[str, str]:
+    async def rebind(
+        self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
+    ) -> Mapping[str, str]:
         if not self._started or self._ended:
             raise UsageError("the session is not running", fix="Start it first")
         # The keyring may have to ask for a password.
@@ -252,6 +255,8 @@ class HostSession:
         number = next(self._numbers)
         record = json.dumps(assignment.to_record())
         message = pb.Rebind(id=number, agent=agent, assignment=record, secrets=secrets)
+        if allowance is not None:
+            message.allowance.CopyFrom(allowance_message(agent, allowance))
         return await self._answer_to(number, pb.Command(rebind=message))
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:

@@ -35,8 +35,13 @@ def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.
 
 def episode_message(plan: EpisodePlan) -> pb.Episode:
     """An episode to be played."""
-    allowances = [pb.Allowance(slot=slot, tokens=a.tokens, usd=a.usd) for slot, a in plan.allowances.items()]
+    allowances = [allowance_message(slot, allowance) for slot, allowance in plan.allowances.items()]
     return pb.Episode(index=plan.index, seed=plan.seed, seating=plan.seating, allowances=allowances)
+
+
+def allowance_message(slot: str, allowance: Amount) -> pb.Allowance:
+    """What a slot may take in an episode."""
+    return pb.Allowance(slot=slot, tokens=allowance.tokens, usd=allowance.usd)
 
 
 def plan_of(message: pb.Episode) -> EpisodePlan:

@@ -26,6 +26,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.inherited import set_aside
+from gym_gui.core.spending import Amount
 from gym_gui.core.trust import enforce
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.orders import plan_of
@@ -124,7 +125,9 @@ def _obey(session: LocalSession, command: pb.Command, body: str | None) -> None:
 async def _rebind(session: LocalSession, request: pb.Rebind, outbox: Outbox) -> None:
     rebound = pb.Rebound(id=request.id)
     try:
-        player = await session.rebind(request.agent, _assignment(request.assignment), dict(request.secrets))
+        assignment, told = _assignment(request.assignment), request.allowance
+        allowance = Amount(told.tokens, told.usd) if request.HasField("allowance") else None
+        player = await session.rebind(request.agent, assignment, allowance, dict(request.secrets))
         rebound.player = json.dumps(dict(player))
     except MosaicError as exc:
         rebound.error = str(exc)

@@ -148,8 +148,16 @@ class PolicyMappingService:
         )
         self.attach(binding, backend)
 
-    def attach(self, binding: AgentPolicyBinding, backend: PolicyBackend) -> None:
-        """Put a backend (a worker's slot, say) behind an agent, replacing what was there."""
+    def attach(
+        self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
+    ) -> None:
+        """Put a backend (a worker's slot, say) behind an agent, replacing what was there.
+
+        Args:
+            binding: The agent and who it is.
+            backend: What decides for it.
+            allowance: What it may take in each episode that is on, where that is limited.
+        """
         agent = binding.agent_id
         self._forget(agent)
         self._bindings[agent] = binding
@@ -158,6 +166,8 @@ class PolicyMappingService:
             backend.slot = self._slots.get(agent)
         for episode, seats in self._live.items():
             if agent in seats:
+                if allowance is not None and isinstance(backend, PaidBackend):
+                    backend.allow(episode, allowance)
                 backend.begin(episode, *seats[agent])
         if self.on_bound is not None:
             self.on_bound(binding)

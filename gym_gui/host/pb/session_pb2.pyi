@@ -141,7 +141,7 @@ class Answer(_message.Message):
     def __init__(self, question: _Optional[int] = ..., action: _Optional[str] = ...) -> None: ...
 
 class Rebind(_message.Message):
-    __slots__ = ("id", "agent", "assignment", "secrets")
+    __slots__ = ("id", "agent", "assignment", "secrets", "allowance")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -153,11 +153,13 @@ class Rebind(_message.Message):
     AGENT_FIELD_NUMBER: _ClassVar[int]
     ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
+    ALLOWANCE_FIELD_NUMBER: _ClassVar[int]
     id: int
     agent: str
     assignment: str
     secrets: _containers.ScalarMap[str, str]
-    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ..., assignment: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ...) -> None: ...
+    allowance: Allowance
+    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ..., assignment: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ..., allowance: _Optional[_Union[Allowance, _Mapping]] = ...) -> None: ...
 
 class Present(_message.Message):
     __slots__ = ("id", "agent")

@@ -22,6 +22,7 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.spending import Taking
 from gym_gui.ui.live.engine import with_player
 from gym_gui.ui.live.episode_feed import PATIENCE_S, EpisodeFeed
 from gym_gui.ui.live.session_link import Look, SessionLink
@@ -216,13 +217,16 @@ class EpisodePlayer:
         """
         if self.link.session is not None and self.link.playing is None:
             await self.settled()
+        before, changed, taking = self.config, with_player(self.config, agent, assignment), None
         if self.link.playing is not None:
-            await self.link.playing.rebind(agent, assignment)
-        before, changed = self.config, with_player(self.config, agent, assignment)
+            flight = self.feed.flight
+            if flight is not None and self.run is not None and flight.run is self.run:
+                taking = Taking(agent, flight.plan.index, self.run.offer(changed, agent, flight.plan))
+            await self.link.playing.rebind(agent, assignment, taking.allowance if taking else None)
         self.config = replace(changed, display_name=name or changed.display_name)
         self.link.adopt(before, self.config)
         if self.run is not None:
-            self.run.describe(self.config)
+            self.run.describe(self.config, taking)
 
     async def present(self, agent: str) -> Mapping[str, Any]:
         """What a slot is shown at this moment.
