@@ -31,7 +31,7 @@ app = typer.Typer(
     add_completion=True,
     **_HELP,
 )
-workers_app = typer.Typer(help="What can play a slot: list, check, install.", **_HELP)
+workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **_HELP)
 envs_app = typer.Typer(help="What can be played: list, check, install.", **_HELP)
 runs_app = typer.Typer(help="What was played: list, show.", **_HELP)
 trust_app = typer.Typer(help="What files may name: list, add, remove.", **_HELP)
@@ -346,6 +346,20 @@ def workers_list(as_json: Json = False) -> None:
     from gym_gui.cli.listing import list_workers
 
     list_workers(as_json=as_json)
+
+
+@workers_app.command("show")
+def workers_show(
+    worker: WorkerId,
+    algo: Annotated[
+        str, typer.Option(metavar="NAME", help="Settings of a training with this algorithm instead.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """What a worker can be set to."""
+    from gym_gui.cli.listing import show_worker
+
+    show_worker(worker, algo=algo, as_json=as_json)
 
 
 @workers_app.command("check")

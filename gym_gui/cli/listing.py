@@ -1,4 +1,4 @@
-"""``mosaic workers list`` and ``mosaic envs list``."""
+"""``mosaic workers list``, ``mosaic workers show`` and ``mosaic envs list``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any
 from rich.text import Text
 
 from gym_gui.cli.output import cell, entries, write_json, write_line
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UnknownNameError
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.registry import families, list_specs
 from gym_gui.envs.spec import EnvSpec
+from gym_gui.services.trainer.settings import read_schemas
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.settings_schema import Setting, grouped, json_schema
+from gym_gui.workers.settings_text import text_of
 from gym_gui.workers.status import WorkerStatus
 
 _ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})
@@ -55,6 +58,47 @@ def plays(definition: WorkerTypeDefinition) -> str:
     if definition.train is not None:
         words += f" Trains: {', '.join(definition.train.algorithms)}."
     return words
+
+
+def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
+    """Print what a worker, or a training of it, can be set to.
+
+    Args:
+        worker: Its id, or another name it goes by.
+        algo: Show the settings of a training with this algorithm.
+        as_json: As JSON Schema.
+
+    Raises:
+        UnknownNameError: There is no such worker, or it says nothing of such an algorithm.
+    """
+    definition = WorkerCatalog().registry.require(worker)
+    trainings = read_schemas(definition)
+    if algo and algo not in trainings:
+        raise UnknownNameError(f"algorithm of {definition.type_id}", algo, trainings)
+    if as_json:
+        schemas = {name: json_schema(each.settings, each.title) for name, each in trainings.items()}
+        own = json_schema(definition.settings_schema, definition.display_name)
+        write_json({"id": definition.type_id, "settings": own, "trainings": schemas})
+        return
+    title, meaning = definition.display_name, definition.description
+    settings = definition.settings_schema
+    if algo:
+        title, meaning = f"{title}, {trainings[algo].title}", trainings[algo].description
+        settings = grouped(trainings[algo].settings)
+    write_line(f"{title} ({definition.type_id})\n{meaning}\n")
+    if settings:
+        entries(["Setting", "Default"], [_setting(setting) for setting in settings])
+    else:
+        write_line("It has no settings.")
+
+
+def _setting(setting: Setting) -> tuple[list[Text], list[str]]:
+    default = "required" if setting.required else "-"
+    if setting.default is not None:
+        default = text_of(setting.default) or '""'
+    cells = [cell(setting.name, style="bold"), cell(default)]
+    meaning = setting.meaning or setting.label
+    return cells, [f"{meaning.removesuffix('.')}.", f"Takes {setting.wanted}."]
 
 
 def _definition(status: WorkerStatus) -> WorkerTypeDefinition | None:

@@ -206,7 +206,7 @@ class ConfigurationChecks:
             except UsageError as error:
                 yield Finding(Level.ERROR, str(error), agent)
         for setting in worker.settings_schema:
-            if setting.type == "policy":
+            if setting.kind == "policy":
                 yield from _checkpoint(agent, row, setting.name, sheet)
         if note := nothing_to_do(slot, row, sheet.env_id):
             yield Finding(Level.NOTE, note, agent)

@@ -98,7 +98,7 @@ def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str
     result = dict(settings)
     for setting in resolved.workers[agent].settings_schema:
         given = settings.get(setting.name)
-        if setting.type == SETTING and isinstance(given, Mapping) and given:
+        if setting.kind == SETTING and isinstance(given, Mapping) and given:
             recorded = Recorded.of(cast("Mapping[str, Any]", given))
             told = list(_told(resolved, recorded, agent))
             _see_size(told)

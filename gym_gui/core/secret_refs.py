@@ -14,9 +14,17 @@ from typing import Final, NamedTuple
 from gym_gui.core.checks import ConfigError, Plain, join, key_place
 from mosaic_worker.secret_words import is_key, is_secret_key
 
-__all__ = ["SecretRef", "is_secret_key", "parse_reference", "references", "refuse_literals"]
+__all__ = [
+    "REFERENCE_PATTERN",
+    "SecretRef",
+    "is_secret_key",
+    "parse_reference",
+    "references",
+    "refuse_literals",
+]
 
-_REFERENCE: Final = re.compile(r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})")
+REFERENCE_PATTERN: Final = r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})"
+_REFERENCE: Final = re.compile(REFERENCE_PATTERN)
 _PLACEHOLDERS: Final = frozenset({"", "EMPTY"})
 """Stand-ins that local servers ask for (vLLM documents ``EMPTY``)."""
 

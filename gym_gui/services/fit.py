@@ -71,7 +71,7 @@ def fit(
     except PreprocessingError as error:
         return str(error)
     # What a policy that is still to be chosen sees is decided by its preprocessing.
-    missing = any(s.type == "policy" and not settings.get(s.name) for s in worker.settings_schema)
+    missing = any(s.kind == "policy" and not settings.get(s.name) for s in worker.settings_schema)
     return (
         _space_incompatibility(slot, worker, None if missing else shown)
         or _input_incompatibility(worker, slot.offers)
@@ -165,7 +165,7 @@ def requirements_of(spec: EnvSpec) -> dict[str, Any]:
 
 def policy_path(assignment: WorkerAssignment, definition: WorkerTypeDefinition) -> Path | None:
     """Where the policy is that an assignment names, or ``None`` where it names none."""
-    setting = next((s.name for s in definition.settings_schema if s.type == "policy"), "checkpoint")
+    setting = next((s.name for s in definition.settings_schema if s.kind == "policy"), "checkpoint")
     written = assignment.settings.get(setting)
     return Path(written).expanduser() if isinstance(written, str) and written else None
 

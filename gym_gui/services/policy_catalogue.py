@@ -97,12 +97,12 @@ def policies_of(
 
 def _of_worker(worker: WorkerTypeDefinition, files: Sequence[PolicyFile]) -> list[Policy]:
     choice = next((s for s in worker.settings_schema if s.policies), None)
-    takes = next((s for s in worker.settings_schema if s.type == "policy"), None)
+    takes = next((s for s in worker.settings_schema if s.kind == "policy"), None)
     if choice is not None:
         return [_of_option(worker, choice, option) for option in choice.options]
     base, kind = worker.default_policy_id or worker.type_id, worker.kind.value
     if takes is None:
-        model = next((s.name for s in worker.settings_schema if s.type == "model"), "")
+        model = next((s.name for s in worker.settings_schema if s.kind == "model"), "")
         meaning, patterns = worker.description, tuple(worker.capabilities.environments)
         title = _title(worker)
         return [
@@ -179,7 +179,7 @@ def title_of(
     if worker is None:
         return assignment.worker_id
     settings = {**worker.default_settings, **assignment.settings}
-    model = next((settings.get(s.name) for s in worker.settings_schema if s.type == "model"), None)
+    model = next((settings.get(s.name) for s in worker.settings_schema if s.kind == "model"), None)
     if model:
         return str(model)
     policy = policy_of(assignment, policies, worker)

@@ -76,22 +76,22 @@ QPushButton[role="segment"]:hover {{ color: {text}; }}
 QPushButton[role="segment"]:checked {{ background: {panel}; border-color: {line}; color: {text}; }}
 QPushButton[role="segment"]:focus {{ border-color: {accent}; }}
 
-QLineEdit, QSpinBox, QDoubleSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QTextBrowser {{
+QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit, QTextEdit, QTextBrowser {{
     background: {raised}; border: 1px solid {line}; border-radius: 7px;
     selection-background-color: {accent}; selection-color: {on_accent}; }}
-QLineEdit, QSpinBox, QDoubleSpinBox {{ min-height: 28px; max-height: 28px; padding: 0 6px; }}
+QLineEdit, QAbstractSpinBox {{ min-height: 28px; max-height: 28px; padding: 0 6px; }}
 QComboBox {{ min-height: 28px; padding: 0 8px; combobox-popup: 0; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ min-height: 0; padding: 0; border: none;
     background: transparent; }}
 QPlainTextEdit, QTextEdit, QTextBrowser {{ padding: 4px; }}
-QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
+QLineEdit:focus, QAbstractSpinBox:focus, QComboBox:focus, QPlainTextEdit:focus,
 QTextEdit:focus {{ border: 1px solid {accent}; }}
-QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {faint}; }}
-QLineEdit[invalid="true"], QSpinBox[invalid="true"], QDoubleSpinBox[invalid="true"],
+QLineEdit:disabled, QAbstractSpinBox:disabled, QComboBox:disabled {{ color: {faint}; }}
+QLineEdit[invalid="true"], QAbstractSpinBox[invalid="true"], QComboBox[invalid="true"],
 QPlainTextEdit[invalid="true"] {{ border: 1px solid {error}; }}
 QLineEdit[role="bare"], QSpinBox[role="bare"], QTextBrowser[role="bare"] {{
     background: transparent; border: none; padding: 0; }}
-QSpinBox, QDoubleSpinBox {{ padding-right: 22px; }}
+QAbstractSpinBox {{ padding-right: 22px; }}
 QSpinBox[role="bare"] {{ padding: 0; }}
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ subcontrol-origin: border; width: 20px;
     border: none; background: transparent; }}

@@ -106,7 +106,11 @@ def check_worker(
     Returns:
         A report with the findings of :data:`FINDINGS`. A worker that refuses the slot
         made up here, when no settings were given, is not blamed: the rest is ``skipped``.
+
+    Raises:
+        UsageError: A default of one of its settings is no value of it.
     """
+    definition.check_defaults()
     capabilities = definition.capabilities
     observations, actions = observation_space, action_space
     if observations is None:

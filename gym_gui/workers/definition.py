@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from gym_gui.core.enums import WorkerKind
-from gym_gui.core.errors import ExperimentError, UnknownNameError
+from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
 from gym_gui.core.prompt_inputs import VIEW_SETTINGS
 from gym_gui.core.seeding import check_seed
 from gym_gui.workers.capabilities import WorkerCapabilities
+from gym_gui.workers.settings_check import nearest
 from gym_gui.workers.settings_schema import (
     SEED_OF_SLOT,
     Setting,
-    problems,
-    settings_from_model,
+    settings_from_schema,
     settings_from_values,
 )
 
@@ -191,12 +191,25 @@ class WorkerTypeDefinition:
         if self.settings:
             own = self.settings
         elif self.config_schema is not None:
-            own = settings_from_model(self.config_schema)
+            own = settings_from_schema(cast("Any", self.config_schema).model_json_schema())
         else:
             own = settings_from_values(self.default_settings)
         if self.kind is WorkerKind.HUMAN or any(setting.name == SEED_OF_SLOT.name for setting in own):
             return own
         return (*own, SEED_OF_SLOT)
+
+    def check_defaults(self) -> None:
+        """Refuse a description whose own defaults do not fit it.
+
+        Raises:
+            UsageError: Names the setting.
+        """
+        for setting in self.settings_schema:
+            if setting.default is not None and (wrong := setting.problem(setting.default)):
+                raise UsageError(
+                    f"settings.{setting.name} of {self.type_id}: its default does not fit: {wrong}",
+                    fix="Change the default or the limits",
+                )
 
     def check_settings(self, values: Mapping[str, Any], where: str) -> None:
         """Refuse settings of a slot that the worker does not have or cannot take.
@@ -219,8 +232,10 @@ class WorkerTypeDefinition:
             for name in values:
                 if name not in read:
                     raise UnknownNameError(f"setting of {self.type_id}", name, known, where=where)
-        for name, wrong in problems((*schema, SEED_OF_SLOT), values).items():
-            if values.get(name) is not None:
-                raise ExperimentError(f"{where}, {self.type_id}: {wrong}", fix="Change it, or leave it out")
+        for setting in (*schema, SEED_OF_SLOT):
+            value = values.get(setting.name)
+            if value is not None and (wrong := setting.problem(value)):
+                fix = nearest(setting.schema, value) or "Change it, or leave it out"
+                raise ExperimentError(f"{where}, {self.type_id}: {wrong}", fix=fix)
         if values.get(SEED_OF_SLOT.name) is not None:
             check_seed(values[SEED_OF_SLOT.name])

@@ -22,9 +22,11 @@ from gym_gui.workers.registry import (
     WorkerInputs,
     WorkerTypeDefinition,
 )
-from gym_gui.workers.settings_schema import Setting, read_settings
+from gym_gui.workers.settings_check import check_schema
+from gym_gui.workers.settings_schema import Setting, settings_from_schema
+from gym_gui.workers.settings_table import settings_from_tables
 
-_SETTINGS = "settings"
+_SETTINGS, _SCHEMA = "settings", "schema"
 _MAX_BYTES = 256 * 1024
 
 
@@ -85,13 +87,15 @@ def _check(data: Mapping[str, Any], path: Path) -> None:
     for name, value in data.items():
         if name == _SETTINGS:
             _check_settings(value, path)
+        elif name == _SCHEMA:
+            _check_schema(value, data, path)
         elif name in SECTIONS:
             if not isinstance(value, dict):
                 raise ManifestError(path, f"{name} should be a table", fix=f"Write it as [{name}]")
             for key, inner in cast("dict[str, Any]", value).items():
                 _check_key(SECTIONS[name], key, inner, f"{name}.{key}", path)
         else:
-            _check_key(TOP, name, value, name, path, also={**SECTIONS, _SETTINGS: SETTING})
+            _check_key(TOP, name, value, name, path, also={**SECTIONS, _SETTINGS: SETTING, _SCHEMA: SETTING})
     for name, key in TOP.items():
         if key.required and name not in data:
             raise ManifestError(path, f"key {name!r} is missing", fix=key.meaning)
@@ -128,6 +132,15 @@ def _check_settings(settings: Any, path: Path) -> None:
         _check_entry(SETTING, given, place, path)
         for i, option in enumerate(given.get("options", ())):
             _check_entry(OPTION, option, f"{place}.options[{i}]", path)
+
+
+def _check_schema(schema: Any, data: Mapping[str, Any], path: Path) -> None:
+    if not isinstance(schema, dict) or not isinstance(cast("dict[str, Any]", schema).get("properties"), dict):
+        raise ManifestError(path, "schema has no properties", fix="Write each as [schema.properties.NAME]")
+    if _SETTINGS in data:
+        raise ManifestError(path, "both settings and schema are given", fix="Say all settings in one of them")
+    if wrong := check_schema(cast("dict[str, Any]", schema)):
+        raise ManifestError(path, f"schema is no JSON Schema: {wrong}")
 
 
 def _check_entry(known: Mapping[str, Key], given: Mapping[str, Any], place: str, path: Path) -> None:
@@ -186,7 +199,7 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         limits=ResourceLimits(**data.get("limits", {})),
         default_policy_id=defaults.get("policy_id", ""),
         default_settings=defaults.get("settings", {}),
-        settings=_settings(data.get(_SETTINGS, {}), path),
+        settings=_settings(data, path),
         extra=requires.get("extra", ""),
         requirements=folder / requirements if requirements else None,
         folder=folder,
@@ -243,9 +256,11 @@ def _imports(imports: dict[str, Any] | None, path: Path) -> ImportSpec | None:
     return ImportSpec(imports["entry"], tuple(ending.lower() for ending in imports.get("formats", ())))
 
 
-def _settings(table: dict[str, Any], path: Path) -> tuple[Setting, ...]:
+def _settings(data: Mapping[str, Any], path: Path) -> tuple[Setting, ...]:
+    if _SCHEMA in data:
+        return settings_from_schema(data[_SCHEMA])
     try:
-        return read_settings(table)
+        return settings_from_tables(data.get(_SETTINGS, {}))
     except UsageError as error:
         raise ManifestError(path, error.message, fix=error.fix) from error
 

@@ -40,16 +40,16 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
     secret = any(parse_reference(value) for value in settings.values())
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
-        if setting.type == "episode" and isinstance(value, Mapping):
+        if setting.kind == "episode" and isinstance(value, Mapping):
             value = cast("Mapping[str, Any]", value).get("run")
         own = (None, "", setting.default, definition.default_settings.get(setting.name))
         if not isinstance(value, str) or value in own:
             continue
-        if setting.type in _PURPOSES:
-            purpose = _PURPOSES[setting.type]
-            subject = _program(value) if setting.type == "program" else Subject("file", _absolute(value))
+        if setting.kind in _PURPOSES:
+            purpose = _PURPOSES[setting.kind]
+            subject = _program(value) if setting.kind == "program" else Subject("file", _absolute(value))
             yield Need(subject, value, purpose)
-        elif setting.type == "server" and secret and not _is_local(value):
+        elif setting.kind == "server" and secret and not _is_local(value):
             yield Need(Subject("server", value), value, "sends a secret to")
     address = settings.get("address")  # of a worker on another machine, whoever it is
     if isinstance(address, str) and not _is_local(f"tcp://{address}"):

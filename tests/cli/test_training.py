@@ -139,7 +139,7 @@ def test_a_training_that_fails(searching: Mosaic) -> None:
         ((*SEARCH, "--env", "CartPole-v1", "--set", "spread"), "--set spread is no setting"),
         (
             (*SEARCH, "--env", "CartPole-v1", "--spread", "-1"),
-            "spread is -1, but must be a number, more than 0",
+            "spread must be a number, more than 0, not -1",
         ),
         (("train", "--resume", "nowhere"), "is no run folder of a training"),
         (("train", "--resume", "nowhere", "--env", "CartPole-v1"), "--env cannot be given beside it"),

@@ -115,7 +115,7 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
     [
         (WorkerAssignment("cleanrl_worker", "rl"), "agent_0: Checkpoint is missing"),
         (WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": "/no/such"}), "there is no /no/such"),
-        (ppo(seed=-1), "Seed must be a whole number from 0, not -1"),
+        (ppo(seed=-1), "Seed must be a whole number, at least 0, not -1"),
         (replace(ppo(), checkpoint_agent="blue_7"), "holds no agent blue_7; it holds agent_0"),
         (WorkerAssignment("nobody_worker", "rl"), "there is no worker nobody_worker"),
         (WorkerAssignment("cleanrl_worker", "llm", {"checkpoint": str(PPO)}), "is of type rl, not llm"),

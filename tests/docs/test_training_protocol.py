@@ -76,7 +76,8 @@ def test_what_it_cannot_train_it_says(mosaic: Mosaic) -> None:
     done = mosaic("train", "--worker", "search_worker", "--algo", "search", "--env", "Pendulum-v1")
     assert done.status == 2
     assert done.line == "mosaic: search learns discrete actions, and those of Pendulum-v1 are not"
-    assert "spread is 0, but must be a number, more than 0" in mosaic(*TRAIN, "--spread", "0").err
+    wanted = "spread must be a number, more than 0 and at most 100"
+    assert f"{wanted}, not 0" in mosaic(*TRAIN, "--spread", "0").err
 
 
 def test_every_event_file_wish_and_variable_is_there() -> None:

@@ -20,7 +20,7 @@ from gym_gui.services.fit import training_incompatibilities
 from gym_gui.services.trainer.folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
-from gym_gui.services.trainer.settings_text import flags_of, texts_of_flags
+from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.version import __version__
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description

@@ -1,42 +1,31 @@
 """Settings of a training, checked against what its worker says of them, without importing it.
 
 A worker lays a ``train_schema.json`` beside its ``worker.toml`` (``[train] schema``): per
-algorithm its title, what it learns from, and a JSON Schema of each setting. The part of JSON
-Schema that is understood: ``type`` (``integer``, ``number``, ``boolean``, ``string``, ``array`` of one
-of them, and ``null`` beside another), ``enum``, ``minimum``, ``maximum``, ``exclusiveMinimum``,
-``exclusiveMaximum``, ``minItems``, ``maxItems``, ``default``.
+algorithm its title, what it learns from, and a JSON Schema of each setting. A ``type`` is what a command line
+can carry: ``integer``, ``number``, ``boolean``, ``string``, ``array``, and ``null`` beside another.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cached_property
+from typing import Any
 
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.services.trainer.settings_text import value_of_text
 from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.patterns import either
+from gym_gui.workers.settings_check import first_problem, nearest
+from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings_text import normal, value_of_text
 
 IMAGE_BYTES = 84 * 84 * 4
 """Of four frames as most algorithms are shown them: few observations are larger."""
 
-_KINDS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "string": "a text",
-    "array": "a list",
-    "null": "none",
-}
-_BOUNDS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
-    ("minimum", "at least", lambda value, bound: value >= bound),
-    ("exclusiveMinimum", "more than", lambda value, bound: value > bound),
-    ("maximum", "at most", lambda value, bound: value <= bound),
-    ("exclusiveMaximum", "less than", lambda value, bound: value < bound),
-)
+_TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
+"""What a command line can carry."""
 
 
 def _nothing() -> dict[str, Mapping[str, Any]]:
@@ -72,6 +61,11 @@ class AlgorithmSchema:
         """Every setting that has a default, with it."""
         return {name: spec["default"] for name, spec in self.properties.items() if "default" in spec}
 
+    @cached_property
+    def settings(self) -> tuple[Setting, ...]:
+        """What a form shows; what is said to be in no group is shown on request."""
+        return tuple(Setting(name, {"x-group": "more", **spec}) for name, spec in self.properties.items())
+
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings, whole numbers as such.
 
@@ -94,10 +88,10 @@ class AlgorithmSchema:
         """
         action = "continuous" if action == "box" else action
         if action and self.actions and action not in self.actions:
-            return f"it learns {_either(self.actions)} actions, and those here are {action}"
+            return f"it learns {either(self.actions)} actions, and those here are {action}"
         if observation in ("vector", "image") and self.observations and observation not in self.observations:
             return (
-                f"it learns from {_either(self.observations)} observations, and those here are {observation}"
+                f"it learns from {either(self.observations)} observations, and those here are {observation}"
             )
         return ""
 
@@ -112,7 +106,11 @@ class AlgorithmSchema:
         """
         size = {**self.defaults, **settings}.get("buffer_size", 0)
         # Each step is kept with the observation that it led to.
-        return math.ceil(size * 2 * IMAGE_BYTES / 2**20) if _is(size, "number") else 0
+        return math.ceil(size * 2 * IMAGE_BYTES / 2**20) if isinstance(size, int | float) else 0
+
+    def unknown(self, name: str) -> str:
+        """What is wrong with the name of a setting; names the nearest, empty where there is one."""
+        return "" if name in self.properties else str(self._unknown(name))
 
     def find(self, name: str) -> Mapping[str, Any]:
         """The schema of a setting.
@@ -122,8 +120,11 @@ class AlgorithmSchema:
         """
         found = self.properties.get(name)
         if found is None:
-            raise UnknownNameError(f"setting of {self.name}", name, self.properties)
+            raise self._unknown(name)
         return found
+
+    def _unknown(self, name: str) -> UnknownNameError:
+        return UnknownNameError(f"setting of {self.name}", name, self.properties)
 
 
 def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]:
@@ -149,8 +150,9 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
 def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
     properties = {key: dict(spec) for key, spec in given["properties"].items()}
     for key, spec in properties.items():
-        unknown = set(_types(spec)) - set(_KINDS)
-        if unknown or not _types(spec):
+        said = spec.get("type", ())
+        types = {said} if isinstance(said, str) else set(said)
+        if not types or types - _TYPES:
             raise ValueError(f"{name}: {key} is of no type that a form knows: {spec.get('type')!r}")
     return AlgorithmSchema(
         name=name,
@@ -164,68 +166,8 @@ def _schema(name: str, given: Mapping[str, Any]) -> AlgorithmSchema:
     )
 
 
-def _types(spec: Mapping[str, Any]) -> tuple[str, ...]:
-    given = spec.get("type", ())
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
 def _checked(name: str, value: Any, spec: Mapping[str, Any]) -> Any:
-    types = _types(spec)
-    kind: str | None = next((kind for kind in types if _is(value, kind)), None)
-    if kind is None:
-        raise UsageError(f"{name} is {_shown(value)}, but must be {wanted(spec)}")
-    if kind == "null":
-        return value
-    if "enum" in spec and value not in spec["enum"]:
-        near = difflib.get_close_matches(str(value), [str(option) for option in spec["enum"]], 1)
-        fix = f"Did you mean {near[0]}?" if near else ""
-        raise UsageError(f"{name} is {_shown(value)}, but must be {wanted(spec)}", fix=fix)
-    if kind == "array":
-        return _checked_items(name, value, spec)
-    if kind in ("integer", "number"):
-        value = int(value) if kind == "integer" else value
-        if not all(fits(value, spec[key]) for key, _, fits in _BOUNDS if key in spec):
-            raise UsageError(f"{name} is {_shown(value)}, but must be {wanted(spec)}")
+    value = normal(value, spec)
+    if wrong := first_problem(spec, value, name):
+        raise UsageError(wrong, fix=nearest(spec, value))
     return value
-
-
-def _checked_items(name: str, values: Sequence[Any], spec: Mapping[str, Any]) -> list[Any]:
-    fewest, most = spec.get("minItems", 0), spec.get("maxItems", math.inf)
-    if not fewest <= len(values) <= most:
-        bound = f"at least {fewest}" if len(values) < fewest else f"at most {most}"
-        raise UsageError(f"{name} has {len(values)} entries, but must have {bound}")
-    each = cast("Mapping[str, Any]", spec.get("items", {"type": "number"}))
-    return [_checked(f"{name}[{i}]", value, each) for i, value in enumerate(values)]
-
-
-def _is(value: Any, kind: str) -> bool:
-    if kind == "null":
-        return value is None
-    if kind in ("integer", "number"):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            return False
-        return kind == "number" or float(value).is_integer()
-    return isinstance(value, {"boolean": bool, "string": str, "array": (list, tuple)}.get(kind, ()))
-
-
-def wanted(spec: Mapping[str, Any]) -> str:
-    """In words, what a setting may be: ``a number, more than 0 and at most 1``."""
-    if "enum" in spec:
-        words = _either([str(option) for option in spec["enum"]])
-    else:
-        words = " or ".join(_KINDS[kind] for kind in _types(spec) if kind != "null")
-        bounds = [f"{said} {spec[key]:,g}" for key, said, _ in _BOUNDS if key in spec]
-        words += f", {' and '.join(bounds)}" if bounds else ""
-        if "array" in _types(spec) and "items" in spec:
-            words += f", each {wanted(spec['items'])}"
-    return f"{words}, or none" if "null" in _types(spec) else words
-
-
-def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, default=str) if isinstance(value, (bool, list, tuple)) else str(value)
-    text = "none" if value is None else text
-    return repr(text) if isinstance(value, str) else text if len(text) < 60 else f"{text[:59]}…"

@@ -150,7 +150,7 @@ class ConfigurationModel(QObject):
 
     def _reads_files(self, row: WorkerAssignment) -> bool:
         worker = self.checks.worker(row) if self.checks is not None else None
-        return worker is not None and any(s.type == "policy" for s in worker.settings_schema)
+        return worker is not None and any(s.kind == "policy" for s in worker.settings_schema)
 
     def can_share(self, agent: str) -> bool:
         """Whether the slot's policy is read from a file that others could play too."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
+import math
 from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPaintEvent, QStandardItemModel, QWheelEvent
 from PyQt6.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -24,16 +24,13 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.ui.widgets import IconButton
+from gym_gui.ui.widgets import IconButton, restyle
 from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings_text import text_of, value_of_text
 
 _NARROW = 80
-_PLAIN = re.compile(r"(?!(?:true|false|null|NaN|Infinity)$)[A-Za-z][\w.:/-]*")
-"""Words that a list shows without quotation marks: read again, they are the same."""
 _POPUP_EDGE = 12
 """Border and padding of a list, both sides."""
-_WHOLE = 2.0**53
-"""Beyond this a spin box no longer counts in ones."""
 
 
 class SettingControl(QWidget):
@@ -55,7 +52,7 @@ class SettingControl(QWidget):
         self._row = row
 
     def value(self) -> Any:
-        """What stands in it; ``None`` for nothing."""
+        """What holds: what stands in it, else the default."""
         raise NotImplementedError
 
     def set_value(self, value: Any) -> None:
@@ -65,11 +62,18 @@ class SettingControl(QWidget):
     def adapt(self, env_id: str, agent: str) -> None:
         """The slot is known: a control that depends on it takes note."""
 
+    def set_wrong(self, wrong: bool) -> None:
+        """Mark it, or not."""
+        seen = self.focusProxy()
+        if seen is not None and (seen.property("invalid") == "true") != wrong:
+            seen.setProperty("invalid", "true" if wrong else "false")
+            restyle(seen)
+
     def _adopt(self, control: QWidget) -> None:
         setting = self.setting
         control.setObjectName(f"setting_{setting.name}")
         control.setAccessibleName(setting.label)
-        control.setToolTip(setting.meaning or setting.label)
+        control.setToolTip(f"{setting.explanation} ({setting.name})".strip())
         control.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._row.addWidget(control, 1)
         self.setFocusProxy(control)
@@ -79,74 +83,48 @@ class SettingControl(QWidget):
 
 
 class TextControl(SettingControl):
-    """A line of text; a secret's reference (``env:NAME``) is one too."""
+    """What a person types: text, a list, a JSON object.
 
-    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+    Emptied, it stands for the default, which is then shown greyed; what is no value of its kind stands as
+    it was typed, for the check to refuse.
+
+    Args:
+        setting: What it edits.
+        parent: Owner.
+        editor: What is seen, where it is more than a line.
+    """
+
+    def __init__(
+        self, setting: Setting, parent: QWidget | None = None, editor: QAbstractSpinBox | None = None
+    ) -> None:
         super().__init__(setting, parent)
-        self.line = QLineEdit(self)
-        if setting.type == "secret":
-            self.line.setPlaceholderText("env:NAME or keyring:NAME")
-        elif setting.default not in (None, ""):
-            self.line.setPlaceholderText(self._written(setting.default))
-        self._adopt(self.line)
+        line = QLineEdit(self) if editor is None else editor.lineEdit()
+        assert line is not None
+        self.line: QLineEdit = line
+        self.line.setPlaceholderText(_hint(setting))
+        self._adopt(self.line if editor is None else editor)
         self.line.textEdited.connect(self._on_edited)
 
     def value(self) -> Any:
-        return self.line.text().strip() or None
-
-    def _written(self, value: Any) -> str:
-        """A value as a person would type it."""
-        return str(value)
+        written = self.line.text().strip()
+        return value_of_text(written, self.setting.schema) if written else self.setting.default
 
     def set_value(self, value: Any) -> None:
-        text = "" if value is None else self._written(value)
+        text = "" if value is None and not self.setting.nullable else text_of(value)
         if self.line.text() != text:
             self.line.setText(text)
             self.line.setCursorPosition(0)  # a long text shows its beginning
 
 
-class ListControl(TextControl):
-    """A list, written as JSON or as words between commas: ``0, 1, "left"``."""
-
-    def value(self) -> Any:
-        written = self.line.text().strip()
-        if not written:
-            return None
-        for attempt in (written, f"[{written}]"):
-            try:
-                read = json.loads(attempt)
-            except ValueError:
-                continue
-            return read if isinstance(read, list) else [read]
-        return [word.strip() for word in written.split(",") if word.strip()]
-
-    def _written(self, value: Any) -> str:
-        if not isinstance(value, list):
-            return str(value)
-        if all(isinstance(word, str) and _PLAIN.fullmatch(word) for word in value):
-            return ", ".join(value)
-        return json.dumps(value, ensure_ascii=False)[1:-1]
-
-
-class ObjectControl(TextControl):
-    """A JSON object: ``{"top_k": 20}``; what is none stands as it was typed, for the check to refuse."""
-
-    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
-        super().__init__(setting, parent)
-        episode = setting.type == "episode"
-        self.line.setPlaceholderText('{"run": "runs/…", "episode": 0}' if episode else '{"name": value}')
-
-    def value(self) -> Any:
-        written = self.line.text().strip()
-        if not written:
-            return None
-        try:
-            return json.loads(written)
-        except ValueError:
-            return written
-
-    def _written(self, value: Any) -> str:
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value)
+def _hint(setting: Setting) -> str:
+    hints = {
+        "secret": "env:NAME or keyring:NAME",
+        "episode": '{"run": "runs/…", "episode": 0}',
+        "object": '{"name": value}',
+    }
+    if setting.default not in (None, ""):
+        return text_of(setting.default)
+    return "default" if setting.kind in ("integer", "number") else hints.get(setting.kind, "")
 
 
 class PathControl(TextControl):
@@ -168,9 +146,9 @@ class PathControl(TextControl):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # A policy is a folder, or a single file (.pth of a joint training): its description
         # or the file itself is pointed at, and a description stands for its folder.
-        folder = self.setting.type == "prompts"
+        folder = self.setting.kind == "prompts"
         dialog.setFileMode(QFileDialog.FileMode.Directory if folder else QFileDialog.FileMode.ExistingFile)
-        if self.setting.type == "policy":
+        if self.setting.kind == "policy":
             dialog.setNameFilters(["Policies (policy.json *.safetensors *.pt *.pth *.zip)", "All files (*)"])
         start = Path(self.line.text()).expanduser() if self.line.text() else Path.cwd()
         dialog.setDirectory(str(start if start.is_dir() else start.parent))
@@ -179,7 +157,7 @@ class PathControl(TextControl):
 
     def _on_chosen(self, path: str) -> None:
         chosen = Path(path)
-        described = self.setting.type == "policy" and (chosen.parent / "policy.json").is_file()
+        described = self.setting.kind == "policy" and (chosen.parent / "policy.json").is_file()
         self.set_value(str(chosen.parent if described else chosen))
         self.changed.emit()
 
@@ -198,7 +176,7 @@ class FlagControl(SettingControl):
 
     def set_value(self, value: Any) -> None:
         with QSignalBlocker(self.box):
-            self.box.setChecked(bool(self.setting.default if value is None else value))
+            self.box.setChecked(bool(value))
 
 
 class SteadySpinBox(QDoubleSpinBox):
@@ -264,37 +242,68 @@ class SteadyComboBox(QComboBox):
             super().wheelEvent(e)
 
 
-class NumberControl(SettingControl):
-    """A number between limits; at its lowest place it reads "default" where the worker decides."""
+class NumberBox(QAbstractSpinBox):
+    """Any text, with arrows that count: what is typed is judged by the form, not cut to fit.
+
+    Args:
+        setting: Says where counting begins and ends.
+        parent: Owner.
+    """
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
-        super().__init__(setting, parent)
-        self.spin = SteadySpinBox(self)
-        whole = setting.type == "whole"
-        self._step = 1.0 if whole else 0.1
-        self.spin.setDecimals(0 if whole else 4)
-        self.spin.setSingleStep(self._step)
-        low = -_WHOLE if setting.minimum is None else setting.minimum
-        high = _WHOLE if setting.maximum is None else setting.maximum
-        self._optional = not setting.required
-        self.spin.setRange(low - self._step if self._optional else low, high)
-        if self._optional:
-            default = setting.default
-            self.spin.setSpecialValueText("default" if default is None else f"{default:g} (default)")
-        self.spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.spin.setKeyboardTracking(True)
-        self._adopt(self.spin)
-        self.spin.valueChanged.connect(self._on_edited)
+        super().__init__(parent)
+        self._setting = setting
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def value(self) -> Any:
-        if self._optional and self.spin.value() <= self.spin.minimum():
-            return None
-        return int(self.spin.value()) if self.setting.type == "whole" else self.spin.value()
+    def sizeHint(self) -> QSize:
+        return QSize(_NARROW, super().sizeHint().height())
 
-    def set_value(self, value: Any) -> None:
-        with QSignalBlocker(self.spin):
-            known = isinstance(value, int | float) and not isinstance(value, bool)
-            self.spin.setValue(float(value) if known else self.spin.minimum())
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
+        return (
+            QAbstractSpinBox.StepEnabledFlag.StepUpEnabled | QAbstractSpinBox.StepEnabledFlag.StepDownEnabled
+        )
+
+    def stepBy(self, steps: int) -> None:
+        """Count on, within the limits; small numbers by their last figure, so that 3e-4 becomes 4e-4."""
+        line, schema = self.lineEdit(), self._setting.schema
+        now = value_of_text(self.text(), schema) if self.text().strip() else self._setting.default
+        if line is None or isinstance(now, str):
+            return
+        low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+        if now is None:
+            new = low if math.isfinite(low) else 0
+        elif self._setting.kind == "integer":
+            new = now + steps
+        else:
+            new = now + steps * _step(now, down=steps < 0)
+        new = min(max(new, low), high)
+        if new != schema.get("exclusiveMinimum"):
+            line.setText(text_of(int(new) if self._setting.kind == "integer" else float(f"{new:.10g}")))
+            line.textEdited.emit(line.text())
+
+    def wheelEvent(self, e: QWheelEvent | None) -> None:
+        if e is not None and not self.hasFocus():
+            e.ignore()
+        else:
+            super().wheelEvent(e)
+
+
+def _step(number: float, *, down: bool) -> float:
+    """A tenth, or a one of a small number's first figure."""
+    if not 0 < abs(number) < 0.1:
+        return 0.1
+    power = math.floor(math.log10(abs(number)) + 1e-9)
+    return 10.0 ** (power - (down and abs(number) < 1.5 * 10.0**power))
+
+
+class NumberControl(TextControl):
+    """A number; ``3e-4`` and ``500,000`` are numbers too."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent, NumberBox(setting))
 
 
 class ChoiceControl(SettingControl):
@@ -304,8 +313,8 @@ class ChoiceControl(SettingControl):
         super().__init__(setting, parent)
         self.box = SteadyComboBox(self)
         self.box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        if setting.default is None and not setting.required:
-            self.box.addItem("default", None)
+        if setting.nullable or (setting.default is None and not setting.required):
+            self.box.addItem("none" if setting.nullable else "default", None)
         for option in setting.options:
             self.box.addItem(option.label, option.value)
             self.box.setItemData(self.box.count() - 1, option.meaning, Qt.ItemDataRole.ToolTipRole)
@@ -316,11 +325,10 @@ class ChoiceControl(SettingControl):
         return self.box.currentData()
 
     def set_value(self, value: Any) -> None:
-        wanted = self.setting.default if value is None else value
-        place = self.box.findData(wanted)
-        if place < 0 and wanted is not None:
+        place = self.box.findData(value)
+        if place < 0 and value is not None:
             # Shown as it stands: an unknown value is the person's to correct, not ours to swap.
-            self.box.addItem(str(wanted), wanted)
+            self.box.addItem(text_of(value), value)
             place = self.box.count() - 1
         self.box.setCurrentIndex(place)
 

@@ -1,8 +1,8 @@
-"""A form made from a worker's own description of its settings."""
+"""The form of settings, of a worker or of a training, made from their JSON Schema."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PyQt6 import sip
@@ -13,9 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import (
     ChoiceControl,
     FlagControl,
-    ListControl,
     NumberControl,
-    ObjectControl,
     PathControl,
     SettingControl,
     TextControl,
@@ -28,7 +26,7 @@ from gym_gui.ui.language.controls import (
     ServerControl,
 )
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
-from gym_gui.ui.widgets import LinkButton, all_settings, muted_label, section_label
+from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, section_label
 from gym_gui.workers.settings_schema import Setting, grouped, problems
 
 if TYPE_CHECKING:
@@ -44,18 +42,20 @@ class SettingsForm(QWidget):
     """One row per setting: its label, its control, and below it what is wrong.
 
     Settings of a group stand together below its heading, those without one above them all. What is
-    advanced is folded away until somebody asks for it, unless it was changed or is wrong.
-    Settings that the schema does not know are kept as they are and given back by
-    :meth:`values`, so that a form never loses what a file says.
+    advanced is folded away until somebody asks for it, unless it was changed or is wrong; rows that
+    nobody asks for are not made. Settings that the schema does not know are kept as they are and given
+    back by :meth:`values`, so that a form never loses what a file says.
 
     Args:
-        schema: The settings, as :attr:`WorkerTypeDefinition.settings_schema` gives them.
+        schema: The settings of a worker, or of a training.
         values: What they are now.
         env_id: Environment of the slot; options made for others are disabled.
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
         worker: Whose settings they are.
         desk: Asks servers and keeps keys; without it fields are plain.
+        unknown: Says what is wrong with the name of a setting that the schema does not know; by default
+            nothing is.
         parent: Owner.
     """
 
@@ -72,6 +72,7 @@ class SettingsForm(QWidget):
         without: Collection[str] = (),
         worker: WorkerTypeDefinition | None = None,
         desk: SettingsDesk | None = None,
+        unknown: Callable[[str], str] | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -79,63 +80,74 @@ class SettingsForm(QWidget):
         # In a column that is too short, the column scrolls: rows are not squeezed.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._schema = grouped([s for s in schema if s.name not in without and s.concerns(env_id)])
-        self._worker, self._desk, self._agent = worker, desk, agent
+        self._places = {setting.name: place for place, setting in enumerate(self._schema)}
+        self._worker, self._desk, self._env_id, self._agent = worker, desk, env_id, agent
+        self._unknown = unknown
         self._unfolded = desk is not None and desk.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}
         self._headings: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
-        self._filled = False
-        grid = QGridLayout(self)
+        self._found: dict[str, str] = {}
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(theme.ROW)
         grid.setColumnStretch(1, 1)
-        for setting in self._schema:
-            if setting.group and setting.group not in self._headings:
-                self._headings[setting.group] = heading = section_label(setting.group, self)
-                heading.setContentsMargins(0, theme.ROW, 0, 0)
-                grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
-            self._add_row(grid, grid.rowCount(), setting, env_id, agent)
+        self.strange = label("", "error", wrap=True)
+        self.strange.setObjectName("settings_unknown")
+        grid.addWidget(self.strange, 3 * len(self._schema), 0, 1, 2)
         self.more = LinkButton("", name="settings_more")
         self.more.clicked.connect(self.toggle_all)
         self.more.setToolTip("Show every setting, or the main ones alone")
         self.more.setVisible(any(setting.advanced for setting in self._schema))
-        grid.addWidget(self.more, grid.rowCount(), 0, 1, 2)
+        grid.addWidget(self.more, 3 * len(self._schema) + 1, 0, 1, 2)
         self.set_values(values or {})
-        if worker is not None and desk is not None:
-            for helped in self._helped():
-                helped.attach(self)
 
-    def _add_row(self, grid: QGridLayout, row: int, setting: Setting, env_id: str, agent: str) -> None:
-        label = muted_label(setting.label, wrap=True, parent=self)
-        label.setFixedWidth(LABEL_WIDTH)
-        label.setToolTip(setting.meaning)
+    def _build_to(self, place: int) -> None:
+        """Make the rows up to there, in their order, which is the order of the Tab key."""
+        for setting in self._schema[len(self._controls) : place + 1]:
+            self._build(setting, 3 * len(self._controls))
+
+    def _build(self, setting: Setting, row: int) -> None:
+        grid = self._grid
+        if setting.group and setting.group not in self._headings:
+            self._headings[setting.group] = heading = section_label(setting.group, self)
+            heading.setContentsMargins(0, theme.ROW, 0, 0)
+            grid.addWidget(heading, row, 0, 1, 2)
+        title = muted_label(setting.label, wrap=True, parent=self)
+        title.setFixedWidth(LABEL_WIDTH)
         control = _control_for(setting, self)
-        control.adapt(env_id, agent)
+        control.adapt(self._env_id, self._agent)
+        control.set_value(setting.default)
         control.changed.connect(self._on_changed)
-        label.setBuddy(control)
-        note = QLabel(self)
+        seen = control.focusProxy()
+        title.setToolTip(seen.toolTip() if seen is not None else setting.explanation)
+        title.setBuddy(control)
+        note = label("", "error", wrap=True, parent=self)
         note.setObjectName(f"setting_{setting.name}_problem")
-        note.setProperty("role", "error")
-        note.setWordWrap(True)
         note.setVisible(False)
         # Beside a control that says something below its field, the label stays with the field.
         top = isinstance(control, HelpedControl)
         side = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
         if top:
-            label.setMinimumHeight(control.sizeHint().height())
-        grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignLeft | side)
-        grid.addWidget(control, row, 1)
-        grid.addWidget(note, row + 1, 1)
+            title.setMinimumHeight(control.sizeHint().height())
+        grid.addWidget(title, row + 1, 0, Qt.AlignmentFlag.AlignLeft | side)
+        grid.addWidget(control, row + 1, 1)
+        grid.addWidget(note, row + 2, 1)
         self._controls[setting.name], self._notes[setting.name] = control, note
-        self._labels[setting.name] = label
+        self._labels[setting.name] = title
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to set."""
         return not self._schema
+
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """What is wrong, by the setting's name."""
+        return self._found
 
     def control(self, name: str) -> SettingControl:
         """The control of one setting.
@@ -143,36 +155,60 @@ class SettingsForm(QWidget):
         Raises:
             KeyError: The form does not show it.
         """
+        if name not in self._controls:
+            self._build_to(self._places[name])
+            self._fold()
         return self._controls[name]
 
     def set_values(self, values: Mapping[str, Any]) -> None:
         """Show ``values``; nobody is told."""
-        self._kept = {name: value for name, value in values.items() if name not in self._controls}
-        for setting in self._schema:
-            control, value = self._controls[setting.name], values.get(setting.name)
+        self._kept = {name: value for name, value in values.items() if name not in self._places}
+        wanted = [s.name in values or not s.advanced or self._unfolded for s in self._schema]
+        self._build_to(max((place for place, here in enumerate(wanted) if here), default=-1))
+        for name, control in self._controls.items():
+            setting, value = control.setting, values.get(name)
+            if value is None and not (name in values and setting.nullable):
+                value = setting.default
             # What stands there already is left alone: the cursor in a field stays where it is.
-            if not self._filled or control.value() != (setting.default if value is None else value):
+            if control.value() != value:
                 control.set_value(value)
-        self._filled = True
-        self.show_problems(problems(self._schema, self.values()))
+        self._look()
 
     def values(self) -> dict[str, Any]:
         """What is set; settings left to the worker, or at their default, are not in it."""
-        result = dict(self._kept)
-        for setting in self._schema:
-            value = self._controls[setting.name].value()
-            # What a person wrote out stays, but a default that nobody touched is no setting.
-            if value is not None and value != setting.default:
-                result[setting.name] = value
-        return result
+        told = {name: control.value() for name, control in self._controls.items()}
+        # What a person wrote out stays, but a default that nobody touched is no setting.
+        return self._kept | {
+            name: value for name, value in told.items() if value != self._controls[name].setting.default
+        }
+
+    def effective(self, name: str) -> Any:
+        """What will hold for a setting: what is set, else its default; ``None``: it is not known."""
+        place = self._places.get(name)
+        return self.values().get(name, None if place is None else self._schema[place].default)
 
     def show_problems(self, found: Mapping[str, str]) -> None:
         """Say below each row what is wrong with it."""
+        self._found = dict(found)
+        for name in found:
+            if name in self._places:
+                self._build_to(self._places[name])
         for name, note in self._notes.items():
             sentence = found.get(name, "")
             note.setText(sentence)
             note.setVisible(bool(sentence))
-        self._fold(found)
+            self._controls[name].set_wrong(bool(sentence))
+        strange = [sentence for name, sentence in found.items() if name not in self._places]
+        self.strange.setText(" ".join(strange))
+        self.strange.setVisible(bool(strange))
+        self._fold()
+
+    def _look(self) -> None:
+        """Find out what is wrong, and say it."""
+        found = problems(self._schema, self.values())
+        if self._unknown is not None:
+            found |= {name: wrong for name in self._kept if (wrong := self._unknown(name))}
+        self.show_problems(found)
 
     # -- all of them, or the main ones -------------------------------------------------
 
@@ -181,16 +217,22 @@ class SettingsForm(QWidget):
         self._unfolded = not self._unfolded
         if self._desk is not None:
             self._desk.unfolded = self._unfolded
-        self._fold({name: note.text() for name, note in self._notes.items() if note.text()})
+        if self._unfolded:
+            self._build_to(len(self._schema))
+        self._fold()
 
-    def _fold(self, found: Mapping[str, str]) -> None:
+    def _fold(self) -> None:
         """What is wrong, or was set, is shown also where it is folded away."""
+        if self._worker is not None and self._desk is not None:
+            for helped in self._helped():
+                if helped.access is None:
+                    helped.attach(self)
         told = self.values()
         filled: set[str] = set()
-        for setting in self._schema:
-            name = setting.name
-            shown = self._unfolded or not setting.advanced or name in found or name in told
-            self._controls[name].setVisible(shown)
+        for name, control in self._controls.items():
+            setting = control.setting
+            shown = self._unfolded or not setting.advanced or name in self._found or name in told
+            control.setVisible(shown)
             self._labels[name].setVisible(shown)
             filled |= {setting.group} if shown else set()
         for group, heading in self._headings.items():
@@ -230,7 +272,7 @@ class SettingsForm(QWidget):
 
     def _on_changed(self) -> None:
         values, source = self.values(), self.sender()
-        self.show_problems(problems(self._schema, values))
+        self._look()
         for helped in self._helped():
             if helped is not source and helped.access is not None:
                 helped.on_form_changed(values)
@@ -255,18 +297,15 @@ def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
     """The control that edits ``setting``."""
     kinds: dict[str, type[SettingControl]] = {
         "choice": ChoiceControl,
-        "flag": FlagControl,
-        "whole": NumberControl,
+        "boolean": FlagControl,
+        "integer": NumberControl,
         "number": NumberControl,
         "policy": PathControl,
         "file": PathControl,
         "program": PathControl,
-        "list": ListControl,
-        "object": ObjectControl,
-        "episode": ObjectControl,
         "secret": SecretControl,
         "server": ServerControl,
         "model": ModelControl,
         "prompts": PromptsControl,
     }
-    return kinds.get(setting.type, TextControl)(setting, parent)
+    return kinds.get(setting.kind, TextControl)(setting, parent)

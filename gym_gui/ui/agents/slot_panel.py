@@ -108,7 +108,7 @@ class SlotPanel(QWidget):
         link = self._model.draft.link_of(self._agent)
         follows = link is not None and link.primary != self._agent
         schema = worker.settings_schema if worker is not None else ()
-        without = [s.name for s in schema if s.policies or (follows and s.type == "policy")]
+        without = [s.name for s in schema if s.policies or (follows and s.kind == "policy")]
         self.form = SettingsForm(
             schema,
             {},
@@ -123,7 +123,7 @@ class SlotPanel(QWidget):
         if not self.form.empty:
             content.add_wide(self.form)
         self._part = self._mode = None
-        if any(s.type == "policy" for s in schema):
+        if any(s.kind == "policy" for s in schema):
             self._add_policy_rows(content, row)
         self._add_rules(content, row)
         if link is not None or self._model.can_share(self._agent):

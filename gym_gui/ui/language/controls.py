@@ -159,7 +159,7 @@ class ModelControl(HelpedControl):
         self._offer(access.desk.known_models(access.server(self.setting.module)))
 
     def value(self) -> Any:
-        return self.line.text().strip() or None
+        return self.line.text().strip() or self.setting.default
 
     def set_value(self, value: Any) -> None:
         text = "" if value is None else str(value)

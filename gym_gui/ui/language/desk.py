@@ -115,7 +115,7 @@ class ServerRequest:
     @property
     def place(self) -> tuple[str, ...]:
         """The server, whichever of its models is meant."""
-        kinds = {s.name: s.type for s in self.worker.settings_schema}
+        kinds = {s.name: s.kind for s in self.worker.settings_schema}
         return (
             self.worker.type_id,
             self.secret[1],
@@ -147,9 +147,9 @@ def server_request(
 ) -> ServerRequest:
     """What a form says of its server, and nothing else of it."""
     providers = {setting.provider for setting in schema if setting.provider}
-    about = [s for s in schema if s.type in ("server", "model") or s.name in providers]
+    about = [s for s in schema if s.kind in ("server", "model") or s.name in providers]
     settings = {s.name: v for s in about if (v := values.get(s.name, s.default)) not in (None, "")}
-    secret = next((s.name for s in schema if s.type == "secret" and values.get(s.name)), "")
+    secret = next((s.name for s in schema if s.kind == "secret" and values.get(s.name)), "")
     return ServerRequest(worker, module, settings, (secret, str(values[secret])) if secret else ("", ""))
 
 

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.train.numbers import NONE, steps_in_words, time_in_words
 from gym_gui.ui.train.run_colours import RunColours
-from gym_gui.ui.train.run_words import differences, run_return, setting_in_words, short_environment
+from gym_gui.ui.train.run_words import differences, run_return, short_environment
 from gym_gui.ui.widgets import (
     Divider,
     Dot,
@@ -22,6 +22,7 @@ from gym_gui.ui.widgets import (
     section_label,
     title_label,
 )
+from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -133,4 +134,4 @@ def _lines(record: TrainingRecord, differing: Sequence[str]) -> list[tuple[str, 
     lines = [("Return", run_return(record)), ("Steps", steps_in_words(record.step))]
     if record.elapsed_s:
         lines.append(("Trained for", time_in_words(record.elapsed_s)))
-    return [*lines, *((name, setting_in_words(known[name]) if name in known else NONE) for name in differing)]
+    return [*lines, *((name, text_of(known[name]) if name in known else NONE) for name in differing)]

@@ -9,8 +9,9 @@ from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.train.setting_fields import FieldError, read_value
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings_text import value_of_text
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -66,11 +67,9 @@ class ExtendTrainingForm(QWidget):
 
     def check(self, *_: object) -> int:
         """Say what is wrong; returns the steps, 0 where they cannot be."""
-        try:
-            steps = int(read_value(self.steps.text(), ("integer",)))
-            wrong = "" if self._taken < steps <= MOST else f"A whole number above {self._taken:,}."
-        except FieldError as error:
-            steps, wrong = 0, str(error)
+        limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
+        steps = value_of_text(self.steps.text(), limits)
+        wrong = Setting("total_steps", limits, required=True).problem(steps)
         self.problem.setText(wrong)
         self.problem.setVisible(bool(wrong))
         self.go.setEnabled(not wrong)

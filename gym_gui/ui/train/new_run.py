@@ -11,20 +11,19 @@ from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.services.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui import theme
+from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.estimate import estimate
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
-from gym_gui.ui.train.settings_list import LABEL_WIDTH, SettingsList
 from gym_gui.ui.train.space_look import SpaceLook
 from gym_gui.ui.train.training_choices import (
     Trainer,
     algorithm_reason,
     environment_reason,
     find_trainers,
-    setting_problems,
 )
 from gym_gui.ui.widgets import (
     FormRows,
@@ -75,7 +74,7 @@ class NewRunForm(QWidget):
         self._starting = False
         self._spaces = SpaceLook(context, self)
         self._spaces.found.connect(self._on_spaces_found)
-        self.settings: SettingsList | None = None
+        self.settings: SettingsForm | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(theme.ROW)
@@ -226,11 +225,14 @@ class NewRunForm(QWidget):
             before.hide()
             before.setParent(None)
             before.deleteLater()
-        properties = schema.properties if schema is not None else {}
-        self.settings = SettingsList(properties, _Checker(schema), self)
-        self.settings.changed.connect(self.check)
+        self.settings = SettingsForm(
+            schema.settings if schema is not None else (),
+            values,
+            unknown=schema.unknown if schema is not None else None,
+            parent=self,
+        )
+        self.settings.values_changed.connect(self.check)
         self._column.insertWidget(self._place, self.settings)
-        self.settings.set_values(values)
         self.check()
 
     def _on_spaces_found(self) -> None:
@@ -303,7 +305,7 @@ class NewRunForm(QWidget):
         self.problem.setText(unfit)
         self.problem.setVisible(bool(unfit))
         settings = self.settings.problems if self.settings is not None else {}
-        wrong = [f"{title}: {text}" for title, text in {**settings, **numbers}.items()]
+        wrong = [*settings.values(), *numbers]
         reason = unfit or next(iter(wrong), "") or self._not_yet()
         self.start.setEnabled(not reason)
         count = self.numbers.count
@@ -341,7 +343,7 @@ class NewRunForm(QWidget):
 
     def _say_estimate(self) -> None:
         settings = self.settings
-        steps = settings.effective("total_steps", 0) if settings is not None else 0
+        steps = settings.effective("total_steps") if settings is not None else 0
         if settings is None or not isinstance(steps, int | float):
             self.estimate.hide()
             return
@@ -404,16 +406,6 @@ class NewRunForm(QWidget):
     async def closed(self) -> None:
         """End the process that looks at environments."""
         await self._spaces.close()
-
-
-class _Checker:
-    """Checks values against an algorithm's schema."""
-
-    def __init__(self, schema: Any) -> None:
-        self._schema = schema
-
-    def __call__(self, values: Mapping[str, Any]) -> Mapping[str, str]:
-        return setting_problems(self._schema, values)
 
 
 def _environments() -> tuple[dict[str, EnvSpec], list[PickerItem]]:

@@ -7,12 +7,15 @@ from typing import Final
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
 
-from gym_gui.ui.train.setting_fields import FieldError, read_value
-from gym_gui.ui.train.settings_list import LABEL_WIDTH
+from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, label
+from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings_text import value_of_text
 
 MOST_RUNS: Final = 20
 HIGHEST_SEED: Final = 2**31 - 1
+SEED: Final = Setting("seed", {"type": "integer", "minimum": 0, "maximum": HIGHEST_SEED}, required=True)
+RUNS: Final = Setting("runs", {"type": "integer", "minimum": 1, "maximum": MOST_RUNS}, required=True)
 
 
 class RunNumbers(FormRows):
@@ -39,13 +42,13 @@ class RunNumbers(FormRows):
         """Runs to start."""
         return min(max(_number(self.runs, 1), 1), MOST_RUNS)
 
-    def problems(self) -> dict[str, str]:
-        """What is wrong, by title; said below the lines too."""
-        found = {
-            "Seed": self._look(self.seed, 0, HIGHEST_SEED),
-            "Runs": self._look(self.runs, 1, MOST_RUNS),
-        }
-        return {title: text for title, text in found.items() if text}
+    def problems(self) -> list[str]:
+        """What is wrong; said below the lines too."""
+        return [
+            wrong
+            for line, setting in ((self.seed, SEED), (self.runs, RUNS))
+            if (wrong := self._look(line, setting))
+        ]
 
     def title(self, seed: int) -> str:
         """What a run with this seed is called; empty where nobody said."""
@@ -64,12 +67,8 @@ class RunNumbers(FormRows):
         self._notes[line] = note
         return line
 
-    def _look(self, line: QLineEdit, low: int, high: int) -> str:
-        try:
-            value = read_value(line.text(), ("integer",))
-            wrong = "" if low <= value <= high else f"A whole number from {low} to {high:,}."
-        except FieldError as error:
-            wrong = str(error)
+    def _look(self, line: QLineEdit, setting: Setting) -> str:
+        wrong = setting.problem(value_of_text(line.text(), setting.schema))
         self._notes[line].setText(wrong)
         self._notes[line].setVisible(bool(wrong))
         return wrong
@@ -79,7 +78,5 @@ class RunNumbers(FormRows):
 
 
 def _number(line: QLineEdit, otherwise: int) -> int:
-    try:
-        return int(read_value(line.text(), ("integer",)))
-    except FieldError:
-        return otherwise
+    value = value_of_text(line.text(), {"type": "integer"})
+    return value if isinstance(value, int) else otherwise

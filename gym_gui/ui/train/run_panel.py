@@ -19,7 +19,6 @@ from gym_gui.ui.train.run_words import (
     algorithm_word,
     progress_in_words,
     return_sentence,
-    setting_in_words,
 )
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
@@ -34,6 +33,7 @@ from gym_gui.ui.widgets import (
     label,
     section_label,
 )
+from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -230,7 +230,7 @@ class RunPanel(QWidget):
             self.facts.set_row_visible(value, bool(texts[name]))
 
     def _show_settings(self, record: TrainingRecord) -> None:
-        shown = tuple((name, setting_in_words(value)) for name, value in record.settings.items())
+        shown = tuple((name, text_of(value)) for name, value in record.settings.items())
         if (record.run_id, shown) == self._shown_settings:
             return
         self._shown_settings = (record.run_id, shown)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
+from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -48,28 +49,6 @@ def short_environment(env_id: str) -> str:
     return env_id.rpartition("/")[2]
 
 
-def setting_in_words(value: object) -> str:
-    """A setting's value: ``3e-4``, ``on``, ``64, 64``, ``none``."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, float):
-        return number_text(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(map(setting_in_words, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def number_text(value: float) -> str:
-    """The shortest text that reads as the same number; small ones as ``3e-4``."""
-    if value and abs(value) < 0.01:
-        mantissa, _, power = f"{value:.10e}".partition("e")
-        short = mantissa.rstrip("0").rstrip(".")
-        return f"{short}e{int(power)}"
-    return f"{value:.10g}"
-
-
 def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
     """A title for each run: what somebody called it, else its algorithm and what sets it apart.
 
@@ -106,7 +85,7 @@ def _apart(record: TrainingRecord, names: Sequence[str]) -> str:
 def _setting(name: str, value: object) -> str:
     if name == "total_steps" and isinstance(value, int | float):
         return steps_in_words(value)
-    return setting_in_words(value)
+    return text_of(value)
 
 
 def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas, wanted
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
 from gym_gui.ui.train.run_words import algorithm_word
 
 if TYPE_CHECKING:
@@ -61,20 +61,6 @@ def _trainer(definition: WorkerTypeDefinition) -> Trainer:
     except MosaicError as error:
         reason = str(error)
     return Trainer(definition, {name: schemas.get(name, AlgorithmSchema(name)) for name in names}, reason)
-
-
-def setting_problems(schema: AlgorithmSchema | None, values: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with settings, a sentence by name."""
-    found: dict[str, str] = {}
-    for name, value in values.items() if schema is not None else ():
-        assert schema is not None
-        try:
-            schema.checked({name: value})
-        except UsageError as error:
-            spec = schema.properties.get(name)
-            text = str(error) if spec is None else f"Must be {wanted(spec)}"
-            found[name] = text if text.endswith((".", "?")) else f"{text}."
-    return found
 
 
 def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:

@@ -114,7 +114,7 @@ def test_one_that_is_stopped_before_it_kept_anything_has_failed(
         ({"extra": ["--no-resume"]}, UsageError, "--no-resume is not passed on.*once, as --resume"),
         ({"settings": {"out": "x"}}, UsageError, "out is not passed on.*once, as --out"),
         ({"settings": {"spred": 1}}, UnknownNameError, "Did you mean 'spread'"),
-        ({"settings": {"spread": 0}}, UsageError, "spread is 0, but must be a number, more than 0"),
+        ({"settings": {"spread": 0}}, UsageError, "spread must be a number, more than 0, not 0"),
         (
             {"action": "continuous"},
             UsageError,

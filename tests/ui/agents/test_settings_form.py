@@ -7,27 +7,36 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QStandardItemModel, QWheelEvent
-from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QDoubleSpinBox, QFileDialog, QLabel, QLineEdit
+from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit
 
+from gym_gui.ui.agents.setting_controls import NumberBox
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.workers.settings_schema import Setting, SettingOption
+from gym_gui.workers.settings_table import settings_from_tables
 
-MOODS = (
-    SettingOption("calm", "Calm"),
-    SettingOption("wild", "Wild", environments=("MiniGrid-*",)),
-    SettingOption("odd", agents=("*/goal",)),
-)
-SCHEMA = (
-    Setting("mood", "choice", "Mood", "How it feels", "calm", MOODS),
-    Setting("taste", "choice", options=MOODS),
-    Setting("sides", "whole", default=6, minimum=2, maximum=100),
-    Setting("heat", "number", minimum=0, maximum=2),
-    Setting("loud", "flag", default=False),
-    Setting("file", "policy", "Checkpoint", required=True),
-    Setting("script", "list"),
-    Setting("more", "object", "More"),
-    Setting("api_key", "secret", "API key"),
-    Setting("word", "text", default="hello"),
+MOODS = [
+    {"value": "calm", "title": "Calm"},
+    {"value": "wild", "title": "Wild", "environments": ["MiniGrid-*"]},
+    {"value": "odd", "agents": ["*/goal"]},
+]
+SCHEMA = settings_from_tables(
+    {
+        "mood": {
+            "type": "choice",
+            "title": "Mood",
+            "meaning": "How it feels",
+            "default": "calm",
+            "options": MOODS,
+        },
+        "taste": {"type": "choice", "options": MOODS},
+        "sides": {"type": "whole", "default": 6, "minimum": 2, "maximum": 100},
+        "heat": {"type": "number", "minimum": 0, "maximum": 2},
+        "loud": {"type": "flag", "default": False},
+        "file": {"type": "policy", "title": "Checkpoint", "required": True},
+        "script": {"type": "list"},
+        "more": {"type": "object", "title": "More"},
+        "api_key": {"type": "secret", "title": "API key"},
+        "word": {"type": "text", "default": "hello"},
+    }
 )
 FULL: dict[str, Any] = {
     "mood": "wild",
@@ -58,11 +67,13 @@ def child(form: SettingsForm, kind: type, name: str) -> Any:
 
 
 def test_settings_of_a_group_stand_below_its_heading_while_one_of_them_is_shown(qtbot: Any) -> None:
-    schema = (
-        Setting("quiet", "flag", default=False, group="Sound", advanced=True),
-        Setting("model"),
-        Setting("trace", "flag", default=False, group="Records", advanced=True),
-        Setting("volume", "whole", group="Sound", advanced=True),
+    schema = settings_from_tables(
+        {
+            "quiet": {"type": "flag", "default": False, "group": "Sound", "advanced": True},
+            "model": {"type": "text"},
+            "trace": {"type": "flag", "default": False, "group": "Records", "advanced": True},
+            "volume": {"type": "whole", "group": "Sound", "advanced": True},
+        }
     )
     form = SettingsForm(schema, {"volume": 3})
     qtbot.addWidget(form)
@@ -108,7 +119,8 @@ def test_values_come_back_as_they_went_in(qtbot: Any) -> None:
 
 def test_a_list_has_room_for_its_words_however_narrow_the_form(qtbot: Any) -> None:
     words = "asks twice more, and then takes any action that is legal"
-    form = SettingsForm([Setting("then", "choice", options=(SettingOption("a", words),))])
+    options = [{"value": "a", "title": words}]
+    form = SettingsForm(settings_from_tables({"then": {"type": "choice", "options": options}}))
     qtbot.addWidget(form)
     form.setFixedWidth(220)
     form.show()
@@ -127,6 +139,7 @@ def test_what_nobody_set_is_left_out(qtbot: Any) -> None:
 def test_every_edit_is_told_with_all_values(qtbot: Any) -> None:
     form = make(qtbot, {"file": "/a"})
     with qtbot.waitSignal(form.values_changed) as told:
+        child(form, QLineEdit, "word").clear()
         qtbot.keyClicks(child(form, QLineEdit, "word"), "ciao")
     assert told.args[0]["file"] == "/a"
     assert form.values()["word"] == "ciao"
@@ -136,7 +149,7 @@ def test_every_edit_is_told_with_all_values(qtbot: Any) -> None:
     with qtbot.waitSignal(form.values_changed):
         box.setFocus()
         qtbot.keyClick(box, Qt.Key.Key_Down)
-    spin = child(form, QDoubleSpinBox, "sides")
+    spin = child(form, NumberBox, "sides")
     with qtbot.waitSignal(form.values_changed):
         spin.setFocus()
         spin.selectAll()
@@ -193,7 +206,12 @@ def test_options_of_other_environments_are_disabled_with_the_reason(qtbot: Any) 
 
 
 def test_settings_that_mean_nothing_here_or_are_edited_elsewhere_have_no_row(qtbot: Any) -> None:
-    schema = (Setting("a", environments=("MiniGrid-*",)), Setting("b"), Setting("c"))
+    tables = {
+        "a": {"type": "text", "environments": ["MiniGrid-*"]},
+        "b": {"type": "text"},
+        "c": {"type": "text"},
+    }
+    schema = settings_from_tables(tables)
     form = SettingsForm(schema, {"a": "x", "c": "y"}, env_id="CartPole-v1", without=["c"])
     qtbot.addWidget(form)
     assert form.findChild(QLineEdit, "setting_b") is not None
@@ -204,7 +222,7 @@ def test_settings_that_mean_nothing_here_or_are_edited_elsewhere_have_no_row(qtb
 
 def test_the_wheel_scrolls_the_page_not_the_number(qtbot: Any) -> None:
     form = make(qtbot, {"file": "/a", "sides": 8})
-    spin, box = child(form, QDoubleSpinBox, "sides"), child(form, QComboBox, "mood")
+    spin, box = child(form, NumberBox, "sides"), child(form, QComboBox, "mood")
     for widget in (spin, box):
         widget.clearFocus()
         event = QWheelEvent(

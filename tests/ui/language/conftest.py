@@ -34,13 +34,13 @@ def worker() -> WorkerTypeDefinition:
     """The language worker, with the controls that the window has for its settings."""
     definition = read_manifest(LLM)
     kinds: dict[str, dict[str, Any]] = {
-        "model_id": {"type": "model", "module": PROBE},
-        "base_url": {"type": "server", "module": PROBE},
-        "api_key": {"provider": "client_name"},
-        "prompt_folder": {"type": "prompts", "module": PREVIEW, "advanced": True},
-        "retries": {"advanced": True},
+        "model_id": {"x-kind": "model", "x-module": PROBE},
+        "base_url": {"x-kind": "server", "x-module": PROBE},
+        "api_key": {"x-provider": "client_name"},
+        "prompt_folder": {"x-kind": "prompts", "x-module": PREVIEW, "x-advanced": True},
+        "retries": {"x-advanced": True},
     }
-    settings = tuple(replace(s, **kinds.get(s.name, {})) for s in definition.settings)
+    settings = tuple(replace(s, schema={**s.schema, **kinds.get(s.name, {})}) for s in definition.settings)
     return replace(definition, settings=settings)
 
 

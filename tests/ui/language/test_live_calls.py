@@ -171,7 +171,7 @@ def look_and_edit(
     assert moment["slot"]["action_meanings"] == ["left", "down", "right", "up"]
     assert moment["decision"]["step"] == 1 and moment["decision"]["text"]
     chosen: list[str] = []
-    setting = next(s for s in worker.settings_schema if s.type == "prompts")
+    setting = next(s for s in worker.settings_schema if s.kind == "prompts")
     given = dict(operator.config.workers["agent_0"].settings)
     request = PromptsRequest(worker, setting, given, "agent_0", chosen.append)
     files = PromptFiles(default_prompts(worker, PREVIEW), folder / "mine")

@@ -18,7 +18,7 @@ from gym_gui.ui.language.asking import NoAnswerError, ask
 from gym_gui.ui.language.controls import ModelControl, PromptsControl, SecretControl, ServerControl
 from gym_gui.ui.language.desk import SettingsDesk, provider_of
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.settings_schema import Setting, SettingOption
+from gym_gui.workers.settings_table import settings_from_tables
 from tests.support.fake_model_server import FakeModelServer
 from tests.ui.test_api_keys import Wallet, no_keys_outside, use
 
@@ -148,11 +148,13 @@ def test_what_is_set_seldom_is_folded_away_unless_it_is_set(make: Make) -> None:
 
 def test_whose_key_it_is_follows_the_choice(worker: WorkerTypeDefinition) -> None:
     schema = worker.settings_schema
-    key = next(s for s in schema if s.type == "secret")
+    key = next(s for s in schema if s.kind == "secret")
     assert provider_of(key, schema, {}).id == "openai"
     ollama = provider_of(key, schema, {"client_name": "ollama"})
     assert (ollama.id, ollama.title, ollama.variable) == ("ollama", "Ollama", "OLLAMA_API_KEY")
-    alone = (Setting("api_key", "secret"), Setting("c", "choice", options=(SettingOption("a"),)))
+    alone = settings_from_tables(
+        {"api_key": {"type": "secret"}, "c": {"type": "choice", "options": [{"value": "a"}]}}
+    )
     assert provider_of(alone[0], alone, {}).id == "custom"
 
 

@@ -13,11 +13,9 @@ from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
     left_in_words,
-    number_text,
     progress_in_words,
     return_sentence,
     run_return,
-    setting_in_words,
     summary,
     titles,
     why_no_film,
@@ -75,15 +73,6 @@ def test_times(seconds: float | None, words: str) -> None:
 
 
 def test_numbers_read_as_the_same_number() -> None:
-    for number in (3e-4, 2.5e-4, 0.01, 0.99, 1e-8, 1234.5, -0.0005):
-        assert float(number_text(number)) == number
-    assert number_text(3e-4) == "3e-4"
-    assert [setting_in_words(v) for v in (None, True, [64, 64], 500_000)] == [
-        "none",
-        "on",
-        "64, 64",
-        "500,000",
-    ]
     assert value_in_words(0.00012345) == "0.0001234"
 
 

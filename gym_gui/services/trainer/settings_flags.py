@@ -1,4 +1,4 @@
-"""Settings of a training as people and programs type them."""
+"""Settings of a training as command-line options."""
 
 from __future__ import annotations
 
@@ -6,36 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gym_gui.core.errors import UsageError
-
-_TRUE = ("true", "yes", "on", "1")
-_FALSE = ("false", "no", "off", "0")
-_NONE = ("none", "null")
-
-
-def value_of_text(text: str, spec: Mapping[str, Any]) -> Any:
-    """A setting's value from its text; where it cannot be one, the text itself, for the check to refuse.
-
-    Args:
-        text: As typed: ``3e-4``, ``1_000_000``, ``yes``, ``64,64``, ``none``.
-        spec: The setting's JSON Schema.
-    """
-    types = spec.get("type", "string")
-    types = (types,) if isinstance(types, str) else tuple(types)
-    bare = text.strip()
-    if "null" in types and bare.lower() in _NONE:
-        return None
-    if "array" in types:
-        parts = bare.strip("[]()").replace(",", " ").split()
-        return [value_of_text(part, spec.get("items", {"type": "number"})) for part in parts]
-    if "boolean" in types and bare.lower() in _TRUE + _FALSE:
-        return bare.lower() in _TRUE
-    if "integer" in types or "number" in types:
-        for read in (int, float):
-            try:
-                return read(bare)
-            except ValueError:
-                pass
-    return text
 
 
 def texts_of_flags(flags: Sequence[str], names: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -1,0 +1,148 @@
+"""Whether a value is what a JSON Schema wants, and what is wrong with it in one sentence.
+
+``jsonschema`` judges; the words are ours. It is imported when the first value is judged: that takes longer
+than importing the engine's own settings.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from gym_gui.workers.patterns import either
+from gym_gui.workers.settings_text import text_of
+
+_WORDS: Final = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": 'a JSON object, such as {"top_k": 20}',
+    "policy": "the path of a policy",
+    "file": "the path of a file",
+    "program": "the path of a program",
+    "secret": "env:NAME or keyring:NAME",
+    "episode": 'a recorded episode, such as {"run": "runs/mine", "episode": 0}',
+    "server": "an address such as http://localhost:8000/v1",
+    "model": "the name of a model",
+    "prompts": "the path of a folder",
+}
+_BOUNDS: Final = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+_COUNTS: Final = {"minItems": "at least", "maxItems": "at most"}
+_SAID: Final = {*_BOUNDS, "type", "enum", "oneOf", "const", "pattern"}
+"""Keywords that :func:`wanted` puts into words; of others the library speaks."""
+
+
+def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
+    """The first thing that is wrong with a value, as a sentence without a full stop; empty: nothing.
+
+    Args:
+        schema: What it should be.
+        value: What is given.
+        name: What the sentence calls it.
+    """
+    try:
+        error = next(iter(_validator(schema).iter_errors(value)), None)
+    except import_module("referencing.exceptions").Unresolvable as nowhere:
+        return f"{name} cannot be checked: its schema refers to what is not in it ({nowhere})"
+    if error is None:
+        return ""
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    if error.validator in _COUNTS:
+        bound, many = error.validator_value, "entry" if error.validator_value == 1 else "entries"
+        return f"{name}{place} must have {_COUNTS[error.validator]} {bound} {many}, not {len(error.instance)}"
+    if error.validator not in _SAID or (error.validator == "pattern" and "x-kind" not in error.schema):
+        return f"{name}{place}: {error.message}"
+    # What was typed in the place of a key may be the key itself.
+    instead = "" if error.schema.get("x-kind") == "secret" else f", not {_shown(error.instance)}"
+    return f"{name}{place} must be {wanted(error.schema)}{instead}"
+
+
+def nearest(schema: Mapping[str, Any], value: object) -> str:
+    """The option that was probably meant, as a question; empty where none is near."""
+    near = difflib.get_close_matches(str(value), _options(schema), 1)
+    return f"Did you mean {near[0]}?" if near else ""
+
+
+def wanted(schema: Mapping[str, Any]) -> str:
+    """In words, what a value may be: ``a number, more than 0 and at most 1``."""
+    given: str | Sequence[str] = schema.get("type", ())
+    types = [given] if isinstance(given, str) else list(given)
+    if options := _options(schema):
+        words = either(options)
+    elif "x-kind" in schema:
+        words = _WORDS.get(schema["x-kind"], "a value")
+    else:
+        words = either([_WORDS[each] for each in types if each != "null"]) or "a value"
+        words += _bounds(schema)
+        if "array" in types and "items" in schema:
+            words += f", each {wanted(schema['items'])}"
+    return f"{words}, or none" if "null" in types else words
+
+
+def check_schema(schema: Mapping[str, Any]) -> str:
+    """Why something is no JSON Schema, in the library's words; empty where it is one."""
+    dialect = _library().Draft202012Validator
+    try:
+        dialect.check_schema(schema, format_checker=dialect.FORMAT_CHECKER)
+    except _library().SchemaError as error:
+        return f"{'.'.join(map(str, error.absolute_path)) or 'schema'}: {error.message}"
+    return ""
+
+
+def _library() -> Any:
+    return import_module("jsonschema")
+
+
+@cache
+def _dialect() -> Any:
+    """2020-12, with this language's idea of numbers: 2.0 is no whole one, infinity none at all."""
+    known = _library().Draft202012Validator
+    checker = known.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+    return _library().validators.extend(known, type_checker=checker)
+
+
+def _validator(schema: Mapping[str, Any]) -> Any:
+    # With a registry that is empty, nothing is fetched for a $ref to some address.
+    return _dialect()(schema, registry=import_module("referencing").Registry())
+
+
+def _is_integer(_checker: object, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(_checker: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _options(schema: Mapping[str, Any]) -> list[str]:
+    named = [each["const"] for each in schema.get("oneOf", ()) if "const" in each]
+    return [text_of(value) for value in named or schema.get("enum", ()) if value is not None]
+
+
+def _bounds(schema: Mapping[str, Any]) -> str:
+    if {key for key in _BOUNDS if key in schema} == {"minimum", "maximum"}:
+        return f" from {text_of(schema['minimum'])} to {text_of(schema['maximum'])}"
+    said = [f"{words} {text_of(schema[key])}" for key, words in _BOUNDS.items() if key in schema]
+    return f", {' and '.join(said)}" if said else ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str) or (isinstance(value, float) and value.is_integer()):
+        text = repr(value)
+    elif isinstance(value, bool | dict | list):
+        text = json.dumps(value, default=str, ensure_ascii=False)
+    else:
+        text = text_of(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
