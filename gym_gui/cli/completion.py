@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paths import cache_dir, runs_dir
+from mosaic_worker.plain_files import replace_file
 
 _FRESH_S = 24 * 3600.0
 """So long the ids that were listed last are those that there are."""
@@ -32,7 +33,7 @@ def environments(incomplete: str) -> list[str]:
     ids = [spec.id for spec in list_specs()]
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text("\n".join(ids), "utf-8")
+        replace_file(kept, "\n".join(ids).encode(), sync=False)
     except OSError:
         pass  # listed anew the next time
     return _beginning(incomplete, ids)

@@ -20,6 +20,7 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.processes.run_child import run_child_sync
+from mosaic_worker.plain_files import replace_file
 
 VARIABLE: Final = "MUJOCO_GL"
 _TIMEOUT_S: Final = 60.0
@@ -85,4 +86,4 @@ def _remembered() -> str:
 def _remember(way: str) -> None:
     with contextlib.suppress(OSError):  # a read-only home: looked for again the next time
         _kept().parent.mkdir(parents=True, exist_ok=True)
-        _kept().write_text(way, "utf-8")
+        replace_file(_kept(), way.encode(), sync=False)

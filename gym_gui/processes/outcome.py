@@ -1,7 +1,4 @@
-"""How a program that was started has ended: what is known of it, and one sentence for people.
-
-Standard library alone: the runner of a training imports it without site-packages.
-"""
+"""How a program that was started has ended: what is known of it, and one sentence for people."""
 
 from __future__ import annotations
 

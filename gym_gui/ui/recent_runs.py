@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.plain_files import read_file, replace_file
 
 if TYPE_CHECKING:
     from gym_gui.services.run_library import RunEntry, RunLibrary
@@ -107,7 +107,7 @@ class RecentRuns:
     def _remember(self, entry: RunEntry, said: tuple[str, str]) -> None:
         data = {"stamp": _stamp(entry), "short": said[0], "detail": said[1]}
         with contextlib.suppress(OSError, MosaicError):
-            self._file(entry).write_text(json.dumps(data), encoding="utf-8")
+            replace_file(self._file(entry), json.dumps(data).encode(), sync=False)
 
     def _file(self, entry: RunEntry) -> Path:
         return self._store.cache_dir("verdicts") / f"{entry.path.name}.json"

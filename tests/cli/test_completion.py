@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pytest
 
+from gym_gui.cli.completion import environments
 from tests.support.commands import Mosaic
 
 
@@ -36,6 +38,18 @@ def test_names_are_completed(mosaic: Mosaic, line: str, word: str) -> None:
 def test_runs_are_completed_by_name_and_by_path(mosaic: Mosaic, played: Path) -> None:
     assert proposed(mosaic, f"mosaic verify {played.name[:5]}") == [played.name]
     assert proposed(mosaic, "mosaic report ru") == ["runs/"]
+
+
+def test_a_full_disk_keeps_no_half_of_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOSAIC_CACHE_DIR", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        assert environments("CartPole-v1") == ["CartPole-v1"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path for path in tmp_path.iterdir() if path.is_file()] == []
+    assert environments("CartPole-v1") == ["CartPole-v1"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

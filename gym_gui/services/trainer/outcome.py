@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from gym_gui.core.errors import RunFormatError
 from gym_gui.processes.identity import boot
+from gym_gui.processes.outcome import from_code
 from gym_gui.services.trainer.folder import EVENTS, EXIT, RunFolder
 from gym_gui.services.trainer.follower import Follower
 
@@ -98,11 +99,8 @@ def _step(last: Mapping[str, Mapping[str, Any]]) -> int:
 def _words(folder: RunFolder, ended: Mapping[str, Any]) -> str:
     if ended.get("status") is None:
         return str(ended.get("reason", ""))
-    how = f"ended with exit status {ended['status']}"
-    if ended["status"] == 0:
-        return f"{how}, but never said that it was done"
-    said = folder.last_words()
-    return f"{how}: {said}" if said else how
+    outcome = from_code(int(ended["status"]), (folder.last_words(),))
+    return f"{outcome.words}, but never said that it was done" if outcome.succeeded else outcome.words
 
 
 def _unwatched(runner: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.finding import Finding, Level
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.config import OperatorConfig
+from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui.undo import Edit
@@ -132,7 +132,7 @@ class ConfigurationModel(QObject):
         """Another environment; whoever plays slots of the same names stays."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
         fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
-        rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith("/goal")}
+        rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith(GOAL_SUFFIX)}
         self.edit(replace(fresh, rows=rows), f"choose {task}")
 
     def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.setting_controls import SteadyComboBox, SteadySpinBox
@@ -115,5 +116,5 @@ class OperatorPanel(QWidget):
         draft, sheet = self._model.draft, self._model.sheet
         if sheet is None:
             return
-        agents = [agent for agent in sheet.agents if not agent.endswith("/goal")] if wanted else []
+        agents = [agent for agent in sheet.agents if not agent.endswith(GOAL_SUFFIX)] if wanted else []
         self._model.edit(draft.with_managers(agents, RANDOM), "change managers")

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdi
 from gym_gui.ui import theme
 from gym_gui.ui.operators.examples import example_experiment
 from gym_gui.ui.widgets import Card, ElidedLabel, LinkButton, PrimaryButton, QuietButton, label, muted_label
+from mosaic_worker.plain_files import replace_file
 
 SAMPLE: Final = """\
 # Who is compared: an operator is one environment
@@ -204,7 +205,7 @@ class ScriptStart(QWidget):
     def write(self, path: str) -> None:
         """Write the sample and open it."""
         try:
-            Path(path).write_text(SAMPLE, encoding="utf-8")
+            replace_file(path, SAMPLE.encode())
         except OSError as error:
             self.failed.emit(f"{path} cannot be written: {error.strerror}. Choose another folder.")
             return
