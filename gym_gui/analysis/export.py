@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.page_style import KINDS
 from gym_gui.analysis.plots import (
@@ -24,7 +23,8 @@ from gym_gui.analysis.plots import (
     shorten,
 )
 from gym_gui.analysis.reader import Run
-from gym_gui.analysis.summary import Bounds, Comparison, Estimate, OperatorSummary, Share, Summary
+from gym_gui.analysis.result_columns import file_row
+from gym_gui.analysis.summary import Comparison, OperatorSummary, Summary
 from gym_gui.analysis.text import by_task, clean, iqm_title
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
@@ -58,43 +58,7 @@ _FONT = "Inter, Helvetica, Arial, sans-serif"
 
 def operator_rows(summary: Summary) -> list[Row]:
     """The comparison, a row per operator."""
-    return [
-        {
-            "run_id": o.run_id,
-            "operator_id": o.operator_id,
-            "name": o.name,
-            "task": o.task,
-            "kinds": "+".join(o.kinds),
-            "recorded": o.recorded,
-            "completed": o.completed,
-            "failed": o.failed,
-            "aborted": o.aborted,
-            "halved": o.halved,
-            "failure_score": o.failure_score,
-            **_estimate("mean_return", o.mean),
-            **_bounds("mean_return", o.bounds),
-            **_estimate("iqm_return", o.iqm),
-            **_share("success", o.success),
-            **_bounds("success", o.success_bounds),
-            "length": o.length.value,
-            "unusable": o.unusable_decisions,
-            "unusable_answers": o.invalid_actions,
-            "decisions": o.decisions.total if o.decisions else None,
-            "decision_p50_ms": o.decisions.latency_p50_ms if o.decisions else None,
-            "decision_p95_ms": o.decisions.latency_p95_ms if o.decisions else None,
-            "input_tokens": sum(slot.input_tokens for slot in o.slots),
-            "output_tokens": sum(slot.output_tokens for slot in o.slots),
-            "cached_tokens": o.calls.cached_tokens if o.calls else 0,
-            "models": wording.models(o.calls) if o.calls else None,
-            "calls": o.calls.total if o.calls else 0,
-            "failed_calls": o.calls.failed if o.calls else 0,
-            "usd": o.calls.usd if o.calls else None,
-            "unpriced_calls": o.calls.unpriced if o.calls else 0,
-            "unsure_requests": o.calls.unsure if o.calls else 0,
-            "unsure_usd_at_most": o.calls.unsure_usd if o.calls else 0.0,
-        }
-        for o in summary.operators
-    ]
+    return [file_row(operator) for operator in summary.operators]
 
 
 def episode_rows(run: Run) -> Iterable[Row]:
@@ -176,18 +140,6 @@ def write_table(rows: Iterable[Row], path: Path) -> int:
     columns = list(dict.fromkeys(key for row in listed for key in row))
     write_whole(path, lambda temporary: write(listed, columns, temporary))
     return len(listed)
-
-
-def _estimate(name: str, e: Estimate) -> dict[str, Any]:
-    return {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
-
-
-def _bounds(name: str, b: Bounds | None) -> dict[str, Any]:
-    return {f"{name}_at_worst": b.low if b else None, f"{name}_at_best": b.high if b else None}
-
-
-def _share(name: str, s: Share | None) -> dict[str, Any]:
-    return {name: s.value if s else None, f"{name}_n": s.n if s else None}
 
 
 def _csv(rows: list[Row], columns: list[str], path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, teams_of
 from gym_gui.analysis.page_style import KINDS, PAGE_HEAD, STYLE
 from gym_gui.analysis.plots import (
     IntervalRow,
@@ -16,27 +17,10 @@ from gym_gui.analysis.plots import (
     safe,
     shorten,
 )
-from gym_gui.analysis.summary import (
-    Calls,
-    Comparison,
-    OperatorSummary,
-    RunInfo,
-    Summary,
-    TeamSummary,
-    Verdict,
-)
-from gym_gui.analysis.text import (
-    KIND_WORDS,
-    all_notes,
-    bounds_in_words,
-    by_task,
-    episodes_in_words,
-    estimate_in_words,
-    incomplete_in_words,
-    iqm_title,
-    success_in_words,
-    unusable_in_words,
-)
+from gym_gui.analysis.result_columns import CALL_COLUMNS, KIND_WORDS, OPERATOR_COLUMNS
+from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary, Verdict
+from gym_gui.analysis.team_columns import TEAM_COLUMNS
+from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, iqm_title
 
 MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
@@ -96,7 +80,7 @@ def verdict_lines(summary: Summary) -> Iterable[str]:
 def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> Iterable[str]:
     yield f"<h2>{safe(task or 'Operators')}</h2>"
     yield operator_table(operators)
-    yield _call_table(operators)
+    yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
     keys = {o.key: o for o in operators}
     competing = [o for o in operators if len(o.teams) > 1]
     for operator in competing:
@@ -186,80 +170,29 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequen
 
 def operator_table(operators: Sequence[OperatorSummary]) -> str:
     """Operators of one task, a row each."""
-    headings = ["Operator", "Kind", "Episodes", "Mean return, 95 %", "IQM return, 95 %"]
-    successes = any(o.success for o in operators)
-    headings += ["Success", "Length"] if successes else ["Length"]
-    headings += ["Unusable", "Fallbacks", "Decision p50"]
-
-    def row(o: OperatorSummary) -> list[str]:
-        competing = len(o.teams) > 1
-        policies = ", ".join(dict.fromkeys(slot.policy or slot.worker_id for slot in o.slots))
-        cells = [
-            f'{safe(o.name)}<span class="sub">{safe(policies)}</span>',
-            _badges(o.kinds),
-            f'<span class="{"bad" if o.completed < o.recorded else ""}">{episodes_in_words(o)}</span>',
-            "by team" if competing else _mean(o),
-            "by team" if competing else safe(estimate_in_words(o.iqm)),
-        ]
-        if successes:
-            cells.append(safe(success_in_words(o) if o.success_bounds else wording.share(o.success)))
-        return [
-            *cells,
-            safe(wording.number(o.length.value, 0)),
-            safe(unusable_in_words(o)),
-            f"{o.decisions.fallbacks:,}" if o.decisions else "-",
-            safe(wording.milliseconds(o.decisions.latency_p50_ms) if o.decisions else "-"),
-        ]
-
-    return _table(headings, (row(o) for o in operators), ("Operator", "Kind"))
-
-
-def _mean(o: OperatorSummary) -> str:
-    return _with_sub(estimate_in_words(o.mean), bounds_in_words(o))
-
-
-def _call_table(operators: Sequence[OperatorSummary]) -> str:
-    """What models were asked, and what that cost; nothing where none was."""
-    rows = [
-        [
-            safe(o.name),
-            safe(wording.models(o.calls)),
-            f"{o.calls.total:,}",
-            _with_sub(f"{o.calls.input_tokens:,}", _kept(o.calls)),
-            f"{o.calls.output_tokens:,}",
-            safe(wording.price(o.calls)),
-        ]
-        for o in operators
-        if o.calls
-    ]
-    headings = ["Operator", "Model", "Calls to models", "Tokens in", "Tokens out", "Cost"]
-    return _table(headings, rows, ("Operator", "Model")) if rows else ""
-
-
-def _kept(calls: Calls) -> str:
-    return f"{calls.cached_tokens:,} cached" if calls.cached_tokens else ""
-
-
-def _with_sub(text: str, below: str) -> str:
-    return safe(text) + (f'<span class="sub">{safe(below)}</span>' if below else "")
+    return _result_table(OPERATOR_COLUMNS, [ResultRow(o) for o in operators])
 
 
 def team_table(operator: OperatorSummary) -> str:
     """An operator's teams, a row each."""
-    headings = ["Team", "Played by", "Mean return, 95 %", "Mean score, 95 %", "Won", "Drawn", "Lost"]
+    return _result_table(TEAM_COLUMNS, teams_of(operator))
 
-    def row(team: TeamSummary) -> list[str]:
-        return [
-            safe(team.name),
-            safe(", ".join(team.members)),
-            safe(estimate_in_words(team.mean)),
-            safe(estimate_in_words(team.score)) if team.score else "-",
-            safe(wording.share(team.win)),
-            safe(wording.share(team.draw)),
-            safe(wording.share(team.loss)),
-        ]
 
-    return _table(headings, (row(team) for team in operator.teams), ("Team", "Played by"))
+def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> str:
+    """What the page shows of these rows; nothing where there is none."""
+    shown = columns_in(Place.PAGE, columns, rows)
+    headings = [column.heading_in(Place.PAGE) for column in shown]
+    words = [column.heading_in(Place.PAGE) for column in shown if column.words]
+    cells = ([_cell(column.show(row)) for column in shown] for row in rows)
+    return _table(headings, cells, words) if rows else ""
+
+
+def _cell(cell: Cell) -> str:
+    if cell.kinds:
+        return _badges(cell.kinds)
+    text = safe(cell.full or cell.text)
+    text = f'<span class="bad">{text}</span>' if cell.alarming else text
+    return text + (f'<span class="sub">{safe(cell.below)}</span>' if cell.below else "")
 
 
 def _comparisons(summary: Summary) -> str:

@@ -1,10 +1,41 @@
-"""Numbers and verdicts as a person reads them. ASCII only: any terminal can show it."""
+"""Numbers and verdicts as a person reads them.
+
+Every number that results show is written here. A :class:`Locale` says how; what is not told one is written
+as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers themselves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from gym_gui.analysis.summary import Calls, Decisions, Estimate, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """How numbers are written.
+
+    Attributes:
+        point: Before the decimals.
+        group: Between thousands.
+        none: Where there is no number.
+        micro: The prefix of a millionth.
+    """
+
+    point: str = "."
+    group: str = ","
+    none: str = "-"
+    micro: str = "u"
+
+    def write(self, number: str) -> str:
+        """A number that Python wrote."""
+        return number.translate({ord("."): self.point, ord(","): self.group})
+
+
+C = Locale()
+SCREEN = Locale(none="–", micro="µ")  # noqa: RUF001  # the dash of an empty cell
+"""Where every character can be shown."""
 
 
 def decimals(*values: float | None) -> int:
@@ -16,49 +47,59 @@ def decimals(*values: float | None) -> int:
     return 0 if size == 0 else 6
 
 
-def number(value: float | None, digits: int | None = None) -> str:
+def number(value: float | None, digits: int | None = None, locale: Locale = C) -> str:
     """A number, a dash for none."""
     if value is None:
-        return "-"
+        return locale.none
     text = f"{value:,.{decimals(value) if digits is None else digits}f}"
-    return text.removeprefix("-") if not text.strip("-0.") else text
+    return locale.write(text.removeprefix("-") if not text.strip("-0.") else text)
 
 
-def interval(low: float | None, high: float | None, digits: int | None = None) -> str:
+def interval(low: float | None, high: float | None, digits: int | None = None, locale: Locale = C) -> str:
     """``[low, high]``, a dash for none."""
     if low is None or high is None:
-        return "-"
+        return locale.none
     digits = decimals(low, high) if digits is None else digits
-    return f"[{number(low, digits)}, {number(high, digits)}]"
+    comma = "," if locale.point != "," else ";"
+    return f"[{number(low, digits, locale)}{comma} {number(high, digits, locale)}]"
 
 
-def estimate(e: Estimate) -> str:
+def estimate(e: Estimate, locale: Locale = C) -> str:
     """``12.3 [10.1, 14.5]``; ``12.3 (all 20 equal)``; the number alone where there is no interval."""
     digits = decimals(e.value, e.low, e.high)
+    value = number(e.value, digits, locale)
     if e.note.endswith("equal"):
-        return f"{number(e.value, digits)} ({e.note})"
+        return f"{value} ({e.note})"
     if e.low is None or e.high is None:
-        return number(e.value, digits)
-    return f"{number(e.value, digits)} {interval(e.low, e.high, digits)}"
+        return value
+    return f"{value} {interval(e.low, e.high, digits, locale)}"
 
 
-def percent(value: float | None) -> str:
+def estimate_or_why(e: Estimate, locale: Locale = C) -> str:
+    """The number with its interval, or with why there is none: ``12.3 (3 ep.)``."""
+    if e.value is None or e.low is not None:
+        return estimate(e, locale)
+    value = number(e.value, locale=locale)
+    return f"{value} ({e.note.replace('episodes', 'ep.')})" if e.note else value
+
+
+def percent(value: float | None, locale: Locale = C) -> str:
     """A share in per cent; never 0 % or 100 % unless it is exactly that."""
     if value is None:
-        return "-"
+        return locale.none
     if 0 < value < 0.001:
-        return "<0.1 %"
+        return locale.write("<0.1 %")
     if 0.999 < value < 1:
-        return ">99.9 %"
+        return locale.write(">99.9 %")
     whole = round(100 * value)
-    return f"{100 * value:.1f} %" if whole in (0, 100) and 0 < value < 1 else f"{whole} %"
+    return locale.write(f"{100 * value:.1f} %" if whole in (0, 100) and 0 < value < 1 else f"{whole} %")
 
 
-def share(s: Share | None) -> str:
+def share(s: Share | None, locale: Locale = C) -> str:
     """``34/40 (85 % [71, 93])``."""
     if s is None or s.value is None or s.low is None or s.high is None:
-        return "-"
-    return f"{s.hits}/{s.n} ({percent(s.value)} [{100 * s.low:.0f}, {100 * s.high:.0f}])"
+        return locale.none
+    return f"{s.hits}/{s.n} ({percent(s.value, locale)} [{100 * s.low:.0f}, {100 * s.high:.0f}])"
 
 
 def p_value(p: float) -> str:
@@ -66,32 +107,34 @@ def p_value(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def milliseconds(ms: float | None) -> str:
+def milliseconds(ms: float | None, locale: Locale = C) -> str:
     """A latency in the unit that suits it."""
     if ms is None:
-        return "-"
+        return locale.none
     if ms >= 1000:
-        return f"{ms / 1000:.1f} s"
-    return f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms" if ms >= 0.1 else f"{ms * 1000:.0f} us"
+        return locale.write(f"{ms / 1000:.1f} s")
+    if ms >= 0.1:
+        return locale.write(f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms")
+    return f"{ms * 1000:.0f} {locale.micro}s"
 
 
-def dollars(usd: float | None) -> str:
+def dollars(usd: float | None, locale: Locale = C) -> str:
     """A price; never $0.00 unless it is nothing."""
     if usd is None:
         return "unknown"
     if usd == 0:
         return "$0"
     if usd < 0.0001:
-        return "<$0.0001"
-    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+        return locale.write("<$0.0001")
+    return locale.write(f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}")
 
 
-def price(calls: Calls | None) -> str:
+def price(calls: Calls | None, locale: Locale = C) -> str:
     """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
     if calls is None:
-        return "-"
-    unknown = calls.unpriced or calls.unsure
-    return f"at least {dollars(calls.usd)}" if unknown and calls.usd is not None else dollars(calls.usd)
+        return locale.none
+    known, unsure = dollars(calls.usd, locale), calls.unpriced or calls.unsure
+    return f"at least {known}" if unsure and calls.usd is not None else known
 
 
 def calls(c: Calls | None) -> str:
@@ -137,9 +180,9 @@ def names(listed: Sequence[str]) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
-def count(n: int, what: str) -> str:
+def count(n: int, what: str, locale: Locale = C) -> str:
     """``1 episode``, ``2 episodes``."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+    return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"
 
 
 def fallbacks(d: Decisions | None) -> str:

@@ -1,0 +1,408 @@
+"""The columns of results: one list for terminal, page, window and files.
+
+Who adds a column adds it here, and to :class:`~gym_gui.analysis.summary.OperatorSummary` what it tells,
+where that is not there yet; the places that show results follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.cells import REPORTS, Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.summary import Bounds, Estimate, OperatorSummary
+from gym_gui.analysis.wording import C, Locale
+
+# ------------------------------------------------------------------------- who it is
+
+KIND_WORDS = {
+    "rl": "RL",
+    "llm": "LLM",
+    "vlm": "VLM",
+    "human": "human",
+    "baseline": "baseline",
+    "bdi": "BDI",
+    "planner": "planner",
+}
+
+
+def _name(row: ResultRow, _: Locale) -> Cell:
+    if row.team is not None:
+        return Cell(f"      {row.team.name}: {', '.join(row.team.members)}")
+    policies = dict.fromkeys(slot.policy or slot.worker_id for slot in row.operator.slots)
+    return Cell(row.operator.name, below=", ".join(policies))
+
+
+def _name_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"run_id": o.run_id, "operator_id": o.operator_id, "name": o.name, "task": o.task}
+
+
+def _players(row: ResultRow) -> str | None:
+    """Everybody who plays, and where."""
+    if row.team is not None:
+        return None
+    players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
+    if row.operator.calls and row.operator.calls.models:
+        players.append(f"Model: {wording.models(row.operator.calls)}")
+    return "\n".join([f"{row.operator.name} in {row.operator.task}", *players])
+
+
+def _kinds(row: ResultRow, locale: Locale) -> Cell:
+    words = " + ".join(KIND_WORDS.get(kind, kind) for kind in row.kinds)
+    return Cell(words or locale.none, kinds=row.kinds)
+
+
+def _kind_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"kinds": "+".join(o.kinds)}
+
+
+# ----------------------------------------------------------------- what it has reached
+
+
+def _by_team(row: ResultRow) -> bool:
+    return row.team is None and row.competes
+
+
+def _some_alone(rows: Sequence[ResultRow], place: Place) -> bool:
+    """Where all compete, a narrow table leaves to the teams' own what is told by team."""
+    return place is not Place.TERMINAL or not all(row.competes for row in rows)
+
+
+def _scored(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.competes and team.score for row in rows for team in row.operator.teams)
+
+
+def _not_scored(rows: Sequence[ResultRow], place: Place) -> bool:
+    return not _scored(rows, place)
+
+
+def _any_compete(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.competes for row in rows)
+
+
+def _value(row: ResultRow, locale: Locale) -> Cell:
+    e = row.estimate
+    return Cell("by team" if e is None else wording.number(e.value, locale=locale))
+
+
+def _interval(row: ResultRow, locale: Locale) -> Cell:
+    e = row.estimate
+    if e is None:
+        return Cell("")
+    if e.low is None or e.high is None:
+        return Cell(e.note.replace("episodes", "ep.") or locale.none)
+    digits = wording.decimals(e.value, e.low, e.high)
+    low, high = (wording.number(end, digits, locale) for end in (e.low, e.high))
+    return Cell(f"{low} – {high}")  # noqa: RUF001  # a range
+
+
+def _basis(row: ResultRow) -> str | None:
+    """What an estimate rests on."""
+    e = row.estimate
+    if e is None:
+        return None
+    could = bounds_in_words(row.operator) if row.team is None else ""
+    about = f"{wording.count(e.n, 'episode')}, {wording.count(e.units, 'independent seed')}. {e.method}"
+    return f"{about}\nMean of {could}, with what was seen for those missing" if could else about
+
+
+def bounds_in_words(operator: OperatorSummary, locale: Locale = C) -> str:
+    """``all 20: 75.8 to 92.3``: what the mean could be with the episodes that are missing; else empty."""
+    b = operator.bounds
+    if b is None:
+        return ""
+    digits = wording.decimals(b.low, b.high)
+    low, high = (wording.number(end, digits, locale) for end in (b.low, b.high))
+    return f"all {wording.number(operator.recorded, 0, locale)}: {low} to {high}"
+
+
+def _mean(row: ResultRow, locale: Locale) -> Cell:
+    if _by_team(row):
+        return Cell("by team")
+    o = row.operator
+    full = wording.estimate_or_why(o.mean, locale)
+    return Cell(wording.number(o.mean.value, locale=locale), full, bounds_in_words(o, locale))
+
+
+def _mean_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {**_estimate("mean_return", o.mean), **_bounds("mean_return", o.bounds)}
+
+
+def _iqm(row: ResultRow, locale: Locale) -> Cell:
+    return Cell("by team" if _by_team(row) else wording.estimate_or_why(row.operator.iqm, locale))
+
+
+def _iqm_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return _estimate("iqm_return", o.iqm)
+
+
+def _estimate(name: str, e: Estimate) -> dict[str, Any]:
+    return {name: e.value, f"{name}_low": e.low, f"{name}_high": e.high}
+
+
+def _bounds(name: str, b: Bounds | None) -> dict[str, Any]:
+    return {f"{name}_at_worst": b.low if b else None, f"{name}_at_best": b.high if b else None}
+
+
+def _episodes(row: ResultRow, _: Locale) -> Cell:
+    o = row.operator
+    if o.completed == o.recorded:
+        return Cell(f"{o.completed}")
+    return Cell(f"{o.completed} of {o.recorded}", alarming=True)
+
+
+def _episode_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {
+        "recorded": o.recorded,
+        "completed": o.completed,
+        "failed": o.failed,
+        "aborted": o.aborted,
+        "halved": o.halved,
+        "failure_score": o.failure_score,
+    }
+
+
+def _won(row: ResultRow, locale: Locale) -> Cell:
+    return Cell(wording.percent(row.team.win.value if row.team and row.team.win else None, locale))
+
+
+def _any_success(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.operator.success for row in rows)
+
+
+def _success(row: ResultRow, locale: Locale) -> Cell:
+    """A range, where episodes without a result could have been either."""
+    share, could = row.operator.success, row.operator.success_bounds
+    if share is None:
+        return Cell(locale.none)
+    if could is not None:
+        low, high = (wording.percent(end, locale) for end in (could.low, could.high))
+        return Cell(f"{low.removesuffix(' %')} to {high}")
+    return Cell(wording.percent(share.value, locale), wording.share(share, locale))
+
+
+def _success_values(o: OperatorSummary) -> Mapping[str, Any]:
+    value, n = (o.success.value, o.success.n) if o.success else (None, None)
+    return {"success": value, "success_n": n, **_bounds("success", o.success_bounds)}
+
+
+# ------------------------------------------------------------------------- how it played
+
+
+def _length(row: ResultRow, locale: Locale) -> Cell:
+    return Cell(wording.number(row.operator.length.value, 0, locale))
+
+
+def _length_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"length": o.length.value}
+
+
+def _unusable(row: ResultRow, locale: Locale) -> Cell:
+    """Share of decisions; where that is not known, how many, or of answers."""
+    o = row.operator
+    if o.unusable_decisions is None:
+        return Cell(wording.count(o.invalid_actions, "answer", locale))
+    if o.unusable_decisions and o.decisions and o.decisions.total:
+        return Cell(wording.percent(o.unusable_decisions / o.decisions.total, locale))
+    return Cell(wording.number(o.unusable_decisions, 0, locale))
+
+
+def _unusable_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"unusable": o.unusable_decisions, "unusable_answers": o.invalid_actions}
+
+
+def _fallbacks(row: ResultRow, locale: Locale) -> Cell:
+    decisions = row.operator.decisions
+    return Cell(wording.number(decisions.fallbacks if decisions else None, 0, locale))
+
+
+def _timed(rows: Sequence[ResultRow], place: Place) -> bool:
+    known = [row.operator.decisions for row in rows]
+    return place is not Place.TERMINAL or any(d and d.latency_p50_ms is not None for d in known)
+
+
+def _latency(row: ResultRow, locale: Locale) -> Cell:
+    decisions = row.operator.decisions
+    return Cell(wording.milliseconds(decisions.latency_p50_ms if decisions else None, locale))
+
+
+def _decision_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {
+        "decisions": o.decisions.total if o.decisions else None,
+        "decision_p50_ms": o.decisions.latency_p50_ms if o.decisions else None,
+        "decision_p95_ms": o.decisions.latency_p95_ms if o.decisions else None,
+        "input_tokens": sum(slot.input_tokens for slot in o.slots),
+        "output_tokens": sum(slot.output_tokens for slot in o.slots),
+        "cached_tokens": o.calls.cached_tokens if o.calls else 0,
+    }
+
+
+OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
+    ResultColumn("Operator", _name, values=_name_values, of_teams=True, words=True, long=True, tip=_players),
+    ResultColumn(
+        "Kind",
+        _kinds,
+        values=_kind_values,
+        headings={Place.WINDOW: ""},
+        of_teams=True,
+        words=True,
+        spare=True,
+    ),
+    ResultColumn(
+        "IQM return",
+        _value,
+        "Interquartile mean: the mean of the middle half of the episodes' returns",
+        places=Place.WINDOW,
+        wanted=_not_scored,
+        of_teams=True,
+        tip=_basis,
+    ),
+    ResultColumn("Mean score", _value, places=Place.WINDOW, wanted=_scored, of_teams=True, tip=_basis),
+    ResultColumn(
+        "95 % interval",
+        _interval,
+        "Bootstrap over seeds; where every value is equal there is none",
+        places=Place.WINDOW,
+        of_teams=True,
+        tip=_basis,
+    ),
+    ResultColumn("Episodes", _episodes, "Those that ended as the environment says", _episode_values),
+    ResultColumn(
+        "Mean return, 95 %",
+        _mean,
+        values=_mean_values,
+        places=REPORTS,
+        headings={Place.TERMINAL: "Mean"},
+        wanted=_some_alone,
+    ),
+    ResultColumn(
+        "IQM return, 95 %",
+        _iqm,
+        values=_iqm_values,
+        places=REPORTS,
+        headings={Place.TERMINAL: "IQM [95 %]"},
+        wanted=_some_alone,
+    ),
+    ResultColumn(
+        "Won",
+        _won,
+        "Share of episodes the team won",
+        places=Place.WINDOW,
+        wanted=_any_compete,
+        of_teams=True,
+    ),
+    ResultColumn(
+        "Success",
+        _success,
+        "Share of successes, by the environment's own word; where episodes failed, what it could be",
+        _success_values,
+        wanted=_any_success,
+    ),
+    ResultColumn("Length", _length, "Mean environment steps of an episode", _length_values),
+    ResultColumn(
+        "Unusable",
+        _unusable,
+        "Share of decisions whose last reply could not be played",
+        _unusable_values,
+    ),
+    ResultColumn("Fallbacks", _fallbacks, places=Place.PAGE),
+    ResultColumn(
+        "Decision p50",
+        _latency,
+        "Median time from the question to the answer",
+        _decision_values,
+        headings={Place.TERMINAL: "Decision"},
+        wanted=_timed,
+        spare=True,
+    ),
+)
+"""Operators of one task, a row each; in the window their teams stand below them."""
+
+
+# ------------------------------------------------------------------------ calls to models
+
+
+def _any_calls(rows: Sequence[ResultRow], _: Place) -> bool:
+    return any(row.operator.calls for row in rows)
+
+
+def _plain_name(row: ResultRow, _: Locale) -> Cell:
+    return Cell(row.operator.name)
+
+
+def _models(row: ResultRow, _: Locale) -> Cell:
+    return Cell(wording.models(row.operator.calls))
+
+
+def _model_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {"models": wording.models(o.calls) if o.calls else None}
+
+
+def _calls(row: ResultRow, locale: Locale) -> Cell:
+    calls = row.operator.calls
+    return Cell(wording.number(calls.total if calls else None, 0, locale))
+
+
+def _call_values(o: OperatorSummary) -> Mapping[str, Any]:
+    total, failed = (o.calls.total, o.calls.failed) if o.calls else (0, 0)
+    return {"calls": total, "failed_calls": failed}
+
+
+def _tokens_in(row: ResultRow, locale: Locale) -> Cell:
+    calls = row.operator.calls
+    kept = calls.cached_tokens if calls else 0
+    below = f"{wording.number(kept, 0, locale)} cached" if kept else ""
+    return Cell(wording.number(calls.input_tokens if calls else None, 0, locale), below=below)
+
+
+def _tokens_out(row: ResultRow, locale: Locale) -> Cell:
+    calls = row.operator.calls
+    return Cell(wording.number(calls.output_tokens if calls else None, 0, locale))
+
+
+def _cost(row: ResultRow, locale: Locale) -> Cell:
+    return Cell(wording.price(row.operator.calls, locale))
+
+
+def _cost_values(o: OperatorSummary) -> Mapping[str, Any]:
+    return {
+        "usd": o.calls.usd if o.calls else None,
+        "unpriced_calls": o.calls.unpriced if o.calls else 0,
+        "unsure_requests": o.calls.unsure if o.calls else 0,
+        "unsure_usd_at_most": o.calls.unsure_usd if o.calls else 0.0,
+    }
+
+
+CALL_COLUMNS: tuple[ResultColumn, ...] = (
+    ResultColumn("Operator", _plain_name, places=REPORTS, words=True, long=True),
+    ResultColumn("Model", _models, values=_model_values, places=REPORTS, words=True, long=True),
+    ResultColumn(
+        "Calls to models", _calls, values=_call_values, places=REPORTS, headings={Place.TERMINAL: "Calls"}
+    ),
+    ResultColumn("Tokens in", _tokens_in, places=REPORTS),
+    ResultColumn("Tokens out", _tokens_out, places=REPORTS),
+    ResultColumn(
+        "Cost",
+        _cost,
+        "What calls to models cost, as far as prices are known",
+        _cost_values,
+        wanted=_any_calls,
+    ),
+)
+"""Operators that have asked models, a row each; the window shows those of its columns beside the others."""
+
+
+# ---------------------------------------------------------------------------------- all of them
+
+RESULT_COLUMNS = (*OPERATOR_COLUMNS, *CALL_COLUMNS)
+"""What the window shows in one table, and files hold in one row."""
+
+
+def file_row(operator: OperatorSummary) -> dict[str, Any]:
+    """An operator as a row of a file: plain values, by the name of their column."""
+    row: dict[str, Any] = {}
+    for column in RESULT_COLUMNS:
+        if column.values is not None:
+            row.update(column.values(operator))
+    return row

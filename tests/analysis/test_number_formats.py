@@ -1,0 +1,63 @@
+"""Numbers as results show them: by a locale for people, as they are in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.analysis import open_run, summarize, wording
+from gym_gui.analysis.cells import Place, ResultRow, columns_in
+from gym_gui.analysis.export import operator_rows, write_table
+from gym_gui.analysis.result_columns import RESULT_COLUMNS
+from gym_gui.analysis.summary import Estimate, Summary
+from gym_gui.analysis.wording import SCREEN, C, Locale
+
+GERMAN = Locale(point=",", group=".", none="–", micro="µ")  # noqa: RUF001  # a dash
+
+
+@pytest.fixture
+def summary(tmp_path: Path, runs: Any) -> Summary:
+    rows = [runs.single("a", i, 1234.5 + i) for i in range(8)]
+    rows.append(runs.single("a", 8, None, status="failed", error="lost"))
+    return summarize(open_run(runs.write_run(tmp_path, runs.Plan({"a": rows}))))
+
+
+@pytest.mark.parametrize(
+    ("locale", "told"),
+    [
+        (C, ["1,234.5", "-", "12.3 [10.1, 14.5]", "99.9 %", "0.2 ms", "50 us", "$1,250.00"]),
+        (SCREEN, ["1,234.5", "–", "12.3 [10.1, 14.5]", "99.9 %", "0.2 ms", "50 µs", "$1,250.00"]),  # noqa: RUF001
+        (GERMAN, ["1.234,5", "–", "12,3 [10,1; 14,5]", "99,9 %", "0,2 ms", "50 µs", "$1.250,00"]),  # noqa: RUF001
+    ],
+    ids=["C", "screen", "with a decimal comma"],
+)
+def test_numbers_are_written_by_their_locale(locale: Locale, told: list[str]) -> None:
+    assert told == [
+        wording.number(1234.5, 1, locale),
+        wording.number(None, locale=locale),
+        wording.estimate(Estimate(12.3, 10.1, 14.5, 20, 20, "mean"), locale),
+        wording.percent(0.9988, locale),
+        wording.milliseconds(0.2, locale),
+        wording.milliseconds(0.05, locale),
+        wording.dollars(1250.0, locale),
+    ]
+
+
+def test_every_column_of_a_place_takes_the_locale(summary: Summary) -> None:
+    row = ResultRow(summary.operators[0])
+    for place in Place:
+        for column in columns_in(place, RESULT_COLUMNS, [row]):
+            plain, local = column.show(row), column.show(row, Locale(",", "."))
+            # What has a decimal point has a comma there, and nothing else is another.
+            assert local.text.translate({ord(","): ".", ord("."): ",", ord(";"): ","}) == plain.text
+
+
+def test_files_hold_numbers_whoever_reads_them(summary: Summary, tmp_path: Path) -> None:
+    write_table(operator_rows(summary), tmp_path / "o.csv")
+    head, values = (tmp_path / "o.csv").read_text("utf-8").splitlines()
+    cells = dict(zip(head.split(","), values.split(","), strict=True))
+    assert float(cells["mean_return"]) == summary.operators[0].mean.value == 1238.0
+    assert list(cells)[:5] == ["run_id", "operator_id", "name", "task", "kinds"]
+    assert list(cells)[-4:] == ["usd", "unpriced_calls", "unsure_requests", "unsure_usd_at_most"]
