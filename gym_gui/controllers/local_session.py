@@ -39,9 +39,12 @@ from gym_gui.controllers.staffing import Secrets, staff, start_worker
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.live import Compiling
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
-from gym_gui.envs import Environment
+from gym_gui.envs import Environment, EnvSpec
+from gym_gui.envs.compiling import compile_ahead
+from gym_gui.envs.registry import family_of
 from gym_gui.services.versions import versions_of
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
@@ -88,13 +91,18 @@ class LocalSession:
 
     async def start(self) -> SessionReady:
         settings, live = self._settings, self._settings.live
+        compiling = asyncio.create_task(self._compile())
+        if live is not None:
+            await compiling  # how it begins is shown first
         spectator = self._spectator = None if live is None else self._watch(live)
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._resolved))
         try:
             lineup = await staff(self._resolved, self._supervisor, self._secrets)
+            await compiling
         except BaseException:
             versions.cancel()
+            compiling.cancel()
             await self._supervisor.close()
             raise
         self._lineup = lineup
@@ -119,6 +127,17 @@ class LocalSession:
                 players[agent]["version"] = process.welcome.version
         words = self._resolved.action_words
         return SessionReady(os.getpid(), players, self._controller.room, await versions, words)
+
+    async def _compile(self) -> None:
+        """Have compiled what its environment needs, in a thread: what is told of it goes out meanwhile."""
+        if not family_of(_spec(self._resolved)).compiled:
+            return
+        loop = asyncio.get_running_loop()
+
+        def tell(state: Compiling) -> None:
+            loop.call_soon_threadsafe(self._on_event, state)
+
+        await asyncio.to_thread(compile_ahead, self._resolved.make_environment(), tell)
 
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._resolved, live)
@@ -298,7 +317,10 @@ def _render_mode(resolved: ResolvedOperator, live: LiveSettings) -> str | None:
     """What the environment is made with: what is wished for, else its text."""
     if live.render == "none":
         return None
-    config = resolved.config
-    spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
-    offered = envs.render_modes(spec)
+    offered = envs.render_modes(_spec(resolved))
     return next((mode for mode in (live.render, "ansi") if mode in offered), None)
+
+
+def _spec(resolved: ResolvedOperator) -> EnvSpec:
+    config = resolved.config
+    return envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 
 if TYPE_CHECKING:  # the window starts without it
     import numpy as np
@@ -109,6 +109,7 @@ SessionEvent: TypeAlias = (
     | EpisodeFinished
     | StepsTaken
     | CallMade
+    | Compiling
     | LogLine
     | FrameDrawn
     | LiveView

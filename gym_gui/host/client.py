@@ -32,6 +32,7 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.live import Compiling
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
@@ -172,6 +173,8 @@ class HostSession:
             self._on_answered(event.rebound.id, event.rebound.player, event.rebound.error)
         elif body == "presented":
             self._on_answered(event.presented.id, event.presented.json, event.presented.error)
+        elif body == "compiling":
+            tell(Compiling(event.compiling.title, tuple(event.compiling.functions), event.compiling.total))
         elif body == "log":
             tell(LogLine(event.log.level, event.log.logger, event.log.text))
         elif body == "call":

@@ -22,7 +22,7 @@ from gym_gui.controllers.session_events import (
     SessionEvent,
     StepsTaken,
 )
-from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
 from gym_gui.host.service import pb
 from gym_gui.host.views import packed, question_to_json, view_to_json
@@ -136,6 +136,8 @@ class Outbox:
                 call = pb.PaidCall(json=line.decode())
                 self._calls_bytes += len(call.json)
                 self.put(pb.Event(call=call))
+            case Compiling(title, functions, total):
+                self.put(pb.Event(compiling=pb.Compiling(title=title, functions=functions, total=total)))
             case LogLine(level, logger, text):
                 self.put(pb.Event(log=pb.LogLine(level=level, logger=logger, text=text)))
             case FrameDrawn(frame, number):

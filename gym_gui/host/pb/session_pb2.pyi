@@ -170,7 +170,7 @@ class Present(_message.Message):
     def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "retried", "looks")
+    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "retried", "compiling", "looks")
     READY_FIELD_NUMBER: _ClassVar[int]
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
@@ -183,6 +183,7 @@ class Event(_message.Message):
     REBOUND_FIELD_NUMBER: _ClassVar[int]
     PRESENTED_FIELD_NUMBER: _ClassVar[int]
     RETRIED_FIELD_NUMBER: _ClassVar[int]
+    COMPILING_FIELD_NUMBER: _ClassVar[int]
     LOOKS_FIELD_NUMBER: _ClassVar[int]
     ready: Ready
     news: News
@@ -196,8 +197,19 @@ class Event(_message.Message):
     rebound: Rebound
     presented: Presented
     retried: Retried
+    compiling: Compiling
     looks: Looks
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+
+class Compiling(_message.Message):
+    __slots__ = ("title", "functions", "total")
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    title: str
+    functions: _containers.RepeatedScalarFieldContainer[str]
+    total: int
+    def __init__(self, title: _Optional[str] = ..., functions: _Optional[_Iterable[str]] = ..., total: _Optional[int] = ...) -> None: ...
 
 class Ready(_message.Message):
     __slots__ = ("pid", "players", "concurrency", "versions", "actions")

@@ -21,7 +21,7 @@ from gym_gui.controllers.session_events import (
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.core.spending import Taking
 from gym_gui.ui.live.engine import with_player
 from gym_gui.ui.live.episode_feed import PATIENCE_S, EpisodeFeed
@@ -83,6 +83,7 @@ class EpisodePlayer:
         self.link = SessionLink(context, self.on_event, open_session)
         self.feed = EpisodeFeed(seeds)
         self.trouble = self.shortage = ""
+        self.compiling: Compiling | None = None
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
         self.episodes_done: list[dict[str, Any]] = []
@@ -278,7 +279,7 @@ class EpisodePlayer:
     async def _open(self) -> None:
         async with self._lock:
             await self._end_session(farewell=False)
-            self.trouble = ""
+            self.trouble, self.compiling = "", None
             self.touch()
             upcoming = self.feed.upcoming(self.config.operator_id, self.run) if self.feed.left != 0 else None
             session = await self.link.make(self.config, self._look, upcoming)
@@ -389,6 +390,9 @@ class EpisodePlayer:
         match event:
             case EpisodeFinished():
                 self._on_finished(event)
+            case Compiling():
+                self.compiling = event
+                self._told.on_changed()
             case CallMade(line):
                 self._on_call(line)
             case LiveView():

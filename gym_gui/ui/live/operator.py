@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.ui.live.engine import seated_as_written
 from gym_gui.ui.live.episode_player import EpisodePlayer
 from gym_gui.ui.live.state import ALIVE, OperatorState, state_words
@@ -110,7 +110,14 @@ class LiveOperator(QObject):
             return self.trouble
         if self._state is OperatorState.SPENT:
             return self.player.shortage
+        if self._state is OperatorState.STARTING and self.compiling is not None:
+            return f"Compiling {len(self.compiling.functions)} of {self.compiling.total}…"
         return state_words(self._state, thinking_s=self.waiting_s, done=self.done)
+
+    @property
+    def compiling(self) -> Compiling | None:
+        """How far the compiling is of what its environment needs; ``None`` where nothing is compiled."""
+        return self.player.compiling
 
     @property
     def waiting_s(self) -> float:
@@ -361,14 +368,14 @@ class LiveOperator(QObject):
     # -- what the player tells -------------------------------------------------------
 
     def on_changed(self) -> None:
-        """Say the state again where it has changed, or where its words count seconds."""
+        """Say the state again where it has changed, or where its words count seconds or functions."""
         state = self._derive()
         # While it waits for a person, or plays nothing, only what is told can change it.
         waits = state is OperatorState.YOUR_MOVE or self.player.feed.flight is None
         watching = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
         if watching != self._watch.isActive():
             (self._watch.start if watching else self._watch.stop)()
-        if state is not self._state or state is OperatorState.THINKING:
+        if state is not self._state or state in (OperatorState.THINKING, OperatorState.STARTING):
             self._state = state
             self.state_changed.emit(state)
 

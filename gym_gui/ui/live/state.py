@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from gym_gui.core.live import Compiling
+
 
 class OperatorState(StrEnum):
     """Where a live operator stands."""
@@ -69,6 +71,18 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
     if done and state in (OperatorState.READY, OperatorState.PAUSED):
         return "Done"
     return _WORDS[state]
+
+
+def starting_words(compiling: Compiling | None) -> tuple[str, str]:
+    """What stands where the first picture will be, and below that.
+
+    Args:
+        compiling: How far the compiling is of what the environment needs, if something is compiled.
+    """
+    if compiling is None:
+        return "Starting…", ""
+    how_far = f"{len(compiling.functions)} of {compiling.total} functions are ready"
+    return f"Compiling {compiling.title}…", f"{how_far}. This is done once on a machine."
 
 
 def state_tone(state: OperatorState) -> str:

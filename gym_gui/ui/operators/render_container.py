@@ -15,7 +15,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
 from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator, OperatorState
-from gym_gui.ui.live.state import state_tone, state_words
+from gym_gui.ui.live.state import starting_words, state_tone, state_words
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
 from gym_gui.ui.renderers.stage_view import StageView
@@ -188,10 +188,8 @@ class OperatorRenderContainer(Card):
             self.trouble.setToolTip(operator.words)
         if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.last_view is None:
             starting = state is OperatorState.STARTING
-            self.stage.clear(
-                "Starting…" if starting else "Not started",
-                "" if starting else "Step all or Run starts it.",
-            )
+            idle = "Not started", "Step all or Run starts it."
+            self.stage.clear(*(starting_words(operator.compiling) if starting else idle))
             self._show_facts(None)
             self._show_returns()
         if broken and operator.last_view is None:

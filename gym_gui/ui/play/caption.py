@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from gym_gui.ui.live.state import starting_words
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.human_input import HumanInput
@@ -122,6 +123,8 @@ class Caption(QObject):
 
     def _show_prompt(self) -> None:
         game, people, view = self._game, self._people, self.view
+        if view is None and game.operator is not None and game.operator.compiling is not None:
+            self._card.stage.clear(*starting_words(game.operator.compiling))
         prompt = Prompt(
             state=game.state,
             over=game.is_over,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gym_gui.ui.live.state import OperatorState, state_tone, state_words, trouble_sentence
+from gym_gui.core.live import Compiling
+from gym_gui.ui.live.state import OperatorState, starting_words, state_tone, state_words, trouble_sentence
 
 
 def test_every_state_has_words_and_a_tone():
@@ -26,3 +27,9 @@ def test_every_state_has_words_and_a_tone():
 )
 def test_reasons_become_sentences(reason: str, sentence: str):
     assert trouble_sentence(reason) == sentence
+
+
+def test_what_is_compiled_is_said_with_how_far_it_is() -> None:
+    assert starting_words(None)[0] == "Starting…"
+    title, text = starting_words(Compiling("MOSAIC MultiGrid", ("see_behind",), 6))
+    assert "MOSAIC MultiGrid" in title and "1 of 6" in text and "once" in text
