@@ -21,6 +21,7 @@ from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.moments import RewardScale, RunningMoments
 from mosaic_worker.failures import described, one_line, with_place
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
+from mosaic_worker.training_command import TrainingFailed
 
 Env = gym.Env[Any, Any]
 Steps = Sequence[Mapping[str, Any]]
@@ -33,10 +34,6 @@ _OURS = ("cleanrl_worker",)
 """Lines of this package tell nobody what is wrong with an environment."""
 _PACKAGES = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "ALE/": "ale_py"}
 """Who registers environments with such names."""
-
-
-class TrainingFailed(RuntimeError):
-    """A training went wrong while running; the message is one sentence for the person."""
 
 
 class RaisedApart(RuntimeError):

@@ -10,7 +10,6 @@ depends on the decision's own numbers alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Protocol
@@ -20,10 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mosaic_worker.checkpoint_worker import Draws
 from mosaic_worker.spaces import Space
 
-Draws = Callable[[int], NDArray[np.float64]]
-"""``draws(j)``: the j-th number in [0, 1) of every row, independent of the others."""
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 

@@ -15,33 +15,26 @@ One JSON line says what was written. Exit status 0: imported. 2: refused, one li
 from __future__ import annotations
 
 import argparse
-import datetime
-import hashlib
 import importlib.metadata
-import json
 import math
 import sys
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
-from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
-from mosaic_worker.plain_files import check_file, read_file
-from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
+from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.plain_files import check_file
+from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import LoadError
+from mosaic_worker.training_report import moment
 
 _LARGEST = 4 * 2**30
 _JSON_BYTES = 2**20
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. See --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,50 +43,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = _Parser(
-        prog="python -m cleanrl_worker.importing", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--env-id", required=True, help="environment whose spaces it has to fit")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the policy")
-    parser.add_argument("--algorithm", default="", help="what trained it, where several write such files")
+    what = (__doc__ or "").partition("\n")[0]
+    parser = ImportParser("cleanrl_worker.importing", what, "what trained it, where several write such files")
     parser.add_argument("--describe", type=Path, help="JSON file that says what the network is")
-    parser.add_argument("--preprocess", default="", help="steps from observation to network, as JSON")
     parser.add_argument("--seed", type=int, default=0, help="of its training, for the record")
     parser.add_argument("--steps", type=int, default=0, help="it was trained for, for the record")
-    parser.add_argument("--licence", default="", help="for the record")
-    parser.add_argument("--overwrite", action="store_true", help="replace a policy in the folder")
-    try:
-        description, folder = bring(parser.parse_args(argv))
-    except (ConfigError, LoadError, PreprocessingError) as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename or error} cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
-    written = {
-        "out": str(folder),
-        "algorithm": description.algorithm,
-        "env_id": description.env_id,
-        "preprocessing": describe_steps(description.preprocessing),
-        "sha256": description.weights_sha256,
-    }
-    print(json.dumps(written))
-    return 0
+    return imported(parser, argv, bring)
 
 
-def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
+def bring(args: argparse.Namespace) -> PolicyDescription:
     """Read, check against the environment, write.
 
     Raises:
         ConfigError: The file or its description cannot be used, or does not fit the environment.
         OSError: The folder cannot be written.
     """
-    if holds_checkpoint(args.out) and not args.overwrite:
-        raise ConfigError(f"{args.out} already holds a policy. Choose another --out, or add --overwrite")
-    digest = _digest(args.file)
+    format = "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict"
+    origin = origin_of(args.file, format, _LARGEST)
     content = read_tensors(args.file)
-    steps = check_steps(_json(args.preprocess, "--preprocess") if args.preprocess else [])
+    steps = check_steps(json_of(args.preprocess, "--preprocess") if args.preprocess else [])
     sees, shown, does = _spaces(args.env_id, steps)
     # Behind the checks that need no torch: importing it takes longer than all of them.
     import safetensors.torch
@@ -103,7 +71,7 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
 
     described: Mapping[str, Any] = {}
     if args.describe is not None:
-        described = _json(str(args.describe), "--describe")
+        described = json_of(str(args.describe), "--describe")
     found: Foreign = recognise(content, shown, does, args.env_id, described, args.algorithm.lower())
     description = PolicyDescription(
         worker=WORKER,
@@ -118,18 +86,13 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
         total_steps=args.steps,
         config=found.config,
         versions={name: importlib.metadata.version(name) for name in ("torch", "gymnasium")},
-        trained_at=_written_at(args.file),
+        trained_at=moment(args.file.stat().st_mtime),
         licence=args.licence,
-        origin={
-            "kind": "imported",
-            "file": args.file.name,
-            "sha256": digest,
-            "format": "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict",
-        },
+        origin=origin,
     )
     Policy.of(description, found.weights, str(args.file))  # refuses what does not fit
     weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
-    return save_checkpoint(args.out, description, weights), args.out
+    return save_checkpoint(args.out, description, weights)
 
 
 def read_tensors(path: Path) -> Any:
@@ -195,31 +158,6 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
             'it in training, as in \'[{"step": "select", "key": "image"}]\''
         )
     return sees, shown, does
-
-
-def _json(text: str, option: str) -> Any:
-    """JSON as it stands, or that of a file."""
-    file = Path(text)
-    try:
-        if not text.lstrip().startswith(("[", "{")):
-            text = read_file(file, links=True, limit=_JSON_BYTES).decode("utf-8")
-        return json.loads(text)
-    except OSError as error:
-        raise ConfigError(f"{option} {file} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{option} is no JSON: {error}") from error
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(read_file(path, links=True, limit=_LARGEST)).hexdigest()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _written_at(path: Path) -> str:
-    moment = datetime.datetime.fromtimestamp(path.stat().st_mtime, datetime.UTC)
-    return moment.isoformat(timespec="seconds")
 
 
 if __name__ == "__main__":

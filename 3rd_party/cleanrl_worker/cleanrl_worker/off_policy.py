@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cleanrl_worker.environments import Environments, Seen, TrainingFailed
+from cleanrl_worker.environments import Environments, Seen
 from cleanrl_worker.replay import Batch, ReplayBuffer
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
@@ -28,6 +28,7 @@ from cleanrl_worker.state import (
     restore_module,
     restore_optimizer,
 )
+from mosaic_worker.training_command import TrainingFailed
 
 METRICS_EVERY = 500
 """Environment steps between two reports of losses."""

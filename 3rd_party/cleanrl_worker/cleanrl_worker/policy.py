@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import safetensors
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint_worker import Choices, Draws
 from mosaic_worker.worker import LoadError
 
 BATCH = 64
@@ -25,9 +26,6 @@ BATCH = 64
 with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "cleanrl_worker"
-
-Draws = Callable[[int], NDArray[np.float64]]
-"""``draws(j)``: the j-th number in [0, 1) of every row, independent of the others."""
 
 
 class Player(Protocol):
@@ -66,23 +64,6 @@ class Player(Protocol):
     ) -> NDArray[Any]:
         """Actions in the action space, first dimension BATCH; the best ones where ``draws`` is ``None``."""
         ...
-
-
-class Choices(NamedTuple):
-    """What a policy chose for N observations.
-
-    Attributes:
-        actions: In the action space, stacked: (N,) or (N, *shape).
-        values: float64 (N,), the value of each state; 0 where ``ok`` is false; ``None`` where the
-            policy has none.
-        ok: bool (N,), false where the network's output is no finite number or no action is legal.
-        memory: float32 (N, memory), what to hand in with each row's next observation.
-    """
-
-    actions: NDArray[Any]
-    values: NDArray[np.float64] | None
-    ok: NDArray[np.bool_]
-    memory: NDArray[np.float32] | None = None
 
 
 class Policy:

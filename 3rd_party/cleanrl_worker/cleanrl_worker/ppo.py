@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from cleanrl_worker.config.ppo import PPOConfig
-from cleanrl_worker.environments import Environments, Seen, TrainingFailed, Transition
+from cleanrl_worker.environments import Environments, Seen, Transition
 from cleanrl_worker.heads import Head, head_of
 from cleanrl_worker.network import ActorCritic, Architecture, Encoding
 from cleanrl_worker.session import Session
@@ -41,6 +41,7 @@ from cleanrl_worker.state import (
     restore_optimizer,
 )
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.training_command import TrainingFailed
 
 
 class Rollout(NamedTuple):

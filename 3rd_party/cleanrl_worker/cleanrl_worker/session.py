@@ -5,29 +5,24 @@
 
 from __future__ import annotations
 
-import datetime
-import platform
-import time
-from collections import deque
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 from typing import Any, Protocol
 
-import numpy as np
 import safetensors.torch
 import torch
 from torch import Tensor
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
-from cleanrl_worker.environments import Environments, TrainingFailed, observation_kind
+from cleanrl_worker.environments import Environments, observation_kind
 from cleanrl_worker.state import State, write_state
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.training import TrainingRun
+from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.training_report import Scalars, TrainingReport, moment, versions
 
 WORKER = "cleanrl_worker"
 _PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")
-_RECENT = 100
 
 
 class Learner(Protocol):
@@ -43,14 +38,6 @@ class Learner(Protocol):
 
     def state(self) -> State:
         """What going on needs: all networks, optimizers, generators, a replay buffer."""
-        ...
-
-
-class Scalars(Protocol):
-    """Where numbers are drawn from: TensorBoard's ``SummaryWriter``."""
-
-    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
-        """Note a number at a step."""
         ...
 
 
@@ -84,35 +71,24 @@ class Session:
         # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
         torch.set_num_threads(1)
         self._algorithm, self._config, self._environments = algorithm, config, environments
-        self._run, self._scalars = run, scalars
+        self._run = run
         self.device = _device(config, environments)
         self.restored = restored
         told: dict[str, Any] = restored.values["session"] if restored else {}
         self.step = int(told.get("step", 0))
         self.learner: Learner | None = None
-        self._returns: deque[float] = deque(told.get("returns", ()), _RECENT)
-        self._lengths: deque[int] = deque(told.get("lengths", ()), _RECENT)
+        recent = told.get("returns", ()), told.get("lengths", ())
+        self._report = TrainingReport(run, scalars, self.step, *recent)
         self._filmed = int(told.get("filmed", 0))
-        self._began, self._first = time.monotonic(), self.step
 
     def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
         """Report episodes that ended: return and length of each."""
         for total, length in finished:
-            self._returns.append(total)
-            self._lengths.append(length)
-            self._run.episode(step, total, length)
+            self._report.episode(step, total, length)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
-        full = dict(values)
-        if self._returns:
-            full["charts/episodic_return"] = float(np.mean(self._returns))
-            full["charts/episodic_length"] = float(np.mean(self._lengths))
-        full["charts/SPS"] = (step - self._first) / max(time.monotonic() - self._began, 1e-9)
-        self._run.metrics(step, full)
-        if self._scalars is not None:
-            for name, value in full.items():
-                self._scalars.add_scalar(name, value, step)
+        self._report.metrics(step, values)
 
     def advance(self, step: int, learner: Learner) -> bool:
         """Call this after every update; may not return for as long as the training is paused.
@@ -147,14 +123,14 @@ class Session:
             "environments": self._environments.state(self.step),
             "session": {
                 "step": self.step,
-                "returns": list(self._returns),
-                "lengths": list(self._lengths),
+                "returns": list(self._report.returns),
+                "lengths": list(self._report.lengths),
                 "filmed": self._filmed,
             },
         }
         write_state(self._run.folder, state)
 
-    def save_policy(self, mean_return: float | None = None, seeds: tuple[int, ...] = ()) -> None:
+    def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation gave.
 
         Raises:
@@ -162,7 +138,7 @@ class Session:
             OSError: The folder cannot be written.
         """
         assert self.learner is not None
-        description = self.describe(self.learner, mean_return, seeds)
+        description = self.describe(self.learner, result, seeds)
         weights = finite_weights(self.learner)
         save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
 
@@ -185,8 +161,8 @@ class Session:
             mean_return=mean_return,
             evaluation_seeds=seeds,
             config=config.model_dump(mode="json"),
-            versions={"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
-            trained_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            versions=versions(_PACKAGES),
+            trained_at=moment(),
         )
 
     def film_finished(self) -> None:

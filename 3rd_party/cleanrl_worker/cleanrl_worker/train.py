@@ -12,7 +12,6 @@ import contextlib
 import dataclasses
 import gc
 import io
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +22,7 @@ import tyro
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.registry import ALGORITHMS, Algorithm, algorithm
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import default_folder, fail, prepared, refuse
-from mosaic_worker.worker import LoadError
+from mosaic_worker.training_command import carried_out, default_folder, prepared, refuse
 
 PROGRAM = "python -m cleanrl_worker.train"
 
@@ -58,37 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             restored = training.resumable(found, config, folder) if asked.resume else None
             run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
             with contextlib.closing(run), run.stop_on_signals():
-                return _train(found, config, run, restored)
+                return carried_out(run, lambda: training.train(found, config, run, restored))
     except ConfigError as error:
         refuse(Path(_value_of(args, "out")) if _value_of(args, "out") else None, str(error))
         return 2
     except KeyboardInterrupt:
         return 130
-
-
-def _train(found: Algorithm, config: TrainingConfig, run: TrainingRun, restored: Any) -> int:
-    """Train, and put every end into words; the exit status."""
-    from cleanrl_worker import training
-
-    try:
-        return 0 if training.train(found, config, run, restored) else 130
-    except ConfigError as error:
-        fail(run, "usage", str(error))
-        return 2
-    except (training.TrainingFailed, LoadError) as error:
-        fail(run, "failed", " ".join(str(error).split()))
-    except OSError as error:
-        fail(
-            run,
-            "failed",
-            f"{error.strerror or error}: {error.filename or run.folder}. Then go on with --resume",
-        )
-    except (MemoryError, RuntimeError) as error:
-        # torch says it in words alone.
-        if isinstance(error, RuntimeError) and not re.search("out of memory|allocate memory", str(error)):
-            raise
-        fail(run, "failed", "there is not enough memory; lower num_envs, num_steps or the network's widths")
-    return 1
 
 
 def parse(args: Sequence[str]) -> tuple[Algorithm, Arguments]:

@@ -12,16 +12,16 @@ from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPriva
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.config.replay import ReplayConfig
-from cleanrl_worker.environments import Environments, TrainingFailed, action_kind
-from cleanrl_worker.evaluate import EVALUATION_SEEDS, Interrupted, mean_return
+from cleanrl_worker.environments import Environments, action_kind
+from cleanrl_worker.evaluate import mean_return
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import Algorithm, load
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import State, read_state
+from mosaic_worker.evaluation import finish
 from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
-
-__all__ = ["TrainingFailed", "stored_settings", "train"]
 
 
 def train(
@@ -62,27 +62,8 @@ def train(
         if not environments.exact:
             run.warn("not every episode could be gone on with; some began anew")
         session.learner = learner
-        return finish(config, session, run)
-
-
-def finish(config: TrainingConfig, session: Session, run: TrainingRun) -> bool:
-    """Keep the final policy, and say how good it is unless in a hurry to stop; whether it is all done."""
-    session.save()
-    run.checkpointed(session.step)
-
-    def go_on() -> bool:
-        run.advance(session.step, session.save)
-        return not run.stop_requested
-
-    result: float | None = None
-    if not run.stop_requested:
-        with contextlib.suppress(Interrupted):
-            # From disk, so that what was kept is proven to load and play.
-            result = mean_return(Policy.load(run.folder), config.env_id, go_on)
-            session.save_policy(result, EVALUATION_SEEDS)
-            session.film_finished()
-    run.done("stopped" if result is None else "completed", session.step, result)
-    return result is not None
+        # From disk, so that what was kept is proven to load and play.
+        return finish(run, session, lambda go_on: mean_return(Policy.load(run.folder), config.env_id, go_on))
 
 
 def check_fit(algorithm: Algorithm, environments: Environments) -> None:

@@ -39,7 +39,7 @@ def test_a_cut_training_equals_one_that_was_not(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped in the middle of episodes, gone on with in an environment made anew."""
-    monkeypatch.setattr("cleanrl_worker.evaluate.EVALUATION_SEEDS", (10_000,))
+    monkeypatch.setattr("mosaic_worker.evaluation.EVALUATION_SEEDS", (10_000,))
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     args = [*SMALL, *WAYS[way], "--no-anneal-lr"]
     assert main([*args, f"--out={whole}", "--total-steps=512"]) == 0

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cleanrl_worker import schema
 from cleanrl_worker.registry import ALGORITHMS, load
-from cleanrl_worker.schema import FILE, main, text
+from cleanrl_worker.schema import FILE
+from mosaic_worker.training_schema import schema_text, write_schema
 
 WRITTEN: dict[str, Any] = json.loads(FILE.read_text("utf-8"))["algorithms"]
 
 
 def test_the_file_is_what_the_models_say() -> None:
-    assert FILE.read_text("utf-8") == text(), "run python -m cleanrl_worker.schema"
+    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), "run python -m cleanrl_worker.schema"
 
 
-def test_staleness_is_told_by_the_exit_status(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "FILE", tmp_path / "train_schema.json")
-    assert main(["--check"]) == 1
-    assert main([]) == 0
-    assert main(["--check"]) == 0
-    (tmp_path / "train_schema.json").write_text("{}")
-    assert main(["--check"]) == 1
+def test_staleness_is_told_by_the_exit_status(tmp_path: Path) -> None:
+    file = tmp_path / "train_schema.json"
+    assert write_schema(file, ALGORITHMS, ["--check"]) == 1
+    assert write_schema(file, ALGORITHMS, []) == 0
+    assert write_schema(file, ALGORITHMS, ["--check"]) == 0
+    file.write_text("{}")
+    assert write_schema(file, ALGORITHMS, ["--check"]) == 1
 
 
 def test_the_manifest_names_the_same_algorithms() -> None:

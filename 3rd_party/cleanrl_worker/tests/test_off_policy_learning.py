@@ -13,9 +13,9 @@ import torch
 from off_policy_probes import train
 
 from cleanrl_worker.config.base import ConfigError
-from cleanrl_worker.environments import TrainingFailed
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import algorithm
+from mosaic_worker.training_command import TrainingFailed
 
 off_policy_probes_fixture = off_policy_probes.off_policy_probes
 VALUES, ACTORS = ("dqn", "c51"), ("ddpg", "td3", "sac")

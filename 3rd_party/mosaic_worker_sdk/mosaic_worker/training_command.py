@@ -13,11 +13,12 @@ import tempfile
 from contextlib import closing, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Generator, Mapping, Optional, TypeVar
+from typing import Callable, Generator, Mapping, Optional, TypeVar
 
 from mosaic_worker.checkpoint import holds_checkpoint
 from mosaic_worker.plain_files import check_folder, read_file
 from mosaic_worker.training import EPISODES, EVENTS, METRICS, STATE, TENSORBOARD, VIDEOS, TrainingRun
+from mosaic_worker.worker import LoadError
 
 _Algorithm = TypeVar("_Algorithm")
 
@@ -27,6 +28,10 @@ class ConfigError(Exception):
 
     No ``ValueError``, so that pydantic and command-line parsers pass it on as it is.
     """
+
+
+class TrainingFailed(RuntimeError):
+    """A training went wrong while running; the message is one sentence for the person."""
 
 
 def named(name: str, algorithms: Mapping[str, _Algorithm]) -> _Algorithm:
@@ -79,6 +84,34 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
     finally:
         if new and not _kept(folder):
             shutil.rmtree(folder)
+
+
+def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
+    """Train, and put every end into words, in the run folder and for whoever reads along.
+
+    Args:
+        run: The run folder.
+        train: Trains; whether all was done, false where it was stopped.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        return 0 if train() else 130
+    except ConfigError as error:
+        fail(run, "usage", str(error))
+        return 2
+    except (TrainingFailed, LoadError) as error:
+        fail(run, "failed", " ".join(str(error).split()))
+    except OSError as error:
+        where = error.filename or run.folder
+        fail(run, "failed", f"{error.strerror or error}: {where}. Then go on with --resume")
+    except (MemoryError, RuntimeError) as error:
+        # torch says it in words alone.
+        if isinstance(error, RuntimeError) and not re.search("out of memory|allocate memory", str(error)):
+            raise
+        fail(run, "failed", "there is not enough memory; lower num_envs, the buffer or the network's widths")
+    return 1
 
 
 def fail(run: TrainingRun, kind: str, message: str) -> None:

@@ -34,20 +34,22 @@ class Algorithm:
         title: As people know it.
         model: ``module:Class`` of the library's.
         family: Which kind of network it trains, see :mod:`sb3_worker.families`.
-        config: Its settings.
+        config_class: Its settings.
         actions: Kinds of action it learns.
         masks: Whether it never plays what an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
+        observations: Kinds of observation it learns from.
     """
 
     name: str
     title: str
     model: str
     family: str
-    config: type[TrainingConfig]
+    config_class: type[TrainingConfig]
     actions: tuple[str, ...]
     masks: bool = False
     recurrent: bool = False
+    observations: tuple[str, ...] = ("vector", "image")
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {

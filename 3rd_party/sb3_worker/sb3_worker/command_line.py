@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mosaic_worker.training_schema import schema_of
 from sb3_worker.algorithms import ALGORITHMS, Algorithm, algorithm
 from sb3_worker.config import ConfigError
-from sb3_worker.schema import schema_of
 
 _OWN = {
     "algo": "NAME  the algorithm",

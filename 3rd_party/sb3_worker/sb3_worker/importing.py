@@ -11,28 +11,21 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import datetime
-import hashlib
-import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from mosaic_worker import gymnasium_spaces
-from mosaic_worker.checkpoint import PolicyDescription, holds_checkpoint, save_checkpoint
-from mosaic_worker.plain_files import read_file
-from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps, describe_steps
+from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from mosaic_worker.spaces import Space
+from mosaic_worker.training_report import moment
 from sb3_worker.config import ConfigError
 
 Steps = list[dict[str, Any]]
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}. See --help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,44 +34,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    parser = _Parser(prog="python -m sb3_worker.importing", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--env-id", required=True, help="environment whose spaces it has to fit")
-    parser.add_argument("--out", type=Path, required=True, help="folder of the policy")
-    parser.add_argument("--algorithm", default="", help="refuse a file of another one")
+    what = (__doc__ or "").partition("\n")[0]
+    parser = ImportParser("sb3_worker.importing", what, "refuse a file of another one")
     parser.add_argument("--vecnormalize", type=Path, help="statistics that VecNormalize.save wrote")
     parser.add_argument("--frame-stack", type=int, default=0, help="frames of VecFrameStack")
-    parser.add_argument("--preprocess", default="", help="all steps from observation to network, as JSON")
-    parser.add_argument("--licence", default="", help="for the record")
-    parser.add_argument("--overwrite", action="store_true", help="replace a policy in the folder")
     from sb3_worker.environments import quiet
-    from sb3_worker.sb3_zip import ImportRefused
 
     quiet()
-    try:
-        description, folder = bring(parser.parse_args(argv))
-    except (ConfigError, ImportRefused, PreprocessingError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename or error} cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
-    print(
-        json.dumps(
-            {
-                "out": str(folder),
-                "algorithm": description.algorithm,
-                "env_id": description.env_id,
-                "total_steps": description.total_steps,
-                "preprocessing": describe_steps(description.preprocessing),
-                "sha256": description.weights_sha256,
-            }
-        )
-    )
-    return 0
+    return imported(parser, argv, bring)
 
 
-def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
+def bring(args: argparse.Namespace) -> PolicyDescription:
     """Read, check against the environment, write.
 
     Raises:
@@ -91,8 +57,6 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
     from sb3_worker.policy import WORKER, from_zero
     from sb3_worker.sb3_zip import LARGEST, ImportRefused, read_statistics, read_zip
 
-    if holds_checkpoint(args.out) and not args.overwrite:
-        raise ConfigError(f"{args.out} already holds a policy. Choose another --out, or add --overwrite")
     saved = read_zip(args.file)
     if args.algorithm and args.algorithm.lower() != saved.algorithm:
         raise ImportRefused(f"{args.file} holds a policy of {saved.algorithm}, not of {args.algorithm}")
@@ -105,7 +69,7 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
     network = saved.network
     _check_actions(args.env_id, from_zero(does), network.action_space)
     if args.preprocess:
-        steps: Steps = check_steps(_steps_of(args.preprocess))
+        steps: Steps = check_steps(json_of(args.preprocess, "--preprocess"))
     else:
         steps = find_steps(args.env_id, sees, network.observation_space, statistics, args.frame_stack)
     shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
@@ -135,16 +99,11 @@ def bring(args: argparse.Namespace) -> tuple[PolicyDescription, Path]:
         total_steps=saved.total_steps,
         config=saved.config,
         versions=saved.versions,
-        trained_at=_written_at(args.file),
+        trained_at=moment(args.file.stat().st_mtime),
         licence=args.licence,
-        origin={
-            "kind": "imported",
-            "file": args.file.name,
-            "sha256": hashlib.sha256(read_file(args.file, links=True, limit=LARGEST)).hexdigest(),
-            "format": "sb3_zip",
-        },
+        origin=origin_of(args.file, "sb3_zip", LARGEST),
     )
-    return save_checkpoint(args.out, description, weights), args.out
+    return save_checkpoint(args.out, description, weights)
 
 
 def find_steps(env_id: str, sees: Space, takes: Space, statistics: dict[str, Any], frames: int) -> Steps:
@@ -236,13 +195,6 @@ def _check_actions(env_id: str, does: Space, network: Space) -> None:
         )
 
 
-def _steps_of(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ConfigError(f"--preprocess is no JSON ({error})") from error
-
-
 def _size(space: Space) -> int:
     if space.kind == "Discrete":
         return space.n
@@ -269,11 +221,6 @@ def _words(space: Space) -> str:
     if space.kind == "Dict":
         return f"Dict({', '.join(f'{key}: {_words(child)}' for key, child in space.spaces.items())})"
     return f"{space.kind}{space.shape}"
-
-
-def _written_at(file: Path) -> str:
-    when = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC)
-    return when.isoformat(timespec="seconds")
 
 
 if __name__ == "__main__":

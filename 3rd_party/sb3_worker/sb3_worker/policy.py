@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from torch import Tensor
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint_worker import Choices, Draws
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from sb3_worker.network import Network, read_weights
@@ -26,9 +26,6 @@ BATCH = 64
 with, but not on its neighbours or its place, so calls are always filled up to this number."""
 
 WORKER = "sb3_worker"
-
-Draws = Callable[[int], NDArray[np.float64]]
-"""``draws(j)``: the j-th independent number in [0, 1) of each row."""
 
 
 class Outputs(NamedTuple):
@@ -46,22 +43,6 @@ class Outputs(NamedTuple):
     first: NDArray[np.float64]
     deviation: NDArray[np.float64] | None = None
     value: NDArray[np.float64] | None = None
-
-
-class Choices(NamedTuple):
-    """What a policy chose for N observations.
-
-    Attributes:
-        actions: (N, *shape) in the action space.
-        values: float64 (N,), or ``None`` where the policy knows none.
-        ok: bool (N,), false where the output is no finite number or no action is legal.
-        memory: float32 (N, M), what a recurrent policy remembers from now on; ``None`` for others.
-    """
-
-    actions: NDArray[Any]
-    values: NDArray[np.float64] | None
-    ok: NDArray[np.bool_]
-    memory: NDArray[np.float32] | None
 
 
 class Policy:

@@ -28,6 +28,7 @@ from torch import Tensor
 from mosaic_worker.failures import one_line
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.spaces import Space
+from mosaic_worker.training_command import ConfigError
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
 
@@ -55,7 +56,7 @@ _TRAINING_ONLY = ("optimizer_class", "optimizer_kwargs", "ortho_init", "device",
 _BY_CLASS = {cls.__name__: name for names in (FEATURES, ACTIVATIONS) for name, cls in names.items()}
 
 
-class ImportRefused(ValueError):
+class ImportRefused(ConfigError):
     """A file that cannot be imported; the message is one sentence with the way out."""
 
 

@@ -6,13 +6,8 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import math
-import platform
-import time
-from collections import deque
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +21,8 @@ from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
+from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.training_report import TrainingReport, moment, versions
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
 from sb3_worker.network import Network, write_weights
 from sb3_worker.policy import WORKER, Policy
@@ -35,10 +32,6 @@ from sb3_worker.video import CannotFilm, film
 _PACKAGES = ("stable-baselines3", "sb3-contrib", "torch", "gymnasium", "numpy", "safetensors")
 _NAMES = {"train/learning_rate": "charts/learning_rate", "rollout/exploration_rate": "charts/epsilon"}
 _SKIPPED = ("train/n_updates", "train/learning_rate")
-
-
-class TrainingFailed(RuntimeError):
-    """A training went wrong while running; the message is one sentence for the person."""
 
 
 class Session(BaseCallback):
@@ -69,18 +62,17 @@ class Session(BaseCallback):
         steps: list[dict[str, Any]],
     ) -> None:
         super().__init__()
-        self._name, self._config, self._run, self._scalars = name, config, run, scalars
+        self._name, self._config, self._run = name, config, run
         self._trained, self._normalizer, self._network = model, normalizer, network
         self._spaces, self._steps = spaces, steps
         # The library's own reports go nowhere; its numbers are taken from here.
         self._log = Logger(None, [])
         model.set_logger(self._log)
-        self._recent: deque[tuple[float, int]] = deque(maxlen=100)
         self._off_policy = isinstance(config, OffPolicyConfig)
         # By steps, not by time: a run with the same seed writes the same rows.
         self._every = max(config.num_envs, min(1000, config.total_steps // 100))
         self._reported = self._filmed = int(model.num_timesteps)
-        self._began, self._began_at = time.monotonic(), int(model.num_timesteps)
+        self._report = TrainingReport(run, scalars, int(model.num_timesteps))
         self._good = True
         self._filming = config.video_every > 0
 
@@ -101,8 +93,7 @@ class Session(BaseCallback):
                         f"an episode's return is no finite number at step {self.step:,}; the rewards of "
                         f"{self._config.env_id} are wrong"
                     )
-                self._recent.append((total, length))
-                self._run.episode(self.step, total, length)
+                self._report.episode(self.step, total, length)
         if self._off_policy and self.step - self._reported >= self._every:
             self.updated()
         if self._filming and self.step - self._filmed >= self._config.video_every:
@@ -135,15 +126,7 @@ class Session(BaseCallback):
                     "The last good policy was kept"
                 )
         values = {_NAMES[name]: float(value) for name, value in said.items() if name in _NAMES}
-        if self._recent:
-            values["charts/episodic_return"] = sum(total for total, _ in self._recent) / len(self._recent)
-            values["charts/episodic_length"] = sum(length for _, length in self._recent) / len(self._recent)
-        spent = max(time.monotonic() - self._began, 1e-9)
-        values["charts/SPS"] = (self.step - self._began_at) / spent
-        values |= losses
-        self._run.metrics(self.step, values)
-        for name, value in values.items():
-            self._scalars.add_scalar(name, value, self.step)
+        self._report.metrics(self.step, {**values, **losses})
 
     # -- checkpoints ---------------------------------------------------------------------
 
@@ -181,8 +164,8 @@ class Session(BaseCallback):
             mean_return=result,
             evaluation_seeds=seeds,
             config=self._config.model_dump(mode="json"),
-            versions={"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
-            trained_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            versions=versions(_PACKAGES),
+            trained_at=moment(),
         )
         save_checkpoint(self._run.folder, description, weights)
 

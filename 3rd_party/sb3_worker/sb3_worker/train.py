@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import default_folder, fail, prepared, refuse
-from mosaic_worker.worker import LoadError
+from mosaic_worker.training_command import carried_out, default_folder, prepared, refuse
 from sb3_worker.command_line import Arguments, HelpAsked, out_of, parse
 from sb3_worker.config import ConfigError, TrainingConfig
 
@@ -35,7 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
             run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
             with contextlib.closing(run), run.stop_on_signals():
-                return _train(asked, config, run, restored)
+                # After the cheap checks: torch takes seconds to import.
+                from sb3_worker import training
+
+                return carried_out(run, lambda: training.train(asked.algorithm, config, run, restored))
     except HelpAsked as text:
         print(text)
         return 0
@@ -49,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _settings(asked: Arguments) -> tuple[TrainingConfig, Any]:
     """Every setting, and the state to go on from where that was asked for."""
     if not asked.resume:
-        return asked.algorithm.config(**asked.given), None
+        return asked.algorithm.config_class(**asked.given), None
     if asked.out is None:
         raise ConfigError("--resume needs --out: the folder of the training that goes on")
     from sb3_worker.state import read_state
@@ -57,36 +59,19 @@ def _settings(asked: Arguments) -> tuple[TrainingConfig, Any]:
     restored = read_state(asked.out, asked.algorithm.name)
     before = restored.config
     for name, value in asked.given.items():
-        if name not in asked.algorithm.config.RESUMABLE and before.get(name) != value:
-            typed = asked.algorithm.config(**{**before, name: value}).model_dump(mode="json")
+        if name not in asked.algorithm.config_class.RESUMABLE and before.get(name) != value:
+            typed = asked.algorithm.config_class(**{**before, name: value}).model_dump(mode="json")
             if typed[name] != before.get(name):
                 raise ConfigError(
                     f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not "
                     f"{value!r}. Leave it out, or train anew in another folder"
                 )
-    config = asked.algorithm.config(**{**before, **asked.given})
+    config = asked.algorithm.config_class(**{**before, **asked.given})
     if restored.step >= config.total_steps:
         raise ConfigError(
             f"the training there has its {restored.step:,} steps already; raise total_steps to go on"
         )
     return config, restored
-
-
-def _train(asked: Arguments, config: TrainingConfig, run: TrainingRun, restored: Any) -> int:
-    """Train, and put every end into words; the exit status."""
-    # After the cheap checks: torch takes seconds to import.
-    from sb3_worker import training
-
-    try:
-        training.train(asked.algorithm, config, run, restored)
-    except ConfigError as error:
-        fail(run, "usage", str(error))
-        return 2
-    except (training.TrainingFailed, LoadError, OSError, MemoryError) as error:
-        words = " ".join(str(error).split()) or "there is no memory left; lower num_envs or buffer_size"
-        fail(run, "failed", words)
-        return 1
-    return 130 if run.stop_requested else 0
 
 
 if __name__ == "__main__":

@@ -20,8 +20,10 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from mosaic_worker import gymnasium_spaces
+from mosaic_worker.evaluation import Interrupted, finish
 from mosaic_worker.failures import described, one_line
 from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.training_memory import check_room
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
@@ -41,19 +43,17 @@ from sb3_worker.environments import (
     quiet,
     steps_for,
 )
-from sb3_worker.evaluate import EVALUATION_SEEDS, mean_return
+from sb3_worker.evaluate import mean_return
 from sb3_worker.families import load
 from sb3_worker.network import Network, load_weights, read_weights, tensors_of
 from sb3_worker.policy import Policy, from_zero
-from sb3_worker.session import Session, TrainingFailed
+from sb3_worker.session import Session
 from sb3_worker.state import State, restore
-
-__all__ = ["TrainingFailed", "train"]
 
 
 def train(
     algorithm: Algorithm, config: TrainingConfig, run: TrainingRun, restored: State | None = None
-) -> None:
+) -> bool:
     """Train a policy into a run folder, to the end or until somebody wishes it to stop.
 
     Args:
@@ -61,6 +61,9 @@ def train(
         config: Every setting.
         run: The run folder.
         restored: State of the training that goes on.
+
+    Returns:
+        Whether it is all done, the evaluation too.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
@@ -92,7 +95,7 @@ def train(
             )
             run.start(algorithm.name, config.env_id, config.seed, config.total_steps, step)
             _learn(config, model, session, step)
-            _finish(config, session, run)
+            return finish(run, session, lambda go_on: _evaluated(config, run, go_on))
     finally:
         envs.close()
 
@@ -121,23 +124,14 @@ def _learn(config: TrainingConfig, model: Any, session: Session, step: int) -> N
         raise TrainingFailed(session.reason(error)) from error
 
 
-def _finish(config: TrainingConfig, session: Session, run: TrainingRun) -> None:
-    """Keep the final policy, and say how good it is unless in a hurry to stop."""
-    session.save()
-    run.checkpointed(session.step)
-    if run.stop_requested:
-        run.done("stopped", session.step, None)
-        return
-    # From disk, so that what was kept is proven to load and play.
+def _evaluated(config: TrainingConfig, run: TrainingRun, go_on: Callable[[], bool]) -> float:
+    """Mean return of what was kept: from disk, so that it is proven to load and play."""
     try:
-        result = mean_return(Policy.load(run.folder), config.env_id)
-    except (ConfigError, OSError):
+        return mean_return(Policy.load(run.folder), config.env_id, go_on)
+    except (ConfigError, OSError, Interrupted):
         raise
     except Exception as error:  # the environment's
         raise TrainingFailed(f"{config.env_id} raised {described(error, ['sb3_worker'])}") from error
-    session.film_finished()
-    session.save_policy(result, EVALUATION_SEEDS)
-    run.done("completed", session.step, result)
 
 
 def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:

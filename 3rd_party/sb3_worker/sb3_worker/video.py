@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mosaic_worker.evaluation import stacked
 from mosaic_worker.film import CannotFilm, film_episode
 from sb3_worker.environments import make_environment
-from sb3_worker.evaluate import stack
 from sb3_worker.policy import Policy
 
 __all__ = ["CannotFilm", "film"]
@@ -21,7 +21,7 @@ def film(policy: Policy, env_id: str, folder: Path, step: int, seed: int) -> Pat
 
     def decide(env: Any, observation: Any, _: Any, memory: Any) -> tuple[Any, Any]:
         masks = env.get_wrapper_attr("action_masks")()[None]
-        choice = policy.choose(stack([observation]), None if masks.all() else masks, memory=memory)
+        choice = policy.choose(stacked([observation]), None if masks.all() else masks, memory=memory)
         return choice.actions[0], choice.memory
 
     steps = policy.description.preprocessing

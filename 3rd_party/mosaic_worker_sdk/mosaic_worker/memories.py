@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import Dict, Iterable, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,10 @@ class Memories:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._episodes: dict[int, tuple[int, _Row, _Row]] = {}
+        self._episodes: Dict[int, Tuple[int, _Row, _Row]] = {}
         """(step of the last decision, memory before it, memory after it)."""
 
-    def before(self, episodes: Sequence[int], steps: Sequence[int]) -> NDArray[np.float32] | None:
+    def before(self, episodes: Sequence[int], steps: Sequence[int]) -> Optional[NDArray[np.float32]]:
         """Memory that each decision is made from, (N, size); ``None`` where nothing is kept."""
         if not self._size:
             return None

@@ -1,0 +1,153 @@
+"""A worker that plays trained policies: everything of it but the networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Callable, Dict, NamedTuple, Optional, Protocol, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker import rng
+from mosaic_worker.checkpoint import PolicyDescription
+from mosaic_worker.checkpoint_slot import check_fit, check_settings, why_undecided
+from mosaic_worker.memories import Memories
+from mosaic_worker.worker import (
+    Actions,
+    Batch,
+    EpisodeEnd,
+    EpisodeStart,
+    Invalid,
+    LoadError,
+    Slot,
+    Worker,
+)
+
+Draws = Callable[[int], NDArray[np.float64]]
+"""Numbers in [0, 1) for the decisions of a batch, by the component of the action they are for."""
+
+
+class Choices(NamedTuple):
+    """What a policy chose for N observations.
+
+    Attributes:
+        actions: In the action space, stacked: (N,) or (N, *shape).
+        values: float64 (N,), the value of each state; ``None`` where the policy knows none.
+        ok: bool (N,), false where the network's output is no finite number or no action is legal.
+        memory: float32 (N, memory), what to hand in with each row's next observation; ``None`` for
+            policies that remember nothing.
+    """
+
+    actions: NDArray[Any]
+    values: Optional[NDArray[np.float64]]
+    ok: NDArray[np.bool_]
+    memory: Optional[NDArray[np.float32]] = None
+
+
+class CheckpointPolicy(Protocol):
+    """A policy that was read from a checkpoint.
+
+    Attributes:
+        description: What ``policy.json`` says.
+        memory: Numbers that it remembers of an episode; 0 for none.
+    """
+
+    @property
+    def description(self) -> PolicyDescription: ...
+    @property
+    def memory(self) -> int: ...
+    def choose(
+        self,
+        observations: Any,
+        masks: Optional[NDArray[np.bool_]] = None,
+        draws: Optional[Draws] = None,
+        memory: Optional[NDArray[np.float32]] = None,
+    ) -> Choices:
+        """Decide a batch: the most likely actions, or drawn ones where ``draws`` are given."""
+        ...
+
+
+class CheckpointWorker(Worker):
+    """Plays checkpoints in any slot whose spaces fit them; to be derived from.
+
+    The most likely action is played unless the slot asks for ``deterministic = False``; then
+    actions are drawn with numbers that depend on the policy seed, in which the slot's setting
+    ``seed`` is, and the step alone.
+    """
+
+    name: str
+    """Id of the worker, for messages."""
+    settings: Tuple[str, ...] = ("algorithm", "checkpoint", "checkpoint_agent", "seed", "gpu")
+    """Settings of a slot that it knows; ``gpu`` is the host's, which decides what the process sees."""
+    other_way = ""
+    """How one comes by a checkpoint without training it; ends with the option of the environment."""
+
+    def __init__(self) -> None:
+        self._by_file: Dict[str, CheckpointPolicy] = {}
+        self._by_slot: Dict[int, CheckpointPolicy] = {}
+        self._memories: Dict[int, Memories] = {}
+
+    def read(self, checkpoint: str) -> CheckpointPolicy:
+        """Read a checkpoint.
+
+        Raises:
+            LoadError: It cannot be played; see :mod:`mosaic_worker.checkpoint`.
+        """
+        raise NotImplementedError
+
+    def stream_of(self, component: int) -> int:
+        """Which stream of random numbers a component of the action is drawn from."""
+        return component
+
+    def load(self, slot: Slot) -> str:
+        """Read ``slot.settings["checkpoint"]`` and check that it fits the slot.
+
+        Returns:
+            For example ``"ppo:CartPole-v1"``.
+
+        Raises:
+            LoadError: It cannot be read; or the policy is of another algorithm, agent or environment
+                than the slot.
+        """
+        check_settings(self.name, slot.settings, self.settings)
+        checkpoint = slot.settings.get("checkpoint")
+        if not checkpoint:
+            raise LoadError(
+                f"slot {slot.agent_id} needs the setting 'checkpoint'. Give the folder of a trained policy; "
+                f"train one with: mosaic train --worker {self.name} --algo ppo --env {slot.env_id}"
+                f"{f'{self.other_way} {slot.env_id}' if self.other_way else ''}"
+            )
+        key = str(Path(checkpoint).expanduser().resolve())
+        policy = self._by_file.get(key) or self.read(checkpoint)
+        check_fit(slot, policy.description)
+        self._by_file[key] = self._by_slot[slot.index] = policy
+        self._memories[slot.index] = Memories(policy.memory)
+        return f"{policy.description.algorithm}:{policy.description.env_id}"
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        """Nothing is remembered of an episode that begins."""
+        self._memories[slot.index].forget(start.episode for start in starts)
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        """Nothing needs to be remembered of an episode that is over."""
+        self._memories[slot.index].forget(end.episode for end in ends)
+
+    def select_actions(self, batch: Batch) -> Actions:
+        """Choose for all decisions of the batch, with the value of each state where it is known."""
+        slot = batch.slot
+        draws = self._draws(batch) if slot.deterministic is False else None
+        memories = self._memories[slot.index]
+        before = memories.before(batch.episodes, batch.steps)
+        choices = self._by_slot[slot.index].choose(batch.observations, batch.action_masks, draws, before)
+        if choices.memory is not None:
+            memories.after(batch.episodes, batch.steps, choices.memory, choices.ok)
+        if choices.ok.all():
+            return Actions(choices.actions, choices.values)
+        actions = [
+            choices.actions[i] if ok else Invalid(why_undecided(batch, i)) for i, ok in enumerate(choices.ok)
+        ]
+        return Actions(actions, choices.values)
+
+    def _draws(self, batch: Batch) -> Draws:
+        steps = np.asarray(batch.steps)
+        return lambda component: rng.uniform(batch.seeds, steps, self.stream_of(component))

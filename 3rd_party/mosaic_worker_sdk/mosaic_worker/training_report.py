@@ -1,0 +1,80 @@
+"""What a training reports of its episodes and its speed, and what its policy says of where it comes from."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import time
+from collections import deque
+from importlib import metadata
+from typing import Deque, Dict, Iterable, Mapping, Optional, Protocol, Sequence
+
+from mosaic_worker.training import TrainingRun
+
+_RECENT = 100
+
+
+class Scalars(Protocol):
+    """Where numbers are drawn from: TensorBoard's ``SummaryWriter``."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        """Note a number at a step."""
+        ...
+
+
+class TrainingReport:
+    """Episodes and numbers, into the run folder and TensorBoard's log.
+
+    Args:
+        run: The run folder.
+        scalars: TensorBoard's log.
+        step: Where the training begins, or goes on.
+        returns: Of the last episodes before that.
+        lengths: Of the same.
+
+    Attributes:
+        returns: Of the last episodes, at most 100.
+        lengths: Of the same.
+    """
+
+    def __init__(
+        self,
+        run: TrainingRun,
+        scalars: Optional[Scalars] = None,
+        step: int = 0,
+        returns: Iterable[float] = (),
+        lengths: Iterable[int] = (),
+    ) -> None:
+        self._run, self._scalars = run, scalars
+        self.returns: Deque[float] = deque(returns, _RECENT)
+        self.lengths: Deque[int] = deque(lengths, _RECENT)
+        self._began, self._first = time.monotonic(), step
+
+    def episode(self, step: int, total: float, length: int) -> None:
+        """An episode has ended, with this return and length."""
+        self.returns.append(total)
+        self.lengths.append(length)
+        self._run.episode(step, total, length)
+
+    def metrics(self, step: int, values: Mapping[str, float]) -> None:
+        """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
+        full = dict(values)
+        if self.returns:
+            full["charts/episodic_return"] = sum(self.returns) / len(self.returns)
+            full["charts/episodic_length"] = sum(self.lengths) / len(self.lengths)
+        full["charts/SPS"] = (step - self._first) / max(time.monotonic() - self._began, 1e-9)
+        self._run.metrics(step, full)
+        if self._scalars is not None:
+            for name, value in full.items():
+                self._scalars.add_scalar(name, value, step)
+
+
+def versions(packages: Sequence[str]) -> Dict[str, str]:
+    """Of Python and of packages."""
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
+
+
+def moment(seconds: Optional[float] = None) -> str:
+    """A Unix time, or now, as checkpoints say it."""
+    when = time.time() if seconds is None else seconds
+    return datetime.datetime.fromtimestamp(when, datetime.timezone.utc).isoformat(timespec="seconds")

@@ -1,0 +1,81 @@
+"""Writes ``train_schema.json``: what each algorithm can be told, for programs that do not import it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any, Dict, Mapping, Protocol, Sequence, cast
+
+_OWN_OPTIONS = ("env_id", "seed")
+"""Settings that every training has; they are asked for by themselves."""
+_KEPT = (
+    *("type", "title", "description", "default", "enum", "items", "x-group"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"),
+)
+
+
+class Described(Protocol):
+    """What of an algorithm stands in the file; see ``docs/training_protocol.md``."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def config_class(self) -> Any: ...
+    @property
+    def actions(self) -> Sequence[str]: ...
+    @property
+    def observations(self) -> Sequence[str]: ...
+    @property
+    def masks(self) -> bool: ...
+    @property
+    def recurrent(self) -> bool: ...
+
+
+def schema_text(algorithms: Mapping[str, Described]) -> str:
+    """Content of the file."""
+    schema = {"algorithms": {name: schema_of(algorithm) for name, algorithm in algorithms.items()}}
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def schema_of(algorithm: Described) -> Dict[str, Any]:
+    """What one algorithm can be told, as JSON Schema, the settings that matter most first."""
+    model = algorithm.config_class
+    found: Dict[str, Dict[str, Any]] = model.model_json_schema()["properties"]
+    names = sorted(
+        (n for n in found if n not in _OWN_OPTIONS), key=lambda n: found[n].get("x-group") != "main"
+    )
+    return {
+        "title": algorithm.title,
+        "description": " ".join(inspect.cleandoc(model.__doc__ or "").split("\n\n")[0].split()),
+        "actions": list(algorithm.actions),
+        "observations": list(algorithm.observations),
+        "masks": algorithm.masks,
+        "recurrent": algorithm.recurrent,
+        "properties": {name: _property(found[name]) for name in names},
+    }
+
+
+def write_schema(file: Path, algorithms: Mapping[str, Described], arguments: Sequence[str]) -> int:
+    """Write the file, or with ``--check`` among the arguments say whether it is what would be written.
+
+    Returns:
+        The exit status.
+    """
+    text = schema_text(algorithms)
+    if "--check" in arguments:
+        fresh = file.exists() and file.read_text("utf-8") == text
+        print("up to date" if fresh else f"{file} is stale: write it anew, without --check")
+        return 0 if fresh else 1
+    file.write_text(text, "utf-8")
+    return 0
+
+
+def _property(setting: Mapping[str, Any]) -> Dict[str, Any]:
+    """One setting, with ``"type": ["number", "null"]`` where pydantic writes two alternatives."""
+    flat: Dict[str, Any] = {"x-group": "more", **setting}
+    choices = cast("Sequence[Mapping[str, Any]]", flat.pop("anyOf", ()))
+    if choices:
+        (value,) = (choice for choice in choices if choice["type"] != "null")
+        flat = {**value, **flat, "type": [value["type"], "null"]}
+    return {key: flat[key] for key in _KEPT if key in flat}
