@@ -22,7 +22,7 @@ from gym_gui.envs.registry import family_of, list_specs, trouble
 from gym_gui.envs.spec import EnvSpec
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.hidden import Hidden, hidden
-from tests.support.seats_told import Moves, Reader, Table
+from tests.support.seats_told import LATE, Moves, Reader, Table
 
 FEW: Mapping[str, Sequence[str]] = {
     "multigrid": ("MosaicMultiGrid-S-2v2-IndAgObs-v1",),
@@ -263,18 +263,21 @@ def test_a_seat_that_sees_a_part_of_the_screen_is_told_of_that_part_alone() -> N
     assert found and all(found.values()), f"nothing could be changed: {found}"
 
 
+_MASKED = ("leduc_holdem_v4", "open_spiel/phantom_ttt")
 _TEAMS = ("mpe2/simple_adversary_v3", "MosaicMultiGrid-S-2v2-IndAgObs-v1")
 
 
 @pytest.mark.parametrize("task", ["leduc_holdem_v4", "open_spiel/phantom_ttt", *_TEAMS])
 def test_no_other_channel_tells_what_others_hide(task: str) -> None:
-    """Refusals of answers, what is heard from team-mates, earlier turns, the model's own notes."""
+    """Refusals (of no action, an illegal one, a late one), what team-mates say, earlier turns, own notes."""
     settings = {"history": 2, "summary": True, "talk": True}
     with FakeModelServer() as server:
         found = compared(envs.resolve(task), range(1, 6), changes=2, length=9, server=server, **settings)
         sent = str([request.messages[1:] for request in server.requests])
     assert found and all(found.values()), f"nothing could be changed: {found}"
-    assert "what others hide" in sent and "99" in sent, "no answer was refused"
+    assert "what others hide" in sent and "99" in sent and LATE in sent, "no answer was refused"
+    if task in _MASKED:
+        assert re.search(r"legal|number \d names no action here", sent), "no illegal action was refused"
     if task in _TEAMS:
         assert "I have chosen" in sent and "write notes" in sent, "nothing was heard or summed up"
 

@@ -24,6 +24,8 @@ from mosaic_worker import worker as sdk
 from mosaic_worker.spaces import Space
 from tests.support.fake_model_server import FakeModelServer
 
+LATE = "no answer within 5 s"
+"""As a slot with a deadline is refused."""
 Moves = Mapping[AgentID, Any]
 _SETTINGS = {"client_name": "custom", "base_url": "http://127.0.0.1:9/v1", "model_id": "m", "history": 3}
 
@@ -35,7 +37,8 @@ class Reader:
         environment: What is played; asked once, before any episode.
         seat: The agent.
         settings: Of its slot, over those of the driver.
-        server: Answers for the model, nothing that can be played; each question is asked twice more then.
+        server: Answers for the model, nothing that can be played; each question is asked four times more
+            then, the last time because no answer came in time.
     """
 
     def __init__(
@@ -75,7 +78,8 @@ class Reader:
         self._player = Player(slot, LlmSettings.model_validate(given), self._prompts.append)
         self._episodes = itertools.count()
         self._server, self._runner = server, asyncio.Runner()
-        self.attempts = 1 if server is None else 3
+        self._words = environment.action_meanings(seat)
+        self.attempts = 1 if server is None else 5
 
     def __enter__(self) -> Self:
         return self
@@ -109,19 +113,32 @@ class Reader:
             shown.choices,
         )
         before = len(self._prompts), len(self._server.requests) if self._server else 0
-        refused = self._runner.run(self._decided(question, decision.attempt))
+        refused = self._runner.run(self._decided(question, decision))
         prompts = [prompt["messages"] for prompt in self._prompts[before[0] :]]
         sent = [request.body for request in self._server.requests[before[1] :]] if self._server else []
         facts = "\n".join(shown.facts).encode()
         return b"".join((json.dumps(prompts).encode(), *sent, shown.image, facts)), refused.reason
 
-    async def _decided(self, question: sdk.Decision, attempt: int) -> sdk.Invalid:
-        """One question, answered with what is no action; the first time with many words."""
+    async def _decided(self, question: sdk.Decision, decision: Decision) -> sdk.Invalid:
+        """One question, answered with what cannot be played: many words, no action, an illegal one."""
         if self._server is not None:
-            self._server.script = lambda _: "<action>99</action>" if attempt else "I wonder what others hide."
+            replies = ("I wonder what others hide.", "<action>99</action>", self._illegal(decision))
+            reply = replies[min(decision.attempt, len(replies) - 1)]
+            self._server.script = lambda _: reply
         refused = await self._player.decide(question)
         assert isinstance(refused, sdk.Invalid)
         return refused
+
+    def _illegal(self, decision: Decision) -> str:
+        """An action that is none now; where all are, one that there is not."""
+        mask, shown = decision.action_mask, decision.shown
+        hidden = [] if mask is None else [number for number, legal in enumerate(mask) if not legal]
+        if not hidden:
+            return "<action>-1</action>"
+        words = {number: word for number, word in enumerate(self._words) if word}
+        if shown is not None:
+            words |= {choice.action: choice.word for choice in shown.choices}
+        return f"<action>{words.get(hidden[0], hidden[0])}</action>"
 
     def learn(self, episode: int, step: int, action: Any, reward: float) -> None:
         """What came of an action."""
@@ -174,7 +191,8 @@ class Table:
             told.append(said)
             if len(told) == self._reader.attempts:
                 break
-            again = self._episode.ask_again(question, reason)
+            late = len(told) == self._reader.attempts - 1 > 0
+            again = self._episode.ask_again(question, LATE if late else reason)
             self.asked = [again if each is question else each for each in self.asked]
         assert told, "it is asked nothing"
         return b"".join(told)
