@@ -13,8 +13,8 @@ ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, R
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
 _._collect_treasure  # particles.py: `_` and the environment's name, like `_simple_…` in pyproject.toml
-_.CancelRun, _.ControlStream, _.GetHealth, _.Heartbeat, _.ListRuns, _.RegisterWorker  # trainer_pb2_grpc
-_.RemoveRun, _.StreamEpisodes, _.StreamMetrics, _.SubmitRun, _.WatchRuns  # trainer_pb2_grpc
+_.CancelRun, _.ControlStream, _.GetHealth, _.ListRuns  # trainer_pb2_grpc
+_.RemoveRun, _.SubmitRun, _.WatchRuns  # trainer_pb2_grpc
 _.Control  # session_pb2_grpc
 _.intercept_service  # gRPC
 _.continued  # asked of vectorized environments, `call("continued")`
