@@ -64,6 +64,7 @@ class EpisodePlayer:
         paused: Whether it waits to be resumed or stepped.
         stepping: Whether a step that was asked for has not been taken yet.
         stopping: Whether an episode that was cut off has not been reported yet.
+        ending: Whether its session is to end, or has ended, because somebody asked for that.
         rate: Most steps a second, or ``None``.
         closed: Whether it has ended for good.
     """
@@ -90,7 +91,7 @@ class EpisodePlayer:
         self.tally = Tally()
         self.calls: CallLog | None = None
         self.questions: dict[int, HumanQuestion] = {}
-        self.paused = self.stepping = self.stopping = self.closed = False
+        self.paused = self.stepping = self.stopping = self.ending = self.closed = False
         self.rate: float | None = None
         self._onwards = False
         self._early: bool | None = None  # a step that was asked for before there was anything to step
@@ -119,6 +120,7 @@ class EpisodePlayer:
     def begin(self, seed: int, episodes: int | None, look: Look | None = None) -> None:
         """Play from this seed on, with the session that is open where it suits."""
         self.trouble = self.shortage = ""
+        self.ending = False
         self._early = None
         self.feed.begin(seed, episodes)
         self.episodes_done, self.tally, self.calls = [], Tally(), None
@@ -129,6 +131,7 @@ class EpisodePlayer:
     def begin_again(self) -> None:
         """After trouble: another session goes on where the last one stood."""
         self.trouble = self.shortage = ""
+        self.ending = False
         self._spawn(self._open())
 
     def become(self, config: OperatorConfig, *, same: bool) -> None:
@@ -244,6 +247,7 @@ class EpisodePlayer:
     def stop(self) -> None:
         """End the session; what was played stays on show."""
         self.trouble = self.shortage = ""
+        self.ending = True
         self.feed.limit = 0
         self._spawn(self._shut())
 

@@ -200,8 +200,9 @@ class LiveOperator(QObject):
         return self.player.link.pid
 
     def is_running(self) -> bool:
-        """Whether it has a session, or is about to have one."""
-        return self.player.link.session is not None or (self.busy and not self.trouble)
+        """Whether it has a session that stays, or is about to have one."""
+        player = self.player
+        return not player.ending and (player.link.session is not None or (self.busy and not self.trouble))
 
     def _derive(self) -> OperatorState:
         player = self.player

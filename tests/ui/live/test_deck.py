@@ -157,6 +157,14 @@ def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorD
     assert other.config.workers["agent_0"].settings["behavior"] == "noop"
 
 
+def test_one_that_takes_the_place_of_another_of_its_id_runs_when_told_to(deck: OperatorDeck, qtbot: Any):
+    deck.add(baseline("a"))
+    qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
+    deck.replace([baseline("a", "noop")], run=True)
+    qtbot.waitUntil(lambda: bool(deck.operators[0].episodes_done) or not deck.running, timeout=WAIT)
+    assert deck.running
+
+
 def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: Any):
     players = dict.fromkeys(("player_1", "player_2"), baseline().workers["agent_0"])
     game = deck.add(OperatorConfig("ttt", "", "", "classic/tictactoe_v3", players))
