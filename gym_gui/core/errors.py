@@ -10,6 +10,12 @@ import difflib
 from collections.abc import Iterable
 
 
+def with_capital(words: str) -> str:
+    """Words as a sentence begins; a name ("green_0 answered …") stays as it is written."""
+    first = words.split(maxsplit=1)[:1]
+    return words[:1].upper() + words[1:] if first and first[0].strip(",.:;").isalpha() else words
+
+
 class MosaicError(Exception):
     """Base of all errors raised on purpose.
 
@@ -25,6 +31,11 @@ class MosaicError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}. {self.fix}" if self.fix else self.message
+
+    @property
+    def sentence(self) -> str:
+        """All of it, as it stands by itself in a window."""
+        return with_capital(str(self))
 
 
 class UsageError(MosaicError):

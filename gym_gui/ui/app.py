@@ -137,9 +137,8 @@ def _tell_uncaught(context: AppContext) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
         if isinstance(error, UsageError):  # said in full: where in the program it was noticed helps nobody
-            said = str(error)
-            text = said[:1].upper() + said[1:]
-            _log.warning("%s", said)
+            text = error.sentence
+            _log.warning("%s", error)
         else:
             text = f"Something went wrong: {error or kind.__name__}. The log has the details"
             _log.error("something went wrong: %s", error or kind.__name__, exc_info=(kind, error, trace))

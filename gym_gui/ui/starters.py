@@ -85,7 +85,7 @@ def _play_connect_four() -> Mapping[str, object]:
 
 STARTERS: Final = (
     Starter("cartpole", "Play CartPole", "Arrow keys keep the pole up.", "play", _play_cartpole),
-    Starter("duel", "PPO against random", "The same seeds, side by side.", "operators", _compare),
+    Starter("duel", "PPO against random", "Same seeds, side by side.", "operators", _compare),
     Starter("soccer", "Soccer 2v2, mixed teams", "A chaser and three others.", "operators", _play_soccer),
     Starter(
         "connect_four",

@@ -71,7 +71,7 @@ QWidget[role="inspector"] QPushButton[role="picker"] {{ background: {raised}; pa
 QWidget[role="inspector"] QPushButton[role="picker"]:hover {{ background: {panel}; }}
 QWidget[role="segments"] {{ background: {raised}; border: 1px solid {line}; border-radius: 7px; }}
 QPushButton[role="segment"] {{ background: transparent; border: 1px solid transparent; color: {muted};
-    min-height: 24px; padding: 0 11px; border-radius: 6px; font-weight: 500; }}
+    min-height: 24px; padding: 0 9px; border-radius: 6px; font-weight: 500; }}
 QPushButton[role="segment"]:hover {{ color: {text}; }}
 QPushButton[role="segment"]:checked {{ background: {panel}; border-color: {line}; color: {text}; }}
 QPushButton[role="segment"]:focus {{ border-color: {accent}; }}

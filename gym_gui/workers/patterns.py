@@ -16,7 +16,9 @@ def made_for_others(env_id: str, patterns: Sequence[str]) -> str:
     """``made for MiniGrid-*, not for CartPole-v1``; empty where it is for this one, or none is named."""
     if not env_id or matches(env_id, patterns):
         return ""
-    return f"made for {either(patterns)}, not for {env_id}"
+    # "*chess*" is whatever has chess in its name; that is told by the word.
+    words = [pattern.strip("*") if pattern.startswith("*") else pattern for pattern in patterns]
+    return f"made for {either([word for word in words if word])}, not for {env_id}"
 
 
 def either(words: Sequence[str]) -> str:

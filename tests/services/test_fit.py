@@ -160,5 +160,5 @@ def test_who_is_made_for_certain_environments_plays_no_others() -> None:
     player = worker(environments=["*chess*", "*shogi*"])
     assert said(player, POLE, TWO, env_id="OpenSpiel/Chess") == ""
     assert said(player, POLE, TWO, env_id="") == "", "the name of one's own environment says nothing"
-    refused = "Tester is made for *chess* or *shogi*, not for CartPole-v1"
+    refused = "Tester is made for chess or shogi, not for CartPole-v1"
     assert said(player, POLE, TWO, env_id="CartPole-v1") == refused

@@ -35,11 +35,15 @@ MOST_ROWS = 8
 """More of them scroll."""
 
 _SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
-_SHARES = {_POLICY: 0.36, _WORKER: 0.37, _FILE: 0.27}
-"""How the three wide columns share the room."""
-_LEAST_ROOM = 360
-"""With less than this for the three, the file and the link are left to the inspector."""
-_WIDTHS = {_SLOT: 104, _TEAM: 84, _KIND: 92, _LINK: 60, _MORE: 48}
+_WIDE = (_POLICY, _WORKER, _FILE)
+"""These share what room is left when every column has what its words need."""
+_GIVE_WAY: tuple[tuple[int, ...], ...] = ((), (_FILE, _LINK), (_FILE, _LINK, _WORKER))
+"""Columns that are left out, one set after the other, until no word is cut: the inspector has the file
+and the link, and the policy's tooltip names its worker."""
+_FILE_ROOM = 110
+"""Names of files are cut where there is less room than they need, and keep this much."""
+_PADDING = 24
+"""Of a cell or a heading, on both sides together."""
 _COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
 _GROUPS = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 
@@ -147,6 +151,7 @@ class AgentConfigTable(QTableWidget):
         super().__init__(0, len(_COLUMNS), parent)
         self._model = model
         self._rows: dict[str, _Row] = {}
+        self._with_teams = False
         self.setObjectName("agent_config_table")
         self.setAccessibleName("Who plays each slot")
         self.setHorizontalHeaderLabels(_COLUMNS)
@@ -179,11 +184,7 @@ class AgentConfigTable(QTableWidget):
         header.setSectionsClickable(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(44)
-        for column, width in _WIDTHS.items():
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            self.setColumnWidth(column, width)
-        for column in _SHARES:
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
         """Share what the fixed columns leave."""
@@ -191,16 +192,29 @@ class AgentConfigTable(QTableWidget):
         self._share_width()
 
     def _share_width(self) -> None:
+        """Every column as its words need it; the wide ones share the rest."""
         viewport = self.viewport()
         width = viewport.width() if viewport is not None else 0
-        fixed = sum(w for column, w in _WIDTHS.items() if column != _TEAM or not self.isColumnHidden(_TEAM))
-        narrow = width - fixed < _LEAST_ROOM
-        for column in (_FILE, _LINK):
-            self.setColumnHidden(column, narrow)
-        shares = {c: share for c, share in _SHARES.items() if not self.isColumnHidden(c)}
-        room = (width - fixed + (_WIDTHS[_LINK] if narrow else 0)) / sum(shares.values())
-        for column, share in shares.items():
-            self.setColumnWidth(column, max(60, int(room * share)))
+        gone = () if self._with_teams else (_TEAM,)
+        needs: dict[int, int] = {}
+        for left_out in _GIVE_WAY:
+            shown = [c for c in range(len(_COLUMNS)) if c not in gone + left_out]
+            needs = {column: self._need(column) for column in shown}
+            if sum(needs.values()) <= width:
+                break
+        wide = [column for column in _WIDE if column in needs]
+        spare = width - sum(needs.values())
+        for column in range(len(_COLUMNS)):
+            self.setColumnHidden(column, column not in needs)
+        for column, need in needs.items():
+            self.setColumnWidth(column, max(60, need + spare // len(wide)) if column in wide else need)
+
+    def _need(self, column: int) -> int:
+        header = self.horizontalHeader()
+        words = header.fontMetrics().horizontalAdvance(_COLUMNS[column]) if header is not None else 0
+        cells = [cell for row in range(self.rowCount()) if (cell := self.cellWidget(row, column))]
+        room = max([words, *(cell.sizeHint().width() for cell in cells)])
+        return (min(room, _FILE_ROOM) if column == _FILE else room) + _PADDING
 
     def sizeHint(self) -> QSize:
         """All rows, up to :data:`MOST_ROWS`."""
@@ -249,8 +263,7 @@ class AgentConfigTable(QTableWidget):
 
     def _show_teams(self, sheet: EnvironmentSheet) -> None:
         # Where everybody plays alone, the team's name says what the slot's says.
-        self.setColumnHidden(_TEAM, len(sheet.teams) < 2 or len(sheet.teams) == len(sheet.slots))
-        self._share_width()
+        self._with_teams = 1 < len(sheet.teams) < len(sheet.slots)
         for number, agent in enumerate(self._rows):
             team = sheet.team_of(agent)
             if team:
@@ -266,6 +279,7 @@ class AgentConfigTable(QTableWidget):
             if assignment is not None:
                 self._show_row(row, assignment)
             row.link.show_link(model.draft, agent)
+        self._share_width()
 
     def _show_row(self, row: _Row, assignment: WorkerAssignment) -> None:
         model, agent = self._model, row.agent

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
 from gym_gui.ui.widgets import ElidedLabel, IconButton, section_label
+from gym_gui.ui.widgets.form import LABEL_WIDTH
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
@@ -51,7 +52,7 @@ class MultiAgentPanel(QWidget):
 
     def _add_row(self, grid: QGridLayout, row: int, agent: str) -> None:
         name = ElidedLabel(agent, "muted", parent=self)
-        name.setFixedWidth(84)
+        name.setFixedWidth(LABEL_WIDTH)
         picker = PlayerPicker(agent, self)
         picker.chosen.connect(_Chosen(self, agent))
         picker.opening.connect(self.list_opening)

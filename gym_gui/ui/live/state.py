@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from gym_gui.core.errors import with_capital
 from gym_gui.core.live import Compiling
 
 
@@ -103,5 +104,4 @@ def trouble_sentence(reason: str) -> str:
     for verb in ("was ", "ended ", "did not ", "closed "):
         if words.startswith(verb):
             return f"The session {words}"
-    # A name ("green_0 answered …") stays as it is written.
-    return words[0].upper() + words[1:] if words.split()[0].strip(",.:;").isalpha() else words
+    return with_capital(words)

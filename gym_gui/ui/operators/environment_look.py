@@ -67,7 +67,7 @@ class EnvironmentLook(QObject):
             sheet = await self._knowledge.sheet(draft.request())
         except MosaicError as error:
             if self._task is me:
-                self.failed.emit(str(error))
+                self.failed.emit(error.sentence)
             return
         if self._task is me:
             self.found.emit(sheet, checks)

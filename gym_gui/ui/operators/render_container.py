@@ -129,6 +129,10 @@ class OperatorRenderContainer(Card):
         super().resizeEvent(a0)
         self.facts.setVisible(self.height() >= LOW)
         self._show_returns()
+        self._divide_head()
+        self._fit_head()
+
+    def _divide_head(self) -> None:
         narrow = self.width() < NARROW
         if narrow == self._narrow:
             return
@@ -142,6 +146,12 @@ class OperatorRenderContainer(Card):
             self._top.insertWidget(1, self.badge)
             self._top.insertWidget(self._top.count() - 1, self.status)
         self.sparkline.setMaximumWidth(_SMALL_SPARKLINE if narrow else _SPARKLINE)
+
+    def _fit_head(self) -> None:
+        """A name is read whole before a state is: its dot says it, too."""
+        beside = (self.badge,) if self._narrow else (self.name, self.badge, self.expand)
+        taken = sum(widget.sizeHint().width() + theme.ROW for widget in beside)
+        self.status.set_word_shown(taken + self.status.whole_width <= self.width() - 2 * theme.GAP)
 
     # -- what it shows ---------------------------------------------------------------
 
@@ -174,12 +184,14 @@ class OperatorRenderContainer(Card):
         self.stage.set_overlay_shown(len(players) > 1)
         self.stage.set_seats({slot: SlotPlayer(player.worker_type) for slot, player in players.items()})
         self._describe()
+        self._fit_head()
 
     def _on_state_changed(self, state: OperatorState) -> None:
         operator = self.operator
         broken = state is OperatorState.BROKEN
         told = state in (OperatorState.BROKEN, OperatorState.SPENT)
         self.status.set_state(state_tone(state), state_words(state) if told else operator.words)
+        self._fit_head()
         if self._trouble_row.isVisibleTo(self) != told:
             self._trouble_row.setVisible(told)
         self.restart.setVisible(broken)
@@ -249,7 +261,7 @@ class OperatorRenderContainer(Card):
     def _show_facts(self, view: LiveView | None) -> None:
         limit = self.operator.episode_limit
         if view is None:
-            self.facts.set_facts(("Episode", "-"), ("Step", "-"), ("Return", "-"))
+            self.facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
             return
         episode = f"{view.episode + 1}" if not limit else f"{view.episode + 1} / {limit}"
         facts = [
@@ -259,7 +271,7 @@ class OperatorRenderContainer(Card):
         ]
         if len(view.agents) == 1:
             agent = view.agents[0]
-            facts.append(("Action", agent.action or "-"))
+            facts.append(("Action", agent.action or "—"))
             if agent.value is not None:
                 facts.append(("Value", number_words(agent.value)))
         self.facts.set_facts(*facts)

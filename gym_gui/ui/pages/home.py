@@ -105,9 +105,9 @@ class StarterCard(Card):
         words = QVBoxLayout()
         words.setContentsMargins(3, 4, 3, 2)
         words.setSpacing(3)
-        title = ElidedLabel(starter.title, "strong")
-        words.addWidget(title)
-        words.addWidget(ElidedLabel(starter.text, "muted"))
+        words.addWidget(label(starter.title, "strong", wrap=True))
+        words.addWidget(muted_label(starter.text, wrap=True))
+        words.addStretch(1)  # where a neighbour's words take another line
         self.body.addLayout(words)
         self.clicked.connect(self._on_clicked)
 

@@ -220,7 +220,7 @@ class PlayPage(Page):
         try:
             await open_environment(self, task, config)
         except MosaicError as error:
-            self.stage_card.stage.clear("This cannot be played here", str(error))
+            self.stage_card.stage.clear("This cannot be played here", error.sentence)
             self.stage_card.set_prompt("error", "Choose another environment above.")
             self.side.set_shown(False)
         finally:

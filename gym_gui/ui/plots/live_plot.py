@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from PyQt6.QtCore import QRect, QSize, Qt, QTimer
-from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme as themes
@@ -265,28 +265,46 @@ class Legend(QWidget):
     def show_names(self, entries: Sequence[tuple[str, Look]]) -> None:
         """Show these names; none hides the row."""
         self._entries = list(entries)
-        self.setFixedHeight(QFontMetrics(themes.font(SMALL_PX)).height() + STEP)
+        self._take_room()
         self.setVisible(bool(entries))
         self.update()
 
-    def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Patch, name, patch, name; each name has its share of the width."""
-        painter = QPainter(self)
-        font = themes.font(SMALL_PX)
-        painter.setFont(font)
-        metrics = QFontMetrics(font)
-        room = self.width() // max(len(self._entries), 1)
-        x, mark = 0, self._mark
-        for name, look in self._entries:
-            self._paint_mark(painter, x, look)
-            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - mark - ROW - STEP)
-            painter.setPen(self._theme.colour("text"))
-            box = QRect(x + mark + STEP, 0, room, self.height())
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
-            x += mark + STEP + metrics.horizontalAdvance(text) + 2 * ROW
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """As many lines as the names take."""
+        super().resizeEvent(a0)
+        self._take_room()
 
-    def _paint_mark(self, painter: QPainter, x: int, look: Look) -> None:
-        middle = self.height() // 2
+    @property
+    def places(self) -> list[tuple[str, QRect]]:
+        """What is read of each name, and where its mark and it stand: line by line, as a text."""
+        metrics = QFontMetrics(themes.font(SMALL_PX))
+        line, places = metrics.height() + STEP, list[tuple[str, QRect]]()
+        x = y = 0
+        for name, _ in self._entries:
+            room = self.width() - self._mark - STEP
+            text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            wide = self._mark + STEP + metrics.horizontalAdvance(text)
+            if x and x + wide > self.width():
+                x, y = 0, y + line
+            places.append((text, QRect(x, y, wide, line)))
+            x += wide + 2 * ROW
+        return places
+
+    def _take_room(self) -> None:
+        self.setFixedHeight(max((place.bottom() + 1 for _, place in self.places), default=0))
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Patch, name, patch, name."""
+        painter = QPainter(self)
+        painter.setFont(themes.font(SMALL_PX))
+        for (_, look), (text, place) in zip(self._entries, self.places, strict=True):
+            self._paint_mark(painter, place, look)
+            painter.setPen(self._theme.colour("text"))
+            words = place.adjusted(self._mark + STEP, 0, ROW, 0)
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_mark(self, painter: QPainter, place: QRect, look: Look) -> None:
+        x, middle = place.left(), place.center().y()
         if self._mark == ROW:
             painter.fillRect(QRect(x, middle - ROW // 2, ROW, ROW), look.colour)
             return

@@ -37,6 +37,10 @@ class KindBadge(QWidget):
         """As wide as its word."""
         return QSize(QFontMetrics(self._font()).horizontalAdvance(theme.kind_word(self._kind)) + 16, 19)
 
+    def minimumSizeHint(self) -> QSize:
+        """Its word is never cut."""
+        return self.sizeHint()
+
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw the pill."""
         painter = QPainter(self)
@@ -88,6 +92,9 @@ class Dot(QWidget):
         painter.drawEllipse(QRectF(1, 1, 8, 8))
 
 
+_DOT_SPACING = 6
+
+
 class StatusDot(QWidget):
     """A dot with its word, so that the colour never stands alone.
 
@@ -105,7 +112,7 @@ class StatusDot(QWidget):
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout.setSpacing(_DOT_SPACING)
         layout.addWidget(self.dot)
         layout.addWidget(self.label)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -116,11 +123,23 @@ class StatusDot(QWidget):
         """The word."""
         return self.label.text()
 
+    @property
+    def whole_width(self) -> int:
+        """Room for the dot and its word."""
+        return self.dot.width() + _DOT_SPACING + self.label.sizeHint().width()
+
+    def set_word_shown(self, shown: bool) -> None:
+        """Where there is no room for all of the word, the dot's tooltip has it."""
+        self.label.setVisible(shown)
+        self.dot.setToolTip("" if shown else self.text)
+
     def set_state(self, state: str, text: str) -> None:
         """Show another state."""
         self.dot.set_colour(state)
         if text != self.label.text():
             self.label.setText(text)
+            if self.label.isHidden():
+                self.dot.setToolTip(text)
         self.setAccessibleName(text)
 
 

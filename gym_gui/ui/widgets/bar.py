@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QEvent, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.labels import ElidedLabel, title_label
+
+_ALL = 255
 
 
 class PageBar(QWidget):
@@ -36,7 +38,9 @@ class PageBar(QWidget):
         layout.setSpacing(10)
         layout.addWidget(self.title)
         layout.addLayout(self._left)
-        layout.addWidget(self.note)
+        # What is said beside controls gets the room that they leave.
+        self.note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        layout.addWidget(self.note, _ALL)
         layout.addStretch(1)
         layout.addLayout(self._right)
 

@@ -13,6 +13,10 @@ from gym_gui.ui.widgets.labels import muted_label
 _W = TypeVar("_W", bound=QWidget)
 
 
+LABEL_WIDTH = 92
+"""Of the labels in an inspector; longer ones wrap."""
+
+
 def all_settings(count: int) -> str:
     """What unfolds a form that has so many settings in all."""
     return "All settings…" if count == 1 else f"All {count} settings…"
@@ -26,7 +30,7 @@ class FormRows(QWidget):
         parent: Qt owner.
     """
 
-    def __init__(self, *, label_width: int = 92, parent: QWidget | None = None) -> None:
+    def __init__(self, *, label_width: int = LABEL_WIDTH, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -48,7 +52,9 @@ class FormRows(QWidget):
         top = control.sizeHint().height() > 2 * theme.CONTROL_HEIGHT
         align = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
         self._grid.addWidget(label, row, 0, align)
-        self._grid.addWidget(control, row, 1)
+        fixed = control.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Maximum
+        # One that does not grow must not keep its column from it.
+        self._grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignLeft if fixed else Qt.AlignmentFlag(0))
         if not control.accessibleName():
             control.setAccessibleName(text)
         if tooltip:

@@ -17,7 +17,7 @@ from PyQt6.QtCore import (
     Qt,
     pyqtSignal,
 )
-from PyQt6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PyQt6.QtGui import QFont, QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -29,6 +29,7 @@ from PyQt6.QtWidgets import (
     QStyleOptionButton,
     QStyleOptionViewItem,
     QStylePainter,
+    QToolTip,
     QVBoxLayout,
     QWidget,
 )
@@ -160,18 +161,37 @@ class PickerButton(QPushButton):
             return
         super().keyPressEvent(a0)
 
+    @property
+    def shown_text(self) -> str:
+        """What is read of the chosen item's name: where it has no room, its middle is left out."""
+        option = self._option()
+        mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
+        room = option.rect.width() - mark
+        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+
+    def event(self, e: QEvent | None) -> bool:
+        """Where the name is cut, the tooltip begins with it."""
+        if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip and self.shown_text != self.text():
+            QToolTip.showText(e.globalPos(), "\n".join(filter(None, (self.text(), self.toolTip()))), self)
+            return True
+        return super().event(e)
+
+    def _option(self) -> QStyleOptionButton:
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        style = self.style()
+        if style is not None:
+            option.rect = style.subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+        return option
+
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw the button, the text cut to fit, and the caret."""
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)
         painter.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option)
-        style = self.style()
-        if style is not None:
-            option.rect = style.subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
-        mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
-        room = option.rect.width() - mark
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        option = self._option()
+        option.text = self.shown_text
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         paint_caret(self)
 

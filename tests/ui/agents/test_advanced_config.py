@@ -18,6 +18,7 @@ from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.marks import LinkMark
 from gym_gui.ui.widgets import KindBadge, PickerButton
+from tests.support.cut_words import cut_words
 
 FOUR = "classic/connect_four_v3"
 PPO = Path(__file__).resolve().parents[3] / "docs" / "examples" / "checkpoints" / "ppo_cartpole"
@@ -59,16 +60,19 @@ def test_a_new_environment_is_played_at_random_and_right(tab: AdvancedConfigTab,
     assert tab.model.config.resolved_slots() == tab.model.draft.rows
 
 
-def test_in_a_small_window_policies_can_still_be_read(tab: AdvancedConfigTab, choose: Choose) -> None:
-    choose(FOUR)
-    tab.resize(1000, 600)
-    assert not tab.table.isColumnHidden(5) and not tab.table.isColumnHidden(6)
-    tab.resize(580, 600)
-    assert tab.table.isColumnHidden(5) and tab.table.isColumnHidden(6)
-    pickers = [p for p in tab.table.findChildren(PickerButton) if p.isVisible()]
-    assert len(pickers) == 4
-    assert all(picker.width() >= 100 for picker in pickers)
-    assert sum(tab.table.columnWidth(c) for c in range(8) if not tab.table.isColumnHidden(c)) <= 580
+@pytest.mark.parametrize("task", [FOUR, "MosaicMultiGrid-S-2v2-IndAgObs-v1"])
+def test_in_a_small_window_no_word_of_the_table_is_cut(
+    tab: AdvancedConfigTab, choose: Choose, task: str
+) -> None:
+    choose(task)
+    columns = []
+    for width in (1000, 700, 610):  # the last: what the inspector leaves of 1000
+        tab.resize(width, 600)
+        assert cut_words(tab.table) == []
+        shown = [c for c in range(8) if not tab.table.isColumnHidden(c)]
+        assert sum(map(tab.table.columnWidth, shown)) <= width
+        columns.append(len(shown))
+    assert columns[0] > columns[-1]
 
 
 def test_a_long_name_shows_its_beginning(tab: AdvancedConfigTab, choose: Choose) -> None:

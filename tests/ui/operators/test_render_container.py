@@ -14,6 +14,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.operators.render_container import NARROW, OperatorRenderContainer, leading_kind
+from tests.support.cut_words import cut_words
 
 from .conftest import WAIT, baseline, person
 
@@ -35,10 +36,10 @@ def test_shows_name_badge_state_frame_and_facts(
     assert card.status.text == "Starting…"
     qtbot.waitUntil(lambda: card.stage.frame.image() is not None, timeout=WAIT)
     qtbot.waitUntil(lambda: card.status.text == "Ready", timeout=WAIT)
-    assert card.facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "-"}
+    assert card.facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "—"}
     deck.step_all()
     qtbot.waitUntil(lambda: card.facts.facts["Step"] == "1", timeout=WAIT)
-    assert card.facts.facts["Return"] == "1.00" and card.facts.facts["Action"] != "-"
+    assert card.facts.facts["Return"] == "1.00" and card.facts.facts["Action"] != "—"
     assert card.status.text == "Paused"
 
 
@@ -71,6 +72,14 @@ def test_a_narrow_card_keeps_its_words(card: OperatorRenderContainer, qtbot: Any
         assert card.status.label.width() >= card.status.label.sizeHint().width()
         assert card.badge.isVisible() and card.rect().contains(card.badge.geometry())
         assert card.rect().contains(card.status.geometry())
+
+
+def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: Any):
+    qtbot.waitUntil(lambda: card.operator.alive, timeout=WAIT)
+    card.resize(140, 160)
+    qtbot.wait(1)
+    assert cut_words(card) == []
+    assert card.badge.width() >= card.badge.sizeHint().width()
 
 
 def test_several_agents_have_a_chip_each(context: AppContext, deck: OperatorDeck, qtbot: Any):

@@ -22,6 +22,7 @@ from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
 from gym_gui.ui.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui.starters import STARTERS
 from gym_gui.ui.widgets import ElidedLabel
+from tests.support.cut_words import cut_words
 from tests.support.no_processes import record_file
 
 LEFT = Qt.MouseButton.LeftButton
@@ -71,6 +72,11 @@ class TestCards:
         name, request = told.args
         assert name == card.starter.page
         assert request == dict(card.starter.request())
+
+    def test_in_the_smallest_window_every_word_is_read(self, page: HomePage, qtbot: QtBot) -> None:
+        page.resize(928, 612)
+        qtbot.wait(1)
+        assert [text for card in page.findChildren(StarterCard) for text in cut_words(card)] == []
 
     def test_enter_does_what_a_click_does(self, page: HomePage, context: AppContext, qtbot: QtBot) -> None:
         card = page.findChildren(StarterCard)[0]

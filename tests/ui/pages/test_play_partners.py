@@ -129,7 +129,7 @@ def server_and_model(dialog: PlayerDialog, qtbot: QtBot, server: FakeModelServer
 def test_who_is_not_for_a_game_stands_in_grey_with_the_reason(page: PlayPage, qtbot: QtBot) -> None:
     picker = opened(page, qtbot, "classic/connect_four_v3")
     reasons = {item.value: item.reason for item in picker.items}
-    assert reasons["stockfish"] == "Stockfish is made for *chess*, not for classic/connect_four_v3"
+    assert reasons["stockfish"] == "Stockfish is made for chess, not for classic/connect_four_v3"
     assert not reasons["llm"] and not reasons["connect_four_one_ply"]
     assert "soccer_chaser" not in reasons
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.line_plots import MOST_POINTS, thinned
-from gym_gui.ui.plots.live_plot import EndLabels
+from gym_gui.ui.plots.live_plot import EndLabels, Legend
 from gym_gui.ui.plots.series import looks
 from gym_gui.ui.theme import Theme
 
@@ -34,6 +34,18 @@ def has_colour(widget: QWidget, wanted: QColor) -> bool:
         for x in range(image.width())
         for y in range(image.height())
     )
+
+
+def test_the_legend_of_eight_tells_them_apart_in_a_small_window(theme: Theme, qtbot: QtBot) -> None:
+    series = [Series(str(n), f"Random number {n}", "baseline") for n in range(8)]
+    legend = Legend(theme, lines=True)
+    qtbot.addWidget(legend)
+    legend.show_names(
+        [(each.name, look) for each, look in zip(series, looks(series, theme).values(), strict=True)]
+    )
+    legend.resize(540, legend.height())
+    assert [text for text, _ in legend.places] == [each.name for each in series]
+    assert all(legend.rect().contains(place) for _, place in legend.places)
 
 
 def test_an_empty_plot_says_what_will_be_here(theme: Theme, shown: Show) -> None:
