@@ -32,8 +32,8 @@ REFUSED = {
     "MosaicMultiGrid-S-2v2-IndAgObs-v1": CHESS,
     "classic/chess_v6": set[str](),
     "classic/connect_four_v3": CHESS,
-    "leduc_holdem_v4": CHESS,
-    "mpe2/simple_crypto_v3": {*CHESS, "vlm_worker"},
+    "leduc_holdem_v4": {*CHESS, "spade_bdi_worker"},
+    "mpe2/simple_crypto_v3": {*CHESS, "spade_bdi_worker", "vlm_worker"},
 }
 """Who cannot play the last slot of each environment; every other bundled worker can."""
 
