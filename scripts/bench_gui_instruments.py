@@ -131,7 +131,7 @@ class Frames:
 
     def _on_painted(self, _number: int) -> None:
         now, waited = time.monotonic_ns(), self._waited()
-        look = self._operator.last_view
+        look = self._operator.player.last_view
         if look is None or not look.frame or not look.sent_ns:
             return
         way = now - look.sent_ns

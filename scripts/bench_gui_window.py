@@ -138,7 +138,9 @@ class Scenes:
         self._context.settings.set("frame_rate", int(self._options.get("fps", 30)))
         self._context.go("operators", operators=configs, seed=42, run=True)
         await until(
-            lambda: all(o.last_view is not None and o.last_view.step >= 15 for o in page.deck.operators),
+            lambda: all(
+                o.player.last_view is not None and o.player.last_view.step >= 15 for o in page.deck.operators
+            ),
             f"the first steps of {count} operators",
         )
         return page
@@ -165,7 +167,7 @@ class Scenes:
         import psutil
 
         first = next(iter(frames))
-        children: Any = psutil.Process(first.host_pid).children(recursive=True)
+        children: Any = psutil.Process(first.player.link.pid).children(recursive=True)
         (worker,) = [child.pid for child in children if "mosaic_worker" in " ".join(child.cmdline())]
         os.kill(worker, signal.SIGSTOP)
         try:
@@ -231,7 +233,7 @@ class Scenes:
         """Process ids of the session hosts of the page that is shown."""
         page = self._window.page
         operators = page.deck.operators if hasattr(page, "deck") else [page.game.operator]
-        return [operator.host_pid for operator in operators if operator.host_pid]
+        return [operator.player.link.pid for operator in operators if operator.player.link.pid]
 
 
 class _FirstPaint:

@@ -192,7 +192,8 @@ class Scenes:
         page.manual.set_plots_wanted(False)
         page.manual.show_transcript(False)
         first = page.deck.operators[0]
-        asked = lambda: first.calls is not None and len(first.calls) >= ASKED  # noqa: E731
+        player = first.player
+        asked = lambda: player.tally.calls is not None and len(player.tally.calls) >= ASKED  # noqa: E731
         await self._until(asked, "some calls", settle_s=0)
         page.deck.pause()
         page.manual.select(first)
@@ -288,12 +289,13 @@ class Scenes:
         deck = self._page("operators").deck
         first = deck.operators[0]
         deck.run()
-        await self._until(lambda: first.tally.episodes, "an episode of the model")
+        await self._until(lambda: first.player.tally.episodes, "an episode of the model")
         deck.stop_all()
-        await self._until(lambda: not first.alive, "its end")
+        await self._until(lambda: not first.player.alive, "its end")
         await deck.close()
-        whole = first.episodes_done[-1]["episode_index"]  # what was stopped for other pictures is there too
-        self._context.go("results", replay=(first.recording.folder, "model", whole))
+        # What was stopped for other pictures is there too.
+        whole = first.player.tally.episodes_done[-1]["episode_index"]
+        self._context.go("results", replay=(first.player.recording.folder, "model", whole))
         await asyncio.sleep(0)
         replay = self._page("results").replay
         await self._until(lambda: replay.image() is not None and replay.aside.isVisible(), "the replay")
@@ -329,12 +331,12 @@ def end_trainings() -> None:
 
 
 def _has_played(operator: Any) -> bool:
-    view = operator.last_view
-    return view is not None and (view.step >= _STEPS or bool(operator.episodes_done))
+    view = operator.player.last_view
+    return view is not None and (view.step >= _STEPS or bool(operator.player.tally.episodes_done))
 
 
 def _is_on(operator: Any, agent: str) -> bool:
-    view = operator and operator.last_view
+    view = operator and operator.player.last_view
     return bool(view) and agent in view.turn
 
 

@@ -150,7 +150,7 @@ def list_environments(family: str | None, *, as_json: bool = False) -> None:
         if row["name"] == CustomFamily.name and not row["count"]:
             continue
         count = "" if row["count"] is None else f"{row['count']:>3}"
-        state = cell(count if row["installed"] else f"{count:<5}not installed")
+        state = cell(count if row["installed"] else f"{count:<5}missing")
         details = [row["problem"]] if row["problem"] else []
         lines.append(([cell(row["name"], style="bold"), cell(row["title"]), state], details))
     entries(["Family", "Name", "Environments"], lines)

@@ -1,4 +1,4 @@
-"""From who plays to the operator of a game: people's deadlines, and a sensible first line-up."""
+"""Who plays in front of somebody: people's deadlines, a sensible first line-up, others in a slot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.config import OperatorConfig
+from gym_gui.core.config import GOAL_SUFFIX, LinkGroup, OperatorConfig
+from gym_gui.core.enums import WorkerKind
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import Offer
@@ -17,6 +18,7 @@ PERSON: Final = "human_worker"
 """The worker behind a person."""
 OPERATOR: Final = "play"
 """Id of the operator, and so the name of its folder in a run."""
+_MODELS: Final = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
 _IN_TIME: Final = 0.9
 """Part of a step's time that a person has: the rest is the way to the session and back, so
 that a fallback does not make the step late."""
@@ -93,6 +95,31 @@ def game(
         ConfigError: Something in it cannot be.
     """
     return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api, named=bool(name))
+
+
+def seated_as_written(config: OperatorConfig) -> OperatorConfig:
+    """The operator with its seats fixed: in live play everybody stays where they sit."""
+    return config if config.seats == "fixed" else replace(config, seats="fixed")
+
+
+def asks_models(config: OperatorConfig) -> bool:
+    """Whether a language model plays some slot: each of its decisions may cost money."""
+    return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
+
+
+def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
+    """The operator with somebody else in one slot; a link group that the slot was in goes on without it."""
+    if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:
+        return replace(config, manager={**config.manager, agent.removesuffix(GOAL_SUFFIX): player})
+    workers, groups = {**config.workers, agent: player}, list[LinkGroup]()
+    for group in config.link_groups:
+        rest = tuple(other for other in group.linked_agents if other != agent)
+        if agent != group.primary_agent and rest:
+            groups.append(replace(group, linked_agents=rest))
+        elif agent in group.agents:  # whoever is left plays by itself what the group played
+            slots = config.resolved_slots()
+            workers |= {other: slots[other] for other in group.agents if other != agent}
+    return replace(config, workers=workers, link_groups=groups)
 
 
 def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:

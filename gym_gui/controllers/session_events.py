@@ -1,4 +1,4 @@
-"""What a session says: one kind of object for each thing that happens, told to one callback.
+"""What sessions and those who play them say: one kind of object for each thing that happens, one callback.
 
 The same events go from the engine to whoever opened the session, from a host process to its
 client, and on to the window. Who needs only some of them matches these and passes over the rest.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 
 if TYPE_CHECKING:  # the window starts without it
     import numpy as np
     from numpy.typing import NDArray
+
+    from gym_gui.analysis.transcript import Turn
 
 Picture: TypeAlias = "NDArray[np.uint8]"
 """``(height, width, 3)``, RGB."""
@@ -121,4 +125,71 @@ SessionEvent: TypeAlias = (
 to choose (to be answered with ``Session.answer``); both only where the session is watched."""
 
 OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
+"""Called from the event loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """A player stands elsewhere; told again and again while somebody thinks, and when it is busy no more."""
+
+    state: OperatorState
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """A step that was asked for has been taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlayed:
+    """An episode that was asked for has ended by itself; its line, as recorded."""
+
+    row: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """A model was asked, and what came of it."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """Somebody else plays, or they go by another name."""
+
+    config: OperatorConfig
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeUnrecorded:
+    """What was being played is not on record; why, as a sentence."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerBroken:
+    """It cannot go on; why, as a sentence."""
+
+    sentence: str
+
+
+PlayerEvent: TypeAlias = (
+    StateChanged
+    | LiveView
+    | FrameDrawn
+    | StepTaken
+    | HumanQuestion
+    | QuestionWithdrawn
+    | EpisodePlayed
+    | ModelAsked
+    | ConfigChanged
+    | EpisodeUnrecorded
+    | PlayerBroken
+)
+"""What whoever plays episodes in sessions tells (:mod:`gym_gui.controllers.live_play`): of what its
+session says, what belongs to the episodes that were asked for."""
+
+OnPlayerEvent: TypeAlias = Callable[[PlayerEvent], None]
 """Called from the event loop."""

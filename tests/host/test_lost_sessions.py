@@ -46,7 +46,7 @@ async def test_a_stopped_session_is_given_up_and_its_episodes_are_played_again(
     assert offspring.pids() == []
     retries = open_run(result.folder).record.retries
     (stopped,) = [r for r in retries if r.episode_index == 2]
-    assert stopped.operator_id == "hung" and stopped.reason.startswith("did not respond for ")
+    assert stopped.operator_id == "hung" and stopped.reason.startswith("was ended: did not respond for ")
     undisturbed = await played_here(tmp_path / "again", experiment(*operators))
     assert compare_runs(result.folder, undisturbed.folder) is None
 

@@ -26,7 +26,14 @@ from gym_gui.services.experiment_file import load_experiment
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}
 
 
-def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: object) -> LocalSession:
+async def local_session(
+    config: OperatorConfig, settings: Any, on_event: Any, _store: object = None
+) -> LocalSession:
+    """The engine in this process, for operators of the window; see :func:`_local_session`."""
+    return _local_session(config, settings, on_event)
+
+
+def _local_session(config: OperatorConfig, settings: Any, on_event: Any) -> LocalSession:
     """The engine in this process; who plays at random or not at all does so here as well.
 
     All other workers are processes of their own, as everywhere.
@@ -36,7 +43,7 @@ def local_session(config: OperatorConfig, settings: Any, listener: Any, _store: 
         for agent, player in config.resolved_slots().items()
         if player.worker_id == "operators_worker" and player.settings.get("behavior") in _HERE
     }
-    return LocalSession(resolve_operator(config, here), settings, listener)
+    return LocalSession(resolve_operator(config, here), settings, on_event)
 
 
 def record_file(experiment_file: Path, out: Path) -> Path:
@@ -67,8 +74,8 @@ def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators of the window play in this process, as in a notebook; their workers are children."""
 
-    def session(resolved: ResolvedOperator, settings: Any, listener: Any, *, store: object) -> LocalSession:
-        return local_session(resolved.config, settings, listener, store)
+    def session(resolved: ResolvedOperator, settings: Any, on_event: Any, *, store: object) -> LocalSession:
+        return _local_session(resolved.config, settings, on_event)
 
-    monkeypatch.setattr("gym_gui.ui.live.session_link.open_host_session", local_session)
+    monkeypatch.setattr("gym_gui.ui.live.operator.open_host_session", local_session)
     monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files

@@ -12,8 +12,8 @@ from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEv
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.analysis.transcript import DRY, Turn
+from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
-from gym_gui.ui.language.call_log import Spending
 
 _LINE = 18
 HEIGHT = 3 * _LINE + 8

@@ -12,9 +12,9 @@ from PyQt6.QtGui import QIntValidator
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from gym_gui.analysis.transcript import Turn
+from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
-from gym_gui.ui.language.call_log import CallLog
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted

@@ -12,8 +12,8 @@ from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
 from gym_gui.analysis.transcript import DRY, Turn, repeated
+from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
-from gym_gui.ui.language.call_log import dollars
 from gym_gui.ui.language.turn_list import facts_of
 from gym_gui.ui.widgets import LinkButton, muted_label
 

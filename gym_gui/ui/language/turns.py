@@ -11,7 +11,7 @@ import orjson
 from PyQt6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt
 
 from gym_gui.analysis.transcript import Turn, turn_of
-from gym_gui.ui.language.call_log import CallLog
+from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.ui.language.strip import answer_line
 
 TURN_ROLE: Final = Qt.ItemDataRole.UserRole + 1

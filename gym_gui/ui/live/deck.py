@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
+from gym_gui.controllers.live_play.free_names import free_name, with_free_name
+from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.play_setup import asks_models, seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.seeding import check_seed
 from gym_gui.services.operator import MultiOperatorService
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui.live.deck_run import DeckRun
-from gym_gui.ui.live.engine import asks_models, seated_as_written
-from gym_gui.ui.live.free_names import free_name, with_free_name
 from gym_gui.ui.live.lock_step import LockStep
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import OperatorState
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.episode_player import EpisodePlayer
+    from gym_gui.controllers.live_play.session_link import OpenLiveSession
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.ui.context import AppContext
-    from gym_gui.ui.live.engine import OpenLiveSession
 
 MOST = 8
 """Operators side by side."""
@@ -93,7 +94,7 @@ class OperatorDeck(QObject):
         self._running, self._lock_step = False, True
         self._rate: float | None = 15.0
         self._look: tuple[str, float] = ("rgb_array", 30.0)
-        self._common = LockStep(self._everybody, self)
+        self._common = LockStep(self._players, self)
         self._common.rate = self._rate
         self._common.exhausted.connect(self.pause)
 
@@ -104,8 +105,8 @@ class OperatorDeck(QObject):
         """The operators, in order."""
         return tuple(self._operators)
 
-    def _everybody(self) -> Sequence[LiveOperator]:
-        return self._operators
+    def _players(self) -> Sequence[EpisodePlayer]:
+        return [operator.player for operator in self._operators]
 
     @property
     def full(self) -> bool:
@@ -140,23 +141,23 @@ class OperatorDeck(QObject):
     @property
     def active(self) -> bool:
         """Whether any operator has a session."""
-        return any(operator.is_running() for operator in self._operators)
+        return any(operator.player.is_running() for operator in self._operators)
 
     @property
     def touched(self) -> bool:
         """Whether anything has been played since the last reset."""
-        return any(o.episodes_done or (o.last_view is not None and o.last_view.step) for o in self._operators)
+        return any(operator.player.has_played for operator in self._operators)
 
     def find(self, operator_id: str) -> LiveOperator | None:
         """The operator of that id."""
-        return next((o for o in self._operators if o.config.operator_id == operator_id), None)
+        return next((o for o in self._operators if o.player.config.operator_id == operator_id), None)
 
     # -- who plays -------------------------------------------------------------------
 
     @property
     def table(self) -> OperatorTable:
         """Who plays, and from which seed on."""
-        return OperatorTable(tuple(operator.config for operator in self._operators), self._seed)
+        return OperatorTable(tuple(operator.player.config for operator in self._operators), self._seed)
 
     def add(self, config: OperatorConfig, *, start: bool = True) -> LiveOperator:
         """Put an operator on the table; where its id or name is taken, it gets another.
@@ -172,7 +173,7 @@ class OperatorDeck(QObject):
         if self.full:
             raise UsageError(f"There is room for {MOST} operators", fix="Remove one first")
         table = self.table
-        held = [self._held.config] if self._held is not None else []
+        held = [self._held.player.config] if self._held is not None else []
         config = with_free_name(config, [*table.operators, *held])
         table = replace(table, operators=(*table.operators, config))
         self._edit(table, f"add {config.display_name}", push=_Push(start))
@@ -180,7 +181,7 @@ class OperatorDeck(QObject):
 
     def duplicate(self, operator_id: str) -> LiveOperator:
         """Put another one like this on the table."""
-        return self.add(self._get(operator_id).config)
+        return self.add(self._get(operator_id).player.config)
 
     def change(self, config: OperatorConfig) -> None:
         """Have the operator of this id be another; a new name alone interrupts nothing.
@@ -236,7 +237,7 @@ class OperatorDeck(QObject):
         """Take an operator off the table."""
         operator, table = self._get(operator_id), self.table
         left = tuple(o for o in table.operators if o.operator_id != operator_id)
-        self._edit(replace(table, operators=left), f"remove {operator.config.display_name}")
+        self._edit(replace(table, operators=left), f"remove {operator.player.config.display_name}")
 
     def forget_removed(self) -> None:
         """End what was removed last: undo begins it anew."""
@@ -299,17 +300,18 @@ class OperatorDeck(QObject):
     def _gone(self, table: OperatorTable) -> list[LiveOperator]:
         """Who leaves; all do where the others would have to change places."""
         ids = table.ids
-        places = [ids.index(o.config.operator_id) for o in self._operators if o.config.operator_id in ids]
+        here = [operator.player.config.operator_id for operator in self._operators]
+        places = [ids.index(operator_id) for operator_id in here if operator_id in ids]
         if places != sorted(places):
             return list(self._operators)
-        return [o for o in self._operators if o.config.operator_id not in ids]
+        return [o for o in self._operators if o.player.config.operator_id not in ids]
 
     def _take_off(self, operator: LiveOperator, *, hold: bool) -> None:
         self.forget_removed()
         self._operators.remove(operator)
-        operator.pause()
-        operator.drive(False)
-        self.service.remove_operator(operator.config.operator_id, stop=False)
+        operator.player.pause()
+        operator.player.drive(False)
+        self.service.remove_operator(operator.player.config.operator_id, stop=False)
         self.removed.emit(operator)
         self._held = operator
         if hold:
@@ -326,10 +328,10 @@ class OperatorDeck(QObject):
         operator = self.find(config.operator_id)
         if operator is None:
             return self._seat(config, place)
-        if operator.config == config:
+        if operator.player.config == config:
             return False
-        renamed = operator.config == replace(config, display_name=operator.config.display_name)
-        operator.configure(config)
+        renamed = operator.player.config == replace(config, display_name=operator.player.config.display_name)
+        operator.player.configure(config)
         if renamed:
             self._run.describe(config)
         return not renamed
@@ -337,11 +339,11 @@ class OperatorDeck(QObject):
     def _seat(self, config: OperatorConfig, place: int) -> bool:
         """Put an operator on the table; one that was just removed goes on where it stood."""
         operator = self._held
-        back = operator is not None and operator.config == config
-        if operator is not None and back and operator.recording is self._run.recording:
+        back = operator is not None and operator.player.config == config
+        if operator is not None and back and operator.player.recording is self._run.recording:
             self._held = None
             self._hold.stop()
-            self.service.add_operator(config, operator)
+            self.service.add_operator(config, operator.player)
         else:
             back = False
             self.forget_removed()
@@ -357,7 +359,7 @@ class OperatorDeck(QObject):
         """Those that were changed, and had a session, begin with what they are now."""
         for config in fresh:
             operator = self._get(config.operator_id)
-            if operator.busy:
+            if operator.player.busy:
                 self._start(operator)
 
     def _get(self, operator_id: str) -> LiveOperator:
@@ -390,7 +392,7 @@ class OperatorDeck(QObject):
             self.pause()
             self.run()
         for operator in self._operators:
-            operator.set_rate(None if lock_step else rate)
+            operator.player.set_rate(None if lock_step else rate)
         self.changed.emit()
 
     def set_look(self, render: str, fps: float) -> None:
@@ -410,18 +412,18 @@ class OperatorDeck(QObject):
         self.changed.emit()
 
     def _set_off(self, operator: LiveOperator) -> None:
-        operator.set_rate(None if self._lock_step else self._rate)
-        operator.drive(self._lock_step)
+        operator.player.set_rate(None if self._lock_step else self._rate)
+        operator.player.drive(self._lock_step)
         if not self._lock_step:
-            operator.run()
+            operator.player.resume()
 
     def pause(self) -> None:
         """Hold everybody before the next step."""
         self._running = False
         self._common.stop()
         for operator in self._operators:
-            operator.drive(False)
-            operator.pause()
+            operator.player.drive(False)
+            operator.player.pause()
         self.changed.emit()
 
     def step_all(self) -> None:
@@ -429,9 +431,9 @@ class OperatorDeck(QObject):
         if self._running:
             self.pause()
         self._prepare()
-        if not any(operator.stepping for operator in self._operators):
+        if not any(operator.player.stepping for operator in self._operators):
             for operator in self._operators:
-                operator.step()
+                operator.player.step()
         self.changed.emit()
 
     def step_player(self, operator_id: str) -> None:
@@ -439,7 +441,7 @@ class OperatorDeck(QObject):
         if self._running:
             self.pause()
         self._prepare()
-        self._get(operator_id).step_agent()
+        self._get(operator_id).player.step(by_agent=True)
         self.changed.emit()
 
     def reset_all(self) -> None:
@@ -453,7 +455,7 @@ class OperatorDeck(QObject):
         self.forget_removed()
         self._run.begin(self._operators, self._seed)
         for operator in self._operators:
-            if operator.is_running() or operator.trouble or operator.episodes_done:
+            if operator.player.is_running() or operator.player.trouble or operator.player.tally.episodes_done:
                 self._start(operator)
         if self._running and self._lock_step:
             self._common.start()
@@ -464,7 +466,7 @@ class OperatorDeck(QObject):
         self._running = False
         self._common.stop()
         for operator in self._operators:
-            operator.drive(False)
+            operator.player.drive(False)
         self._stop_each()
         self._run.end(self._operators)
         self.changed.emit()
@@ -472,8 +474,8 @@ class OperatorDeck(QObject):
     def restart(self, operator_id: str) -> None:
         """A broken operator goes on with a new session."""
         operator = self._get(operator_id)
-        if operator.recording is self._run.recording:
-            operator.restart()
+        if operator.player.recording is self._run.recording:
+            operator.player.restart()
         else:
             self._start(operator)
         if self._running:
@@ -485,24 +487,24 @@ class OperatorDeck(QObject):
         self._running = False
         self._common.stop()
         self.forget_removed()
-        await asyncio.gather(*(operator.close() for operator in self._operators))
+        await asyncio.gather(*(operator.player.close() for operator in self._operators))
         self._run.end(self._operators)
         await self._run.ended()
 
-    def _launch(self, config: OperatorConfig) -> LiveOperator:
+    def _launch(self, config: OperatorConfig) -> EpisodePlayer:
         """Start an operator (the launcher of :class:`MultiOperatorService`)."""
         operator = self._get(config.operator_id)
-        if not operator.trouble:  # what is broken waits for a person
+        if not operator.player.trouble:  # what is broken waits for a person
             self._start(operator)
-        return operator
+        return operator.player
 
     def _start(self, operator: LiveOperator) -> None:
         if self._run.recording is None:
             self._run.begin(self._operators, self._seed)
-        operator.record_into(self._run.recording)
-        (seed,) = self.service.operators.schedule(operator.config.operator_id, 1)
+        operator.player.record_into(self._run.recording)
+        (seed,) = self.service.operators.schedule(operator.player.config.operator_id, 1)
         render, fps = self._look
-        operator.start(seed, render=render, fps=fps, paused=self._lock_step or not self._running)
+        operator.player.start(seed, render=render, fps=fps, paused=self._lock_step or not self._running)
 
     def _prepare(self) -> None:
         """Start those that have no session; what can be recorded no more begins again in a new run."""

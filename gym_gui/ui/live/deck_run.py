@@ -37,7 +37,7 @@ class DeckRun:
 
         self.end(operators)
         if operators:
-            configs = [operator.config for operator in operators]
+            configs = [operator.player.config for operator in operators]
             runs = self._context.store.runs_dir()
             self.recording = LiveRun(runs, configs, seed, changed=self._changed)
 
@@ -59,7 +59,7 @@ class DeckRun:
     async def _close(self, run: LiveRun, operators: Sequence[LiveOperator]) -> None:
         if self._leaving:
             await asyncio.wait(self._leaving)
-        await asyncio.gather(*(operator.settled() for operator in operators))
+        await asyncio.gather(*(operator.player.settled() for operator in operators))
         await run.close()
         self._changed()
 
@@ -68,9 +68,9 @@ class DeckRun:
         self._background(self._close_one(operator), self._leaving)
 
     async def _close_one(self, operator: LiveOperator) -> None:
-        await operator.close()
-        if operator.recording is not None:
-            operator.recording.withdraw(operator.config.operator_id)
+        await operator.player.close()
+        if operator.player.recording is not None:
+            operator.player.recording.withdraw(operator.player.config.operator_id)
         operator.deleteLater()
 
     def _background(self, job: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:

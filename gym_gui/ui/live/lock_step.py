@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 
 
 class LockStep(QObject):
     """Beats at a rate, as long as everybody keeps up.
 
     Args:
-        operators: Who steps, as they are at that moment.
+        players: Who steps, as they are at that moment.
         parent: Qt owner.
 
     Attributes:
@@ -24,11 +24,9 @@ class LockStep(QObject):
     exhausted = pyqtSignal()
     """Nobody can take a step by itself any more."""
 
-    def __init__(
-        self, operators: Callable[[], Sequence[LiveOperator]], parent: QObject | None = None
-    ) -> None:
+    def __init__(self, players: Callable[[], Sequence[EpisodePlayer]], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._operators = operators
+        self._players = players
         self.rate: float | None = None
         self._on = False
         self._due = 0.0
@@ -54,17 +52,15 @@ class LockStep(QObject):
             self._beat.start(max(0, round(wait * 1000)))
 
     def _waited_for(self) -> bool:
-        return any(o.stepping or o.busy for o in self._operators())
+        return any(player.stepping or player.busy for player in self._players())
 
     def _on_beat(self) -> None:
         if not self._on or self._waited_for():
             return
         now = time.monotonic()
         self._due = max(self._due + (1.0 / self.rate if self.rate else 0.0), now)
-        operators = self._operators()
-        for operator in operators:
-            operator.step()
-        if not any(
-            o.stepping or (o.is_running() and not o.done and not o.waits_for_budget) for o in operators
-        ):
+        players = self._players()
+        for player in players:
+            player.step()
+        if not any(p.stepping or (p.is_running() and not p.done and not p.shortage) for p in players):
             self.exhausted.emit()

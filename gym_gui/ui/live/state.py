@@ -1,43 +1,16 @@
-"""Where a live operator stands, and the words for it."""
+"""The words and colours for where a live operator stands."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from gym_gui.core.errors import with_capital
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.live import Compiling
 
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 
-class OperatorState(StrEnum):
-    """Where a live operator stands."""
-
-    IDLE = "idle"
-    STARTING = "starting"
-    READY = "ready"
-    RUNNING = "running"
-    PAUSED = "paused"
-    YOUR_MOVE = "your_move"
-    THINKING = "thinking"
-    STOPPING = "stopping"
-    SPENT = "spent"
-    BROKEN = "broken"
-    CLOSED = "closed"
-
-
-ALIVE = frozenset(
-    {
-        OperatorState.READY,
-        OperatorState.RUNNING,
-        OperatorState.PAUSED,
-        OperatorState.YOUR_MOVE,
-        OperatorState.THINKING,
-        OperatorState.STOPPING,
-        OperatorState.SPENT,
-    }
-)
-"""States in which there is a session that answers."""
-
-_WORDS = {
+_STATE_WORDS = {
     OperatorState.IDLE: "Not started",
     OperatorState.STARTING: "Starting…",
     OperatorState.READY: "Ready",
@@ -71,7 +44,18 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
         return f"Thinking {thinking_s:.1f} s"
     if done and state in (OperatorState.READY, OperatorState.PAUSED):
         return "Done"
-    return _WORDS[state]
+    return _STATE_WORDS[state]
+
+
+def words_of(player: EpisodePlayer) -> str:
+    """Where a player stands, as its card says it; of trouble and of budgets, the reason."""
+    if player.state is OperatorState.BROKEN:
+        return player.trouble
+    if player.state is OperatorState.SPENT:
+        return player.shortage
+    if player.state is OperatorState.STARTING and player.compiling is not None:
+        return f"Compiling {len(player.compiling.functions)} of {player.compiling.total}…"
+    return state_words(player.state, thinking_s=player.waiting_s, done=player.done)
 
 
 def starting_words(compiling: Compiling | None) -> tuple[str, str]:
@@ -89,19 +73,3 @@ def starting_words(compiling: Compiling | None) -> tuple[str, str]:
 def state_tone(state: OperatorState) -> str:
     """Which token colours the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
     return _TONES.get(state, "muted")
-
-
-def trouble_sentence(reason: str) -> str:
-    """What a card says of a session that ended by itself.
-
-    Args:
-        reason: How it ended, for example ``was killed (signal 9, SIGKILL)`` or a sentence.
-    """
-    words = " ".join(reason.split()) or "it ended without a word"
-    if words.startswith("was killed (signal "):
-        number = words.removeprefix("was killed (signal ").partition(",")[0].rstrip(")")
-        return f"Session ended: killed (signal {number})"
-    for verb in ("was ", "ended ", "did not ", "closed "):
-        if words.startswith(verb):
-            return f"The session {words}"
-    return with_capital(words)

@@ -176,7 +176,7 @@ class OperatorConfigWidget(QWidget):
         self.record.follow(operator)
         operator.config_changed.connect(self._on_config_changed)
         self._sheet = None
-        self._adopt(operator.config)
+        self._adopt(operator.player.config)
 
     def forget(self) -> None:
         """There is nothing to edit."""
@@ -366,23 +366,23 @@ class OperatorConfigWidget(QWidget):
     def _hand_out(self) -> None:
         self._settle.stop()
         config, self._pending = self._pending, None
-        if config is not None and self._operator is not None and config != self._operator.config:
+        if config is not None and self._operator is not None and config != self._operator.player.config:
             self.changed.emit(config)
 
     # -- the rest --------------------------------------------------------------------
 
     def _on_details(self) -> None:
         if self._operator is not None:
-            self.details_requested.emit(self._operator.config)
+            self.details_requested.emit(self._operator.player.config)
 
     def _on_duplicate(self) -> None:
         if self._operator is not None:
             self._hand_out()
-            self.duplicate_requested.emit(self._operator.config.operator_id)
+            self.duplicate_requested.emit(self._operator.player.config.operator_id)
 
     def _on_remove(self) -> None:
         if self._operator is not None:
-            self.remove_requested.emit(self._operator.config.operator_id)
+            self.remove_requested.emit(self._operator.player.config.operator_id)
 
 
 def _random(agent: str) -> WorkerAssignment:

@@ -75,7 +75,7 @@ class EnvironmentLook(QObject):
 
 async def _head_start(operator: LiveOperator) -> None:
     """A session has the processor to itself until its first frame or its end, or for a while."""
-    if operator.last_view is not None or not operator.is_running():
+    if operator.player.last_view is not None or not operator.player.is_running():
         return
     done = asyncio.Event()
 

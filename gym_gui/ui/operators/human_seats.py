@@ -66,12 +66,12 @@ class OperatorHumans(QObject):
         operator.withdrawn.connect(self._on_withdrawn)
         operator.config_changed.connect(self._on_config_changed)
         card.move_chosen.connect(self._on_move)
-        self._on_config_changed(operator.config)
+        self._on_config_changed(operator.player.config)
 
     @property
     def people(self) -> tuple[str, ...]:
         """Slots in which a person chooses."""
-        return people_of(self._operator.config)
+        return people_of(self._operator.player.config)
 
     def choose(self, slot: str, action: Any) -> None:
         """A button."""
@@ -119,9 +119,9 @@ class OperatorHumans(QObject):
             name = KeymapName.of(sheet.family, tuple(seat.words.values()), player)
             self.schemes[slot] = saved.apply(name, keys[player])
             self.words[slot] = seat.words
-        realtime = any(self._operator.config.resolved_slots()[slot].deadline_s for slot in self.people)
+        realtime = any(self._operator.player.config.resolved_slots()[slot].deadline_s for slot in self.people)
         self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
-        for question in self._operator.questions:
+        for question in self._operator.player.questions:
             self.input.offer(question)
         self.ready.emit()
 
@@ -131,14 +131,14 @@ class OperatorHumans(QObject):
 
     def _on_withdrawn(self, question_id: int) -> None:
         self.input.withdraw(question_id)
-        self._card.stage.set_interactive(bool(self._operator.questions))
+        self._card.stage.set_interactive(bool(self._operator.player.questions))
 
     def _on_chosen(self, question: HumanQuestion, action: object) -> None:
-        self._operator.answer(question, action)
-        self._card.stage.set_interactive(bool(self._operator.questions))
+        self._operator.player.answer(question, action)
+        self._card.stage.set_interactive(bool(self._operator.player.questions))
 
     def _on_move(self, _operator_id: str, action: object) -> None:
         """On a board, whoever is asked is on turn."""
-        questions = self._operator.questions
+        questions = self._operator.player.questions
         if questions:
             self.input.choose(questions[0].slot, action)

@@ -139,7 +139,7 @@ class ManualOperators(QWidget):
         self.select(operator)
         self.show_transcript()
         if self.transcript is not None:
-            last = operator.calls.last if operator.calls is not None else None
+            last = operator.player.tally.calls.last if operator.player.tally.calls is not None else None
             self.transcript.follow(operator, last.agent if last is not None else None)
             self.transcript.panel.select_last()
 
@@ -237,7 +237,7 @@ class ManualOperators(QWidget):
         """Take an operator off the table, with a way back."""
         operator = self._deck.find(operator_id)
         if operator is not None:
-            name = operator.config.display_name
+            name = operator.player.config.display_name
             self._deck.remove(operator_id)
             self.say_undoable(f"{name} was removed.")
 

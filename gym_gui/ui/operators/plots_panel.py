@@ -6,10 +6,10 @@ from PyQt6.QtCore import QSize, QTimer, pyqtSignal
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.ui import theme
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.tally import Tally
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
@@ -149,15 +149,15 @@ class OperatorPlots(Card):
         words: set[tuple[int, str]] = set()
         changed: list[LiveOperator] = []
         for operator in self._heard:
-            tally = operator.tally
+            tally = operator.player.tally
             words |= tally.actions.keys()
-            if self._drawn.get(operator.config.operator_id) != (tally, tally.changes):
+            if self._drawn.get(operator.player.config.operator_id) != (tally, tally.changes):
                 changed.append(operator)
         if not changed:
             return
         self.shares.set_actions([word for _, word in sorted(words)])
         for operator in changed:
-            operator_id, tally = operator.config.operator_id, operator.tally
+            operator_id, tally = operator.player.config.operator_id, operator.player.tally
             self._drawn[operator_id] = (tally, tally.changes)
             self.returns.set_values(operator_id, tally.returns)
             self.rewards.set_values(operator_id, tally.rewards)
@@ -165,5 +165,5 @@ class OperatorPlots(Card):
 
 
 def _series(operator: LiveOperator) -> Series:
-    config = operator.config
+    config = operator.player.config
     return Series(config.operator_id, config.display_name, leading_kind(config))

@@ -6,10 +6,10 @@ from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.analysis import wording
+from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
-from gym_gui.ui.live.engine import asks_models
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.tally import Tally
 
 REFRESH_MS = 500
 
@@ -48,8 +48,8 @@ class OperatorRecord(QLabel):
     def refresh(self) -> None:
         """Say it now."""
         self._timer.stop()
-        operator = self._operator
-        self.setText(record_words(operator.tally, operator.config) if operator is not None else "")
+        player = self._operator.player if self._operator is not None else None
+        self.setText(record_words(player.tally, player.config) if player is not None else "")
 
     def _on_counted(self, _what: object) -> None:
         if not self._timer.isActive():

@@ -9,13 +9,14 @@ from PyQt6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
 from gym_gui.analysis.transcript import Turn
+from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
 from gym_gui.ui.language.strip import HEIGHT, CallStrip
-from gym_gui.ui.live.engine import asks_models
-from gym_gui.ui.live.operator import LiveOperator, OperatorState
-from gym_gui.ui.live.state import starting_words, state_tone, state_words
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.state import starting_words, state_tone, state_words, words_of
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import SlotPlayer, number_words
 from gym_gui.ui.renderers.stage_view import StageView
@@ -65,7 +66,7 @@ class OperatorRenderContainer(Card):
     def __init__(self, theme_: theme.Theme, operator: LiveOperator, parent: QWidget | None = None) -> None:
         super().__init__(clickable=True, parent=parent)
         self.operator = operator
-        self.setObjectName(f"card-{operator.config.operator_id}")
+        self.setObjectName(f"card-{operator.player.config.operator_id}")
         self.calls: CallStrip | None = None
         self.name = ElidedLabel("", "strong", parent=self)
         self.badge = KindBadge("baseline", self)
@@ -93,7 +94,7 @@ class OperatorRenderContainer(Card):
         operator.called.connect(self._on_called)
         self.stage.move_chosen.connect(self._on_move_chosen)
         self.double_clicked.connect(self._on_enlarge)
-        self._on_config_changed(operator.config)
+        self._on_config_changed(operator.player.config)
         self.refresh()
 
     def _build(self) -> None:
@@ -158,16 +159,16 @@ class OperatorRenderContainer(Card):
     def refresh(self) -> None:
         """Show everything as it is now."""
         operator = self.operator
-        self._on_state_changed(operator.state)
-        if operator.last_view is not None:
-            self._on_viewed(operator.last_view)
+        self._on_state_changed(operator.player.state)
+        if operator.player.last_view is not None:
+            self._on_viewed(operator.player.last_view)
         else:
             self._show_facts(None)
-        if operator.last_frame is not None:
-            self._on_framed(operator.last_frame)
+        if operator.player.last_frame is not None:
+            self._on_framed(operator.player.last_frame)
         self._show_returns()
-        if operator.calls is not None and operator.calls.last is not None:
-            self._on_called(operator.calls.last)
+        if operator.player.tally.calls is not None and operator.player.tally.calls.last is not None:
+            self._on_called(operator.player.tally.calls.last)
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.name.setText(config.display_name)
@@ -176,7 +177,7 @@ class OperatorRenderContainer(Card):
         players = config.resolved_slots()
         if asks_models(config):  # others get a place for it with their first call
             self._strip()
-        elif self.has_strip and self.operator.calls is None:
+        elif self.has_strip and self.operator.player.tally.calls is None:
             assert self.calls is not None
             self.calls.hide()
             self.strip_changed.emit()
@@ -190,21 +191,21 @@ class OperatorRenderContainer(Card):
         operator = self.operator
         broken = state is OperatorState.BROKEN
         told = state in (OperatorState.BROKEN, OperatorState.SPENT)
-        self.status.set_state(state_tone(state), state_words(state) if told else operator.words)
+        self.status.set_state(state_tone(state), state_words(state) if told else words_of(operator.player))
         self._fit_head()
         if self._trouble_row.isVisibleTo(self) != told:
             self._trouble_row.setVisible(told)
         self.restart.setVisible(broken)
-        if told and self.trouble.text() != operator.words:
-            self.trouble.setText(operator.words)
-            self.trouble.setToolTip(operator.words)
-        if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.last_view is None:
+        if told and self.trouble.text() != words_of(operator.player):
+            self.trouble.setText(words_of(operator.player))
+            self.trouble.setToolTip(words_of(operator.player))
+        if state in (OperatorState.STARTING, OperatorState.IDLE) and operator.player.last_view is None:
             starting = state is OperatorState.STARTING
             idle = "Not started", "Step all or Run starts it."
-            self.stage.clear(*(starting_words(operator.compiling) if starting else idle))
+            self.stage.clear(*(starting_words(operator.player.compiling) if starting else idle))
             self._show_facts(None)
             self._show_returns()
-        if broken and operator.last_view is None:
+        if broken and operator.player.last_view is None:
             self.stage.set_hint("Nothing to show", "It stopped before its first frame.")
         if bool(self.property("broken")) != broken:
             self.setProperty("broken", broken)
@@ -216,12 +217,12 @@ class OperatorRenderContainer(Card):
         self._show_facts(view)
         if view.step == 0:
             self._show_returns()
-            if self.calls is not None and self.operator.calls is None:
+            if self.calls is not None and self.operator.player.tally.calls is None:
                 self.calls.clear()  # it has begun anew, and nobody was asked yet
 
     def _on_called(self, turn: Turn) -> None:
         """A model was asked: cards of other players have no place for it."""
-        calls = self.operator.calls
+        calls = self.operator.player.tally.calls
         if calls is None:
             return
         self._strip().show_call(turn, calls.spending, several=len(calls.agents) > 1)
@@ -259,7 +260,7 @@ class OperatorRenderContainer(Card):
         self._show_returns()
 
     def _show_facts(self, view: LiveView | None) -> None:
-        limit = self.operator.episode_limit
+        limit = self.operator.player.feed.limit
         if view is None:
             self.facts.set_facts(("Episode", "—"), ("Step", "—"), ("Return", "—"))
             return
@@ -277,12 +278,12 @@ class OperatorRenderContainer(Card):
         self.facts.set_facts(*facts)
 
     def _show_returns(self) -> None:
-        self.sparkline.set_values(self.operator.tally.last_returns(_RETURNS))
+        self.sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))
         self.sparkline.setVisible(len(self.sparkline.values) > 1 and self.height() >= LOW)
 
     def _describe(self) -> None:
-        trouble = f", {self.operator.trouble}" if self.operator.trouble else ""
-        self.setAccessibleName(f"Operator {self.operator.config.display_name}{trouble}")
+        trouble = f", {self.operator.player.trouble}" if self.operator.player.trouble else ""
+        self.setAccessibleName(f"Operator {self.operator.player.config.display_name}{trouble}")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """A broken operator's card has a red edge."""
@@ -314,7 +315,7 @@ class OperatorRenderContainer(Card):
         self.enlarge_requested.emit(self)
 
     def _on_restart(self) -> None:
-        self.restart_requested.emit(self.operator.config.operator_id)
+        self.restart_requested.emit(self.operator.player.config.operator_id)
 
     def _on_move_chosen(self, action: object) -> None:
-        self.move_chosen.emit(self.operator.config.operator_id, action)
+        self.move_chosen.emit(self.operator.player.config.operator_id, action)

@@ -69,8 +69,8 @@ class TranscriptDock(Card):
 
     def _show(self) -> None:
         operator = self._operator
-        calls = operator.calls if operator is not None else None
-        name = f" of {operator.config.display_name}" if operator is not None else ""
+        calls = operator.player.tally.calls if operator is not None else None
+        name = f" of {operator.player.config.display_name}" if operator is not None else ""
         self.title.setText(f"Transcript{name}")
         self.panel.follow(calls)
         self.panel.setVisible(calls is not None)
@@ -82,7 +82,7 @@ class TranscriptDock(Card):
         self.panel.on_grown()
 
     def _follows_it(self) -> bool:
-        return self._operator is not None and self.panel.log is self._operator.calls
+        return self._operator is not None and self.panel.log is self._operator.player.tally.calls
 
     def _on_episode_over(self, _row: object) -> None:
         self.panel.on_grown()

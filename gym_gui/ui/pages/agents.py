@@ -82,7 +82,7 @@ class AgentsPage(Page):
         """Edit prompts; where the operator plays, over what its agent sees now."""
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
-        look = partial(self._live.present, request.agent) if self._live is not None else None
+        look = partial(self._live.player.present, request.agent) if self._live is not None else None
         open_prompt_editor(self.context, request, look, self)
 
     def _add_actions(self) -> None:
@@ -216,7 +216,8 @@ class AgentsPage(Page):
         live.destroyed.connect(self.detach)
         live.state_changed.connect(self._on_live_state_changed)
         self.message.set_text(
-            f"{live.config.display_name} is playing: a new policy decides from its agent's next move on"
+            f"{live.player.config.display_name} is playing: "
+            "a new policy decides from its agent's next move on"
         )
         self.message.show()
 
@@ -252,10 +253,12 @@ class AgentsPage(Page):
 
     def _rebind(self, live: LiveOperator, agent: str) -> None:
         row = self.model.draft.rows[agent]
-        if agent not in live.config.resolved_slots():
-            self.context.notify(f"{live.config.display_name} has no slot {agent}: it plays on", "warning")
+        if agent not in live.player.config.resolved_slots():
+            self.context.notify(
+                f"{live.player.config.display_name} has no slot {agent}: it plays on", "warning"
+            )
             return
-        done = live.rebind(agent, row, self.model.draft.name)
+        done = live.player.rebind(agent, row, self.model.draft.name)
         done.add_done_callback(partial(self._on_rebound, agent))
 
     def _on_rebound(self, agent: str, done: asyncio.Task[Any]) -> None:

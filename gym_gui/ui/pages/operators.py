@@ -193,10 +193,10 @@ class OperatorsTab(Page):
         """Another operator: in the environment of the selected one, with random actions."""
         self._set_mode("manual")
         current = self.manual.current
-        if current is None or len(current.config.resolved_slots()) > 1:
-            config = current.config if current is not None else random_operator()
+        if current is None or len(current.player.config.resolved_slots()) > 1:
+            config = current.player.config if current is not None else random_operator()
         else:
-            config = random_operator(current.config.task)
+            config = random_operator(current.player.config.task)
         self._try(self._add, config)
 
     def _add(self, config: OperatorConfig, *, start: bool = True) -> None:
@@ -228,7 +228,7 @@ class OperatorsTab(Page):
     def _on_details(self, config: OperatorConfig) -> None:
         """Where it is playing, another policy chosen there decides from its agent's next move on."""
         operator = self.deck.find(config.operator_id)
-        live = operator if operator is not None and operator.is_running() else None
+        live = operator if operator is not None and operator.player.is_running() else None
         self.context.go("agents", operator=config, live=live)
 
     def _on_prompts(self, request: PromptsRequest) -> None:
@@ -236,7 +236,7 @@ class OperatorsTab(Page):
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
         operator = self.manual.current
-        look = partial(operator.present, request.agent) if operator is not None else None
+        look = partial(operator.player.present, request.agent) if operator is not None else None
         open_prompt_editor(self.context, request, look, self)
 
     def _on_selected(self, operator: LiveOperator | None) -> None:
@@ -255,7 +255,7 @@ class OperatorsTab(Page):
 
     def _show_turns(self) -> None:
         current = self.manual.current
-        view = current.last_view if current is not None else None
+        view = current.player.last_view if current is not None else None
         # Turn by turn, fewer are asked than there are.
         turns = view is not None and len(view.agents) > 1 and 0 < len(view.turn) < len(view.agents)
         self.controls.set_turn_based(turns)
@@ -292,7 +292,7 @@ class OperatorsTab(Page):
 
     def _on_step_player(self) -> None:
         if self.manual.current is not None:
-            self._try(self.deck.step_player, self.manual.current.config.operator_id)
+            self._try(self.deck.step_player, self.manual.current.player.config.operator_id)
 
     def _on_enlarge(self) -> None:
         self.manual.toggle_enlarged()
@@ -305,11 +305,11 @@ class OperatorsTab(Page):
 
     def _on_duplicate_it(self) -> None:
         if self.manual.current is not None:
-            self._on_duplicate(self.manual.current.config.operator_id)
+            self._on_duplicate(self.manual.current.player.config.operator_id)
 
     def _on_remove_it(self) -> None:
         if self.manual.current is not None:
-            self.manual.remove(self.manual.current.config.operator_id)
+            self.manual.remove(self.manual.current.player.config.operator_id)
 
     def _on_example(self) -> None:
         self.play(trained_against_random(), DEFAULT_SEED, run=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.commands import Command
-from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.page import Page
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.caption import Caption

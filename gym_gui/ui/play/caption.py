@@ -123,8 +123,8 @@ class Caption(QObject):
 
     def _show_prompt(self) -> None:
         game, people, view = self._game, self._people, self.view
-        if view is None and game.operator is not None and game.operator.compiling is not None:
-            self._card.stage.clear(*starting_words(game.operator.compiling))
+        if view is None and game.operator is not None and game.operator.player.compiling is not None:
+            self._card.stage.clear(*starting_words(game.operator.player.compiling))
         prompt = Prompt(
             state=game.state,
             over=game.is_over,

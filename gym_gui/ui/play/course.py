@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.human_input import KEYBOARD
-from gym_gui.ui.live.operator import OperatorState
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.human_input import HumanInput

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.play_setup import Clock, is_person, people, with_clock
+from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.play_setup import Clock, asks_models, is_person, people, with_clock, with_player
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui.live.engine import asks_models, with_player
-from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.play.human_input import HumanInput
 
 if TYPE_CHECKING:
@@ -81,22 +81,22 @@ class PlayGame(QObject):
     @property
     def config(self) -> OperatorConfig | None:
         """Who plays what."""
-        return self._operator.config if self._operator is not None else None
+        return self._operator.player.config if self._operator is not None else None
 
     @property
     def people(self) -> tuple[str, ...]:
         """Slots that people play."""
-        return people(self._operator.config) if self._operator is not None else ()
+        return people(self._operator.player.config) if self._operator is not None else ()
 
     @property
     def state(self) -> OperatorState:
         """Where the session stands."""
-        return self._operator.state if self._operator is not None else OperatorState.IDLE
+        return self._operator.player.state if self._operator is not None else OperatorState.IDLE
 
     @property
     def paused(self) -> bool:
         """Whether somebody paused it; waiting to begin is no pause."""
-        return self._operator is not None and self._operator.paused and not self.waits
+        return self._operator is not None and self._operator.player.paused and not self.waits
 
     @property
     def waits_for_key(self) -> bool:
@@ -142,10 +142,10 @@ class PlayGame(QObject):
         self.seed, self.is_over = seed, False
         self._fallbacks, self._seen_step = {}, _NOTHING_SEEN
         self._input.forget()
-        held = not self._agreed and asks_models(operator.config)
+        held = not self._agreed and asks_models(operator.player.config)
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
-        operator.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits)
+        operator.player.start(seed, episodes=1, render=self._render, fps=fps, paused=self.waits)
         self.changed.emit()
 
     def restart(self) -> None:
@@ -169,7 +169,7 @@ class PlayGame(QObject):
         operator = self._operator
         if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
             return
-        view, people = operator.last_view, self.people
+        view, people = operator.player.last_view, self.people
         seen = view is not None and self._seen_step == (view.episode, view.step)
         slots = {agent.agent: agent.slot for agent in view.agents} if view is not None else {}
         if seen and view is not None and view.turn and all(slots[agent] in people for agent in view.turn):
@@ -178,13 +178,13 @@ class PlayGame(QObject):
     @staticmethod
     async def _go(operator: LiveOperator) -> None:
         """Run, once what was asked for before has been done."""
-        await operator.settled()
-        operator.run()
+        await operator.player.settled()
+        operator.player.resume()
 
     def pause(self) -> None:
         """Hold before the next step."""
         if self._operator is not None and not self.waits and not self.is_over:
-            self._operator.pause()
+            self._operator.player.pause()
             self.changed.emit()
 
     def resume(self) -> None:
@@ -203,21 +203,21 @@ class PlayGame(QObject):
         """
         if self._operator is None:
             return None
-        if not self._operator.alive:
+        if not self._operator.player.alive:
             # There is no session to tell, or one that has been told already who plays.
-            config = with_player(self._operator.config, slot, player)
+            config = with_player(self._operator.player.config, slot, player)
             if name and not config.named:
                 config = replace(config, display_name=name)
             self.open(config, self.clock, self.seed, render=self._render)
             return None
         if not is_person(player):
-            self._operator.set_rate(self.clock.rate)  # before it plays at once as fast as it can
-        if not self._agreed and asks_models(with_player(self._operator.config, slot, player)):
-            self._operator.pause()
+            self._operator.player.set_rate(self.clock.rate)  # before it plays at once as fast as it can
+        if not self._agreed and asks_models(with_player(self._operator.player.config, slot, player)):
+            self._operator.player.pause()
             self.waits = True
-        self._seating = self._operator.rebind(slot, player, name)
-        self._seating.add_done_callback(self._on_seated)
-        return self._seating
+        seating = self._seating = self._operator.player.rebind(slot, player, name)
+        seating.add_done_callback(self._on_seated)
+        return seating
 
     def _on_seated(self, task: asyncio.Task[Any]) -> None:
         if task is self._seating:
@@ -231,13 +231,13 @@ class PlayGame(QObject):
         operator = self._operator
         if operator is None or before == clock:
             return
-        if before.realtime != clock.realtime or not operator.alive:
-            self.open(operator.config, clock, self.seed, render=self._render)
+        if before.realtime != clock.realtime or not operator.player.alive:
+            self.open(operator.player.config, clock, self.seed, render=self._render)
             return
-        config = with_clock(operator.config, clock)
+        config = with_clock(operator.player.config, clock)
         if clock.realtime:
             for slot in self.people:
-                operator.rebind(slot, config.workers[slot])
+                operator.player.rebind(slot, config.workers[slot])
         self._set_pace()
         self.changed.emit()
 
@@ -254,7 +254,7 @@ class PlayGame(QObject):
         if self._operator is None:
             return
         known = {question.id for question in self._input.questions}
-        for question in list(self._operator.questions):
+        for question in list(self._operator.player.questions):
             if question.id not in known:
                 self._input.offer(question)
 
@@ -265,8 +265,8 @@ class PlayGame(QObject):
         self.recording = on
         operator = self._operator
         if operator is not None:
-            before, self._run = self._run, self._new_run(operator.config, self.seed) if on else None
-            operator.record_into(self._run)
+            before, self._run = self._run, self._new_run(operator.player.config, self.seed) if on else None
+            operator.player.record_into(self._run)
             if before is not None:
                 self._later(self._close_after_flight(operator, before), "ending the record")
         self.changed.emit()
@@ -284,9 +284,9 @@ class PlayGame(QObject):
         operator = self._operator
         if operator is None:
             return
-        slots = operator.config.resolved_slots()
+        slots = operator.player.config.resolved_slots()
         alone = len(self.people) == len(slots) and not self.clock.realtime
-        operator.set_rate(None if alone else self.clock.rate)
+        operator.player.set_rate(None if alone else self.clock.rate)
 
     def _new_run(self, config: OperatorConfig, seed: int) -> LiveRun:
         from gym_gui.controllers.live_run import LiveRun
@@ -309,7 +309,7 @@ class PlayGame(QObject):
 
     @staticmethod
     async def _end(operator: LiveOperator, run: LiveRun | None) -> None:
-        await operator.close()
+        await operator.player.close()
         if run is not None:
             await run.close()
         operator.deleteLater()
@@ -325,7 +325,7 @@ class PlayGame(QObject):
         operator.episode_over.connect(landed)
         operator.state_changed.connect(landed)
         try:
-            while operator.alive and not operator.done:
+            while operator.player.alive and not operator.player.done:
                 over.clear()
                 await over.wait()
         finally:
@@ -336,7 +336,7 @@ class PlayGame(QObject):
     def _on_chosen(self, question: HumanQuestion, action: object) -> None:
         if self._operator is not None:
             self._agreed = True
-            self._operator.answer(question, action)
+            self._operator.player.answer(question, action)
 
     def _on_key_pressed(self, _key: str) -> None:
         if self.waits_for_key:

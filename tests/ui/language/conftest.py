@@ -89,7 +89,7 @@ def live(context: AppContext, finish: Any) -> Iterator[Callable[[OperatorConfig]
 
     yield make
     for operator in made:
-        finish(operator.close())
+        finish(operator.player.close())
         operator.deleteLater()
     made.clear()
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
@@ -49,9 +49,9 @@ def test_neither_preparing_nor_configuring_nor_resetting_asks_a_model(window: Ma
         deck = page.deck
 
         def shown(seed: int) -> bool:
-            looks = [o.last_view for o in deck.operators]
+            looks = [o.player.last_view for o in deck.operators]
             return all(look is not None and look.seed == seed and look.step == 0 for look in looks) and all(
-                o.alive and not o.busy for o in deck.operators
+                o.player.alive and not o.player.busy for o in deck.operators
             )
 
         qtbot.waitUntil(lambda: shown(3), timeout=WAIT)
@@ -61,14 +61,15 @@ def test_neither_preparing_nor_configuring_nor_resetting_asks_a_model(window: Ma
         page.manual.select(deck.operators[0])
         qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
         page.config.limit.setValue(7)
-        qtbot.waitUntil(lambda: deck.operators[0].config.max_steps == 7 and shown(5), timeout=WAIT)
+        qtbot.waitUntil(lambda: deck.operators[0].player.config.max_steps == 7 and shown(5), timeout=WAIT)
         assert not server.requests
 
         # What is asked for is asked for once: had a model been asked before, its call would be counted too.
         for steps in (1, 2):
             qtbot.mouseClick(page.controls.step, LEFT)
             qtbot.waitUntil(
-                lambda steps=steps: all(o.last_view.step == steps for o in deck.operators), timeout=WAIT
+                lambda steps=steps: all(o.player.last_view.step == steps for o in deck.operators),
+                timeout=WAIT,
             )
             assert asked(server)["reader"] == asked(server)["eyes"] == steps
             assert asked(server)["board"] > 0
@@ -83,12 +84,14 @@ def test_a_model_that_is_put_beside_running_operators_waits_for_run(window: Main
         window.context.go("operators", operators=[still], seed=3, run=True)
         page = window.findChild(OperatorsTab)
         assert page is not None
-        qtbot.waitUntil(lambda: bool(page.deck.operators[0].episodes_done), timeout=WAIT)
+        qtbot.waitUntil(lambda: bool(page.deck.operators[0].player.tally.episodes_done), timeout=WAIT)
         operator = page.deck.add(reader)
-        qtbot.waitUntil(lambda: operator.last_view is not None and not operator.busy, timeout=WAIT)
+        qtbot.waitUntil(
+            lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT
+        )
         assert not page.deck.running and not server.requests
         qtbot.mouseClick(page.controls.run, LEFT)
-        qtbot.waitUntil(lambda: operator.last_view.step > 0, timeout=WAIT)
+        qtbot.waitUntil(lambda: operator.player.last_view.step > 0, timeout=WAIT)
         assert server.requests
 
 
@@ -120,7 +123,7 @@ def test_a_game_whose_first_move_is_a_models_waits_for_start(
         qtbot.waitUntil(lambda: is_shown(play) and play.game.state is OperatorState.READY, timeout=WAIT)
         assert "Press Start" in play.stage_card.prompt.text and not server.requests
         play.course.restart()
-        qtbot.waitUntil(lambda: play.game.operator.busy is False and is_shown(play), timeout=WAIT)
+        qtbot.waitUntil(lambda: play.game.operator.player.busy is False and is_shown(play), timeout=WAIT)
         assert not server.requests
         assert play.game_actions.pause.text() == "Start"
         qtbot.mouseClick(play.game_actions.pause, LEFT)

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.live_run import LiveRun
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.spending import Amount
 from gym_gui.services.budget_ledger import NAME, BudgetLedger
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.engine import open_host_session
-from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.state import words_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from tests.support.fake_model_server import FakeModelServer, Reply
 from tests.support.no_processes import local_session
@@ -36,24 +37,25 @@ def test_a_budget_holds_for_the_run_and_whoever_it_leaves_waiting_says_so(
         run = LiveRun(context.store.runs_dir(), [config], 3)
         operator = LiveOperator(context, config, run=run, open_session=local_session)
         try:
-            operator.start(3)
-            qtbot.waitUntil(lambda: operator.state is OperatorState.SPENT, timeout=WAIT)
+            operator.player.start(3)
+            qtbot.waitUntil(lambda: operator.player.state is OperatorState.SPENT, timeout=WAIT)
             name = config.operator_id
-            assert f"token budget of slot {name}/agent_0 carries no further episode" in operator.words
-            assert operator.alive and not operator.trouble and not operator.stepping
-            asked, played = len(server.requests), len(operator.episodes_done)
+            words = words_of(operator.player)
+            assert f"token budget of slot {name}/agent_0 carries no further episode" in words
+            assert operator.player.alive and not operator.player.trouble and not operator.player.stepping
+            asked, played = len(server.requests), len(operator.player.tally.episodes_done)
             assert played >= 2 and asked * sum(TOKENS) <= BUDGET
-            operator.step()
-            assert not operator.stepping, "nobody waits for it"
+            operator.player.step()
+            assert not operator.player.stepping, "nobody waits for it"
 
             # Another process of the same run has no budget of its own.
-            operator.stop()
-            qtbot.waitUntil(lambda: not operator.is_running(), timeout=WAIT)
-            operator.start(3)
-            qtbot.waitUntil(lambda: operator.state is OperatorState.SPENT, timeout=WAIT)
+            operator.player.stop()
+            qtbot.waitUntil(lambda: not operator.player.is_running(), timeout=WAIT)
+            operator.player.start(3)
+            qtbot.waitUntil(lambda: operator.player.state is OperatorState.SPENT, timeout=WAIT)
             assert len(server.requests) == asked
         finally:
-            finish(operator.close())
+            finish(operator.player.close())
             finish(run.close())
             operator.deleteLater()
     assert run.folder is not None
@@ -68,7 +70,7 @@ RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"}
 
 @pytest.mark.parametrize(
     ("between", "session"),
-    [(None, local_session), (RANDOM, local_session), (None, open_host_session)],
+    [(None, local_session), (RANDOM, local_session), (None, None)],
     ids=["another model", "a model after a random player", "another model in a host"],
 )
 def test_who_takes_a_slot_in_mid_episode_has_what_is_left_of_its_budget(
@@ -82,30 +84,31 @@ def test_who_takes_a_slot_in_mid_episode_has_what_is_left_of_its_budget(
         name = config.operator_id
 
         def rebound(to: WorkerAssignment) -> None:
-            task = operator.rebind("agent_0", to)
+            task = operator.player.rebind("agent_0", to)
             qtbot.waitUntil(task.done, timeout=WAIT)
             assert task.exception() is None
 
         try:
-            operator.start(3, paused=True)
+            operator.player.start(3, paused=True)
             for asked in range(1, 5):
-                operator.step()
+                operator.player.step()
                 qtbot.waitUntil(lambda n=asked: len(server.requests) == n, timeout=WAIT)
-                qtbot.waitUntil(lambda: not operator.stepping, timeout=WAIT)
+                qtbot.waitUntil(lambda: not operator.player.stepping, timeout=WAIT)
             if between is not None:
                 rebound(between)
-                operator.step()
-                qtbot.waitUntil(lambda: not operator.stepping, timeout=WAIT)
+                operator.player.step()
+                qtbot.waitUntil(lambda: not operator.player.stepping, timeout=WAIT)
             rebound(player(server, token_budget=budget, max_tokens=100, model_id="tiny-2"))
-            operator.run()
+            operator.player.resume()
             qtbot.waitUntil(
-                lambda: operator.state is OperatorState.SPENT or bool(operator.trouble), timeout=WAIT
+                lambda: operator.player.state is OperatorState.SPENT or bool(operator.player.trouble),
+                timeout=WAIT,
             )
-            assert operator.state is OperatorState.SPENT, operator.words
+            assert operator.player.state is OperatorState.SPENT, words_of(operator.player)
             assert len(server.requests) * sum(TOKENS) <= budget, "no process begins with a budget of its own"
             assert len(server.requests) >= 6, "and what was left is not taken away"
         finally:
-            finish(operator.close())
+            finish(operator.player.close())
             finish(run.close())
             operator.deleteLater()
     assert run.folder is not None
@@ -132,14 +135,18 @@ def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_
             card.resize(400, 380)
             card.show()
         try:
-            qtbot.waitUntil(lambda: all(o.alive and not o.busy for o in operators), timeout=WAIT)
+            qtbot.waitUntil(
+                lambda: all(o.player.alive and not o.player.busy for o in operators), timeout=WAIT
+            )
             assert not server.requests, "nobody is asked before Run"
             deck.set_pace(None, lock_step=lock_step)
             deck.run()
             spent = OperatorState.SPENT
-            qtbot.waitUntil(lambda: all(o.state is spent for o in operators), timeout=WAIT)
+            qtbot.waitUntil(lambda: all(o.player.state is spent for o in operators), timeout=WAIT)
             for card, operator, name in zip(cards, operators, budgets, strict=True):
-                assert card.status.text == "Budget used up" and operator.words == card.trouble.text()
+                assert (
+                    card.status.text == "Budget used up" and words_of(operator.player) == card.trouble.text()
+                )
                 assert f"slot {name}/agent_0 carries no further episode" in card.trouble.text()
                 assert card.trouble.isVisible() and not card.restart.isVisible()
             run = deck.recording

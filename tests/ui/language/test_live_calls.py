@@ -68,7 +68,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     strip = card.calls
     assert strip is not None and strip.isVisible() and manual.card(other).calls is None
     assert strip.lines == ("No model has been asked yet",)
-    qtbot.waitUntil(lambda: operator.last_view is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     sizes = Sizes(card.stage)
     deck.step_all()  # nobody is asked before
     # The first reply has no action in it: it is asked again.
@@ -89,7 +89,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     sizes = Sizes(card.stage)
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: operator.tally.episodes >= 1, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
     deck.pause()
     qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
     assert sizes.seen == []  # calls come and go without the picture changing its size
@@ -103,7 +103,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     manual.show_transcript(False)
     assert not dock.isVisible()
 
-    run = operator.recording
+    run = operator.player.recording
     assert run is not None
     finish(deck.close())
     assert run.folder is not None
@@ -167,17 +167,17 @@ def look_and_edit(
     folder: Path,
 ) -> None:
     """What the agent sees now is what its prompts are previewed with."""
-    moment = finish(operator.present("agent_0"))
+    moment = finish(operator.player.present("agent_0"))
     assert moment["slot"]["action_meanings"] == ["left", "down", "right", "up"]
     assert moment["decision"]["step"] == 1 and moment["decision"]["text"]
     chosen: list[str] = []
     setting = next(s for s in worker.settings_schema if s.kind == "prompts")
-    given = dict(operator.config.workers["agent_0"].settings)
+    given = dict(operator.player.config.workers["agent_0"].settings)
     request = PromptsRequest(worker, setting, given, "agent_0", chosen.append)
     files = PromptFiles(default_prompts(worker, PREVIEW), folder / "mine")
 
     async def look() -> Any:
-        return await operator.present("agent_0")
+        return await operator.player.present("agent_0")
 
     editor = PromptEditor(context, request, files, look)
     editor.show()
@@ -246,16 +246,18 @@ def test_a_session_of_its_own_tells_what_a_slot_is_shown(
     operator = LiveOperator(context, lake(server))
     try:
         with pytest.raises(UsageError, match="nothing plays"):
-            finish(operator.present("agent_0"))
-        operator.start(7, episodes=1, render="none", paused=True)
-        qtbot.waitUntil(lambda: operator.last_view is not None and not operator.busy, timeout=WAIT)
-        assert not operator.trouble and not server.requests  # what it will be asked can be looked at
-        moment = finish(operator.present("agent_0"))
+            finish(operator.player.present("agent_0"))
+        operator.player.start(7, episodes=1, render="none", paused=True)
+        qtbot.waitUntil(
+            lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT
+        )
+        assert not operator.player.trouble and not server.requests  # what it will be asked can be looked at
+        moment = finish(operator.player.present("agent_0"))
         assert moment["slot"]["briefing"] and moment["decision"]["text"]
         with pytest.raises(UsageError, match="nobody who reads"):
-            finish(operator.present("agent_7"))
+            finish(operator.player.present("agent_7"))
     finally:
-        finish(operator.close())
+        finish(operator.player.close())
         operator.deleteLater()
 
 

@@ -41,7 +41,7 @@ def live(context: AppContext, finish: Finish) -> Iterator[Callable[..., LiveOper
 
     yield make
     for operator in made:
-        finish(operator.close())
+        finish(operator.player.close())
         operator.deleteLater()
         del operator
     made.clear()

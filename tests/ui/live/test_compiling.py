@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from gym_gui import envs
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from tests.support.compiled import Compiled, CompiledFamily
 from tests.ui.conftest import PATIENCE_MS
@@ -37,10 +38,10 @@ def test_the_card_says_how_far_the_compiling_is(live: Any, context: AppContext, 
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     told = said(operator, card)
-    operator.start(1, paused=True)
-    qtbot.waitUntil(lambda: operator.last_view is not None and not operator.busy, timeout=WAIT)
+    operator.player.start(1, paused=True)
+    qtbot.waitUntil(lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT)
     assert list(dict.fromkeys(told))[-3:] == ["Compiling 0 of 2…", "Compiling 1 of 2…", "Compiling 2 of 2…"]
-    assert operator.state is OperatorState.READY
+    assert operator.player.state is OperatorState.READY
 
 
 @pytest.mark.full
@@ -55,6 +56,6 @@ def test_the_first_soccer_match_says_it_from_its_own_process(
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     told = said(operator, card)
-    operator.start(1, paused=True)
-    qtbot.waitUntil(lambda: operator.last_view is not None and not operator.busy, timeout=WAIT)
+    operator.player.start(1, paused=True)
+    qtbot.waitUntil(lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT)
     assert len({words for words in told if words.startswith("Compiling")}) > 4

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.live.deck import MOST, OperatorDeck
-from gym_gui.ui.live.operator import OperatorState
 from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline, person
@@ -20,17 +20,19 @@ WAIT = PATIENCE_MS
 
 
 def ready(deck: OperatorDeck) -> bool:
-    return all(o.alive and o.last_view is not None and not o.busy for o in deck.operators)
+    return all(
+        o.player.alive and o.player.last_view is not None and not o.player.busy for o in deck.operators
+    )
 
 
 def steps(deck: OperatorDeck) -> list[int]:
-    return [o.last_view.step if o.last_view is not None else -1 for o in deck.operators]
+    return [o.player.last_view.step if o.player.last_view is not None else -1 for o in deck.operators]
 
 
 def test_an_operator_that_is_added_shows_its_first_frame(deck: OperatorDeck, qtbot: Any):
     operator = deck.add(baseline())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    assert operator.last_view.seed == 42 and operator.state is OperatorState.READY
+    assert operator.player.last_view.seed == 42 and operator.player.state is OperatorState.READY
     assert not deck.running
 
 
@@ -39,12 +41,12 @@ def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):
     you = deck.add(person("CartPole-v1"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.step_all()
-    qtbot.waitUntil(lambda: steps(deck)[0] == 1 and you.questions != (), timeout=WAIT)
-    assert you.state is OperatorState.YOUR_MOVE
+    qtbot.waitUntil(lambda: steps(deck)[0] == 1 and you.player.questions != (), timeout=WAIT)
+    assert you.player.state is OperatorState.YOUR_MOVE
     deck.step_all()  # the person has not moved yet: nobody goes ahead
     qtbot.wait(200)
     assert steps(deck) == [1, 0]
-    you.answer(you.questions[0], 1)
+    you.player.answer(you.player.questions[0], 1)
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck)[0] == 2, timeout=WAIT)
@@ -61,9 +63,12 @@ def test_lock_step_keeps_all_together_over_many_episodes(deck: OperatorDeck, qtb
         operator.stepped.connect(lambda: apart.append(abs(taken[short] - taken[long])))
     deck.set_pace(None, lock_step=True)
     deck.run()
-    qtbot.waitUntil(lambda: len(short.episodes_done) >= 4 and len(long.episodes_done) >= 2, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: len(short.player.tally.episodes_done) >= 4 and len(long.player.tally.episodes_done) >= 2,
+        timeout=WAIT,
+    )
     assert max(apart) <= 1
-    assert short.state in (OperatorState.RUNNING, OperatorState.READY, OperatorState.THINKING)
+    assert short.player.state in (OperatorState.RUNNING, OperatorState.READY, OperatorState.THINKING)
     deck.pause()
     assert not deck.running
 
@@ -73,8 +78,10 @@ def test_free_running_is_as_fast_as_each_can(deck: OperatorDeck, qtbot: Any):
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: len(fast.episodes_done) >= 3 and you.questions != (), timeout=WAIT)
-    assert you.last_view.step == 0 and you.state is OperatorState.YOUR_MOVE
+    qtbot.waitUntil(
+        lambda: len(fast.player.tally.episodes_done) >= 3 and you.player.questions != (), timeout=WAIT
+    )
+    assert you.player.last_view.step == 0 and you.player.state is OperatorState.YOUR_MOVE
 
 
 def test_all_meet_the_same_seeds_and_one_run_holds_them(deck: OperatorDeck, qtbot: Any, finish: Any):
@@ -83,7 +90,7 @@ def test_all_meet_the_same_seeds_and_one_run_holds_them(deck: OperatorDeck, qtbo
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.set_pace(None, lock_step=True)
     deck.run()
-    qtbot.waitUntil(lambda: all(len(o.episodes_done) >= 2 for o in deck.operators), timeout=WAIT)
+    qtbot.waitUntil(lambda: all(len(o.player.tally.episodes_done) >= 2 for o in deck.operators), timeout=WAIT)
     run = deck.recording
     deck.stop_all()
     qtbot.waitUntil(lambda: not deck.active, timeout=WAIT)
@@ -103,12 +110,12 @@ def test_reset_begins_a_new_run_at_the_seed(deck: OperatorDeck, qtbot: Any):
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: len(operator.episodes_done) >= 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) >= 2, timeout=WAIT)
     deck.pause()
     before = deck.recording
     deck.set_seed(500)
-    qtbot.waitUntil(lambda: operator.last_view.seed == 500 and not operator.busy, timeout=WAIT)
-    assert operator.last_view.step == 0 and operator.episodes_done == []
+    qtbot.waitUntil(lambda: operator.player.last_view.seed == 500 and not operator.player.busy, timeout=WAIT)
+    assert operator.player.last_view.step == 0 and operator.player.tally.episodes_done == []
     assert deck.recording is not before
     with pytest.raises(UsageError):
         deck.set_seed(-1)
@@ -120,9 +127,9 @@ def test_there_is_room_for_eight_and_names_stay_apart(deck: OperatorDeck):
         deck.add(baseline(), start=False)
     with pytest.raises(UsageError, match="8 operators"):
         deck.add(baseline(), start=False)
-    ids = [o.config.operator_id for o in deck.operators]
+    ids = [o.player.config.operator_id for o in deck.operators]
     assert ids[:3] == ["random", "random_2", "random_3"] and len(set(ids)) == MOST
-    assert len({o.config.display_name for o in deck.operators}) == MOST
+    assert len({o.player.config.display_name for o in deck.operators}) == MOST
 
 
 def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: Any):
@@ -132,14 +139,14 @@ def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: An
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
     deck.remove("b")
-    assert [o.config.operator_id for o in deck.operators] == ["a"]
+    assert [o.player.config.operator_id for o in deck.operators] == ["a"]
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [2], timeout=WAIT)
     deck.undo_stack.undo()
     assert deck.operators[1] is gone and steps(deck) == [2, 1]
     deck.remove("b")
     deck.forget_removed()
-    qtbot.waitUntil(lambda: gone.state is OperatorState.CLOSED, timeout=WAIT)
+    qtbot.waitUntil(lambda: gone.player.state is OperatorState.CLOSED, timeout=WAIT)
     deck.undo_stack.undo()  # it comes back, and all begin again, to stay comparable
     assert deck.operators[1] is not gone
     qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0, 0], timeout=WAIT)
@@ -150,18 +157,20 @@ def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorD
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
-    deck.change(replace(one.config, display_name="Chance"))
-    assert one.config.display_name == "Chance" and steps(deck) == [1, 1]
-    deck.change(replace(other.config, workers=baseline(behavior="noop").workers))
+    deck.change(replace(one.player.config, display_name="Chance"))
+    assert one.player.config.display_name == "Chance" and steps(deck) == [1, 1]
+    deck.change(replace(other.player.config, workers=baseline(behavior="noop").workers))
     qtbot.waitUntil(lambda: ready(deck) and steps(deck) == [0, 0], timeout=WAIT)
-    assert other.config.workers["agent_0"].settings["behavior"] == "noop"
+    assert other.player.config.workers["agent_0"].settings["behavior"] == "noop"
 
 
 def test_one_that_takes_the_place_of_another_of_its_id_runs_when_told_to(deck: OperatorDeck, qtbot: Any):
     deck.add(baseline("a"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.replace([baseline("a", "noop")], run=True)
-    qtbot.waitUntil(lambda: bool(deck.operators[0].episodes_done) or not deck.running, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: bool(deck.operators[0].player.tally.episodes_done) or not deck.running, timeout=WAIT
+    )
     assert deck.running
 
 
@@ -171,5 +180,5 @@ def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: 
     other = deck.add(baseline())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.step_player("ttt")
-    qtbot.waitUntil(lambda: game.last_view.step == 1, timeout=WAIT)
-    assert game.last_view.turn == ("player_2",) and other.last_view.step == 0
+    qtbot.waitUntil(lambda: game.player.last_view.step == 1, timeout=WAIT)
+    assert game.player.last_view.turn == ("player_2",) and other.player.last_view.step == 0

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
@@ -21,7 +22,8 @@ from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator, OperatorState
+from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.state import words_of
 from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline, person
@@ -37,62 +39,68 @@ def test_plays_episodes_from_its_seed_on_and_is_done(live: Live, qtbot: Any):
     states: list[OperatorState] = []
     operator.episode_over.connect(over.append)
     operator.state_changed.connect(states.append)
-    operator.start(42, episodes=3)
-    assert operator.state is OperatorState.STARTING
+    operator.player.start(42, episodes=3)
+    assert operator.player.state is OperatorState.STARTING
     qtbot.waitUntil(lambda: len(over) == 3, timeout=WAIT)
     assert [(row["episode_index"], row["seed"], row["status"]) for row in over] == [
         (0, 42, "completed"),
         (1, 43, "completed"),
         (2, 44, "completed"),
     ]
-    assert operator.episodes_done == over
-    assert operator.done and operator.state is OperatorState.READY and operator.words == "Done"
+    assert operator.player.tally.episodes_done == over
+    assert (
+        operator.player.done
+        and operator.player.state is OperatorState.READY
+        and words_of(operator.player) == "Done"
+    )
     assert OperatorState.RUNNING in states
 
 
 def test_starts_paused_with_its_first_frame_and_steps_one_by_one(live: Live, qtbot: Any):
     operator = live()
-    operator.start(7, paused=True)
-    qtbot.waitUntil(lambda: operator.last_frame is not None and operator.last_view is not None, timeout=WAIT)
-    assert operator.last_view.step == 0 and operator.last_view.seed == 7
-    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
-    assert operator.last_frame.shape[2] == 3
+    operator.player.start(7, paused=True)
+    qtbot.waitUntil(
+        lambda: operator.player.last_frame is not None and operator.player.last_view is not None, timeout=WAIT
+    )
+    assert operator.player.last_view.step == 0 and operator.player.last_view.seed == 7
+    qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
+    assert operator.player.last_frame.shape[2] == 3
     for step in (1, 2, 3):
         with qtbot.waitSignal(operator.stepped, timeout=WAIT):
-            operator.step()
-        assert operator.last_view.step == step
-    assert operator.state is OperatorState.PAUSED
+            operator.player.step()
+        assert operator.player.last_view.step == step
+    assert operator.player.state is OperatorState.PAUSED
 
 
 def test_a_step_that_is_asked_for_while_it_starts_is_taken(live: Live, qtbot: Any):
     operator = live()
-    operator.start(7, paused=True)
-    assert operator.state is OperatorState.STARTING
-    operator.step()
-    operator.step()  # asked for twice before there is anything to step: one step, like a double click
+    operator.player.start(7, paused=True)
+    assert operator.player.state is OperatorState.STARTING
+    operator.player.step()
+    operator.player.step()  # asked for twice before there is anything to step: one step, like a double click
     with qtbot.waitSignal(operator.stepped, timeout=WAIT):
         pass
-    assert operator.last_view.step == 1 and operator.paused
+    assert operator.player.last_view.step == 1 and operator.player.paused
 
 
 def test_how_the_first_episode_begins_is_seen_before_anybody_sits(live: Live, qtbot: Any):
     operator = live()
     seen: list[tuple[OperatorState, int, int]] = []
-    operator.viewed.connect(lambda view: seen.append((operator.state, view.seed, view.step)))
-    operator.start(11, paused=True)
-    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
+    operator.viewed.connect(lambda view: seen.append((operator.player.state, view.seed, view.step)))
+    operator.player.start(11, paused=True)
+    qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
     assert seen[0] == (OperatorState.STARTING, 11, 0)
 
 
 def test_steps_lead_over_the_end_of_an_episode_into_the_next_one(live: Live, qtbot: Any):
     operator = live(baseline(max_steps=2))
-    operator.start(5, paused=True)
-    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
+    operator.player.start(5, paused=True)
+    qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
     seen: list[tuple[int, int, str]] = []
     for _ in range(5):
         with qtbot.waitSignal(operator.stepped, timeout=WAIT):
-            operator.step()
-        view = operator.last_view
+            operator.player.step()
+        view = operator.player.last_view
         seen.append((view.seed, view.step, view.over))
     # The end stays on show until somebody asks for more.
     assert seen == [(5, 1, ""), (5, 2, "completed"), (6, 0, ""), (6, 1, ""), (6, 2, "completed")]
@@ -100,45 +108,55 @@ def test_steps_lead_over_the_end_of_an_episode_into_the_next_one(live: Live, qtb
 
 def test_runs_pauses_and_resets(live: Live, qtbot: Any):
     operator = live(baseline(behavior="cycle", task="MiniGrid-Empty-5x5-v0"))
-    operator.set_rate(200)
-    operator.start(1)
-    qtbot.waitUntil(lambda: operator.last_view is not None and operator.last_view.step > 5, timeout=WAIT)
-    operator.pause()
-    assert operator.paused
-    operator.reset(90)
-    qtbot.waitUntil(lambda: operator.last_view.seed == 90, timeout=WAIT)
-    assert operator.last_view.step == 0 and operator.paused and operator.episodes_done == []
-    operator.run()
-    qtbot.waitUntil(lambda: operator.last_view.step > 3, timeout=WAIT)
-    assert operator.state is OperatorState.RUNNING
+    operator.player.set_rate(200)
+    operator.player.start(1)
+    qtbot.waitUntil(
+        lambda: operator.player.last_view is not None and operator.player.last_view.step > 5, timeout=WAIT
+    )
+    operator.player.pause()
+    assert operator.player.paused
+    operator.player.reset(90)
+    qtbot.waitUntil(lambda: operator.player.last_view.seed == 90, timeout=WAIT)
+    assert (
+        operator.player.last_view.step == 0
+        and operator.player.paused
+        and operator.player.tally.episodes_done == []
+    )
+    operator.player.resume()
+    qtbot.waitUntil(lambda: operator.player.last_view.step > 3, timeout=WAIT)
+    assert operator.player.state is OperatorState.RUNNING
 
 
 def test_plays_the_seeds_it_is_given(live: Live, qtbot: Any):
     operator = live(seeds=[11, 5, 99])
-    operator.start(0)
-    qtbot.waitUntil(lambda: operator.done and len(operator.episodes_done) == 3, timeout=WAIT)
-    assert [row["seed"] for row in operator.episodes_done] == [11, 5, 99]
+    operator.player.start(0)
+    qtbot.waitUntil(
+        lambda: operator.player.done and len(operator.player.tally.episodes_done) == 3, timeout=WAIT
+    )
+    assert [row["seed"] for row in operator.player.tally.episodes_done] == [11, 5, 99]
 
 
 def test_what_cannot_be_played_is_said_corrected_stopped_and_begun_again(live: Live, qtbot: Any):
     operator = live(baseline(task="CartPoll-v1"), host=True)
     with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
-        operator.start(0)
+        operator.player.start(0)
     assert "CartPole" in broke.args[0]
-    assert operator.state is OperatorState.BROKEN and operator.words == broke.args[0]
+    assert operator.player.state is OperatorState.BROKEN and words_of(operator.player) == broke.args[0]
 
-    operator.configure(baseline())
-    operator.start(0, paused=True)
-    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
-    assert operator.trouble == ""
+    operator.player.configure(baseline())
+    operator.player.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
+    assert operator.player.trouble == ""
 
-    pid = operator.host_pid
-    operator.stop()
-    qtbot.waitUntil(lambda: operator.state is OperatorState.IDLE and not operator.is_running(), timeout=WAIT)
+    pid = operator.player.link.pid
+    operator.player.stop()
+    qtbot.waitUntil(
+        lambda: operator.player.state is OperatorState.IDLE and not operator.player.is_running(), timeout=WAIT
+    )
     qtbot.waitUntil(lambda: not Path(f"/proc/{pid}").exists(), timeout=WAIT)
-    assert operator.last_view is not None  # what was played stays on show
-    operator.start(1, paused=True)
-    qtbot.waitUntil(lambda: operator.alive and operator.last_view.seed == 1, timeout=WAIT)
+    assert operator.player.last_view is not None  # what was played stays on show
+    operator.player.start(1, paused=True)
+    qtbot.waitUntil(lambda: operator.player.alive and operator.player.last_view.seed == 1, timeout=WAIT)
 
 
 def test_a_killed_host_is_told_and_restart_goes_on_with_the_lost_episode(
@@ -146,17 +164,17 @@ def test_a_killed_host_is_told_and_restart_goes_on_with_the_lost_episode(
 ):
     run = LiveRun(context.store.runs_dir(), [baseline(max_steps=60)], 3)
     operator = live(baseline(behavior="cycle", max_steps=60), host=True, run=run)
-    operator.set_rate(100)
-    operator.start(3, episodes=2)
-    qtbot.waitUntil(lambda: len(operator.episodes_done) == 1, timeout=WAIT)
-    qtbot.waitUntil(lambda: operator.last_view.episode == 1, timeout=WAIT)
+    operator.player.set_rate(100)
+    operator.player.start(3, episodes=2)
+    qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) == 1, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.last_view.episode == 1, timeout=WAIT)
     with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
-        os.kill(operator.host_pid, signal.SIGKILL)
+        os.kill(operator.player.link.pid, signal.SIGKILL)
     assert broke.args[0] == "Session ended: killed (signal 9)"
-    assert operator.state is OperatorState.BROKEN
-    operator.restart()
-    qtbot.waitUntil(lambda: operator.done, timeout=WAIT)
-    assert [row["seed"] for row in operator.episodes_done] == [3, 4]
+    assert operator.player.state is OperatorState.BROKEN
+    operator.player.restart()
+    qtbot.waitUntil(lambda: operator.player.done, timeout=WAIT)
+    assert [row["seed"] for row in operator.player.tally.episodes_done] == [3, 4]
     finish(run.close())
     assert run.folder is not None
     episodes = list(open_run(run.folder).operators["random"].episodes())
@@ -176,59 +194,69 @@ def test_a_failed_episode_stops_it_with_the_reason(live: Live, qtbot: Any):
     )
     operator = live(failing)
     with qtbot.waitSignal(operator.broke, timeout=WAIT) as broke:
-        operator.start(0)
-    assert "script" in broke.args[0] and operator.state is OperatorState.BROKEN
-    assert operator.episodes_done[0]["status"] == "failed"
-    assert not operator.is_running()
+        operator.player.start(0)
+    assert "script" in broke.args[0] and operator.player.state is OperatorState.BROKEN
+    assert operator.player.tally.episodes_done[0]["status"] == "failed"
+    assert not operator.player.is_running()
 
 
 def test_a_person_is_asked_and_answers(live: Live, qtbot: Any):
     operator = live(person())
-    operator.start(0, paused=True)
-    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
-    assert operator.questions == ()  # nobody is asked while nothing moves
+    operator.player.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
+    assert operator.player.questions == ()  # nobody is asked while nothing moves
     with qtbot.waitSignal(operator.asked, timeout=WAIT) as asked:
-        operator.step()
+        operator.player.step()
     question = asked.args[0]
-    assert operator.state is OperatorState.YOUR_MOVE and operator.questions == (question,)
+    assert operator.player.state is OperatorState.YOUR_MOVE and operator.player.questions == (question,)
     with qtbot.waitSignal(operator.stepped, timeout=WAIT):
-        operator.answer(question, 1)
-    assert operator.last_view.agents[0].number == 1 and operator.last_view.agents[0].source == "human"
-    operator.answer(question, 2)  # too late: nothing happens
-    assert operator.last_view.step == 1
+        operator.player.answer(question, 1)
+    assert (
+        operator.player.last_view.agents[0].number == 1
+        and operator.player.last_view.agents[0].source == "human"
+    )
+    operator.player.answer(question, 2)  # too late: nothing happens
+    assert operator.player.last_view.step == 1
 
 
 def test_questions_are_withdrawn_when_play_begins_anew(live: Live, qtbot: Any):
     operator = live(person())
-    operator.start(0)
-    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
-    first = operator.questions[0]
+    operator.player.start(0)
+    qtbot.waitUntil(lambda: operator.player.questions != (), timeout=WAIT)
+    first = operator.player.questions[0]
     with qtbot.waitSignal(operator.withdrawn, timeout=WAIT) as withdrawn:
-        operator.reset(1)
+        operator.player.reset(1)
     assert withdrawn.args == [first.id]
-    qtbot.waitUntil(lambda: operator.questions != () and operator.questions[0].id != first.id, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: operator.player.questions != () and operator.player.questions[0].id != first.id, timeout=WAIT
+    )
 
 
 def test_a_slot_is_bound_anew_while_it_plays(live: Live, qtbot: Any):
     operator = live(person())
-    operator.start(0)
-    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
+    operator.player.start(0)
+    qtbot.waitUntil(lambda: operator.player.questions != (), timeout=WAIT)
     random = baseline().workers["agent_0"]
-    qtbot.waitUntil(operator.rebind("agent_0", random).done, timeout=WAIT)
-    assert operator.config.workers["agent_0"] == random
-    qtbot.waitUntil(lambda: len(operator.episodes_done) > 0 or operator.last_view.step > 2, timeout=WAIT)
+    qtbot.waitUntil(operator.player.rebind("agent_0", random).done, timeout=WAIT)
+    assert operator.player.config.workers["agent_0"] == random
+    qtbot.waitUntil(
+        lambda: len(operator.player.tally.episodes_done) > 0 or operator.player.last_view.step > 2,
+        timeout=WAIT,
+    )
 
 
 def test_a_binding_that_does_not_fit_changes_nothing(live: Live, qtbot: Any):
     operator = live()
-    operator.start(0, paused=True)
-    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
-    before = operator.config
-    task = operator.rebind("agent_0", WorkerAssignment("operators_worker", "baseline", {"behavior": "?"}))
+    operator.player.start(0, paused=True)
+    qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
+    before = operator.player.config
+    task = operator.player.rebind(
+        "agent_0", WorkerAssignment("operators_worker", "baseline", {"behavior": "?"})
+    )
     qtbot.waitUntil(task.done, timeout=WAIT)
     with pytest.raises(UsageError):
         task.result()
-    assert operator.config == before and operator.alive
+    assert operator.player.config == before and operator.player.alive
 
 
 def test_indices_stand_once_in_a_run_however_often_play_begins(
@@ -237,8 +265,8 @@ def test_indices_stand_once_in_a_run_however_often_play_begins(
     run = LiveRun(context.store.runs_dir(), [baseline()], 8)
     operator = live(run=run)
     for seed in (8, 8, 20):
-        operator.start(seed, episodes=1)
-        qtbot.waitUntil(lambda: operator.done and not operator.busy, timeout=WAIT)
+        operator.player.start(seed, episodes=1)
+        qtbot.waitUntil(lambda: operator.player.done and not operator.player.busy, timeout=WAIT)
     finish(run.close())
     assert run.folder is not None
     episodes = list(open_run(run.folder).operators["random"].episodes())
@@ -247,14 +275,14 @@ def test_indices_stand_once_in_a_run_however_often_play_begins(
 
 def test_closing_while_it_starts_leaves_nothing(live: Live, qtbot: Any, finish: Any):
     operator = live(host=True)
-    operator.start(0)
-    qtbot.waitUntil(lambda: operator.host_pid != 0, timeout=WAIT)
-    pid = operator.host_pid
-    finish(operator.close())
-    assert operator.state is OperatorState.CLOSED
+    operator.player.start(0)
+    qtbot.waitUntil(lambda: operator.player.link.pid != 0, timeout=WAIT)
+    pid = operator.player.link.pid
+    finish(operator.player.close())
+    assert operator.player.state is OperatorState.CLOSED
     assert not Path(f"/proc/{pid}").exists()
-    operator.start(0)  # closed for good
-    assert operator.state is OperatorState.CLOSED and not operator.is_running()
+    operator.player.start(0)  # closed for good
+    assert operator.player.state is OperatorState.CLOSED and not operator.player.is_running()
 
 
 class Late(LocalSession):
@@ -278,24 +306,24 @@ def test_what_a_busy_session_played_before_a_reset_is_on_record(
 ):
     sessions: list[Late] = []
 
-    def busy(config: OperatorConfig, settings: Any, on_event: OnSessionEvent, _store: object) -> Late:
+    async def busy(config: OperatorConfig, settings: Any, on_event: OnSessionEvent) -> Late:
         sessions.append(Late(resolve_operator(config), settings, on_event))
         return sessions[-1]
 
     config = baseline(behavior="cycle", max_steps=500)
     run = LiveRun(context.store.runs_dir(), [config], 7)
     operator = live(config, run=run, open_session=busy)
-    operator.set_rate(10)
-    operator.start(7)
-    qtbot.waitUntil(lambda: bool(sessions) and operator.alive, timeout=WAIT)
+    operator.player.set_rate(10)
+    operator.player.start(7)
+    qtbot.waitUntil(lambda: bool(sessions) and operator.player.alive, timeout=WAIT)
     qtbot.waitUntil(lambda: sessions[0].controller.total_steps > 2, timeout=WAIT)
-    operator.set_rate(None)
-    operator.start(50, episodes=1)  # before anything of seed 7 was heard
+    operator.player.set_rate(None)
+    operator.player.start(50, episodes=1)  # before anything of seed 7 was heard
     states: list[OperatorState] = []
     operator.state_changed.connect(states.append)
-    qtbot.waitUntil(lambda: operator.done and bool(operator.episodes_done), timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.done and bool(operator.player.tally.episodes_done), timeout=WAIT)
     assert len(sessions) == 1 and OperatorState.STOPPING in states
-    finish(operator.close())
+    finish(operator.player.close())
     finish(run.close())
     assert run.folder is not None
     episodes = list(open_run(run.folder).operators["random"].episodes())

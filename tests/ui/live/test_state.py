@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gym_gui.controllers.live_play.state import OperatorState, trouble_sentence
 from gym_gui.core.live import Compiling
-from gym_gui.ui.live.state import OperatorState, starting_words, state_tone, state_words, trouble_sentence
+from gym_gui.ui.live.state import starting_words, state_tone, state_words
 
 
 def test_every_state_has_words_and_a_tone():

@@ -11,6 +11,7 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
@@ -18,7 +19,6 @@ from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
 from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.tally import Tally
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record import record_words, seconds_words
@@ -134,13 +134,13 @@ def test_a_name_that_nobody_chose_follows_who_decides(
 ):
     panel = shown(config, deck, random_operator(), qtbot)
     copy = deck.duplicate("random")
-    assert (config.name.text(), copy.config.display_name) == ("Random", "Random 2")
+    assert (config.name.text(), copy.player.config.display_name) == ("Random", "Random 2")
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
         panel.picker.chosen.emit("noop")
     assert config.name.text() == changed.args[0].display_name == "Does nothing"
     deck.change(changed.args[0])
-    deck.change(replace(changed.args[0], operator_id=copy.config.operator_id))
-    assert [o.config.display_name for o in deck.operators] == ["Does nothing", "Does nothing 2"]
+    deck.change(replace(changed.args[0], operator_id=copy.player.config.operator_id))
+    assert [o.player.config.display_name for o in deck.operators] == ["Does nothing", "Does nothing 2"]
     config.name.setText("Mine")
     config.name.editingFinished.emit()
     with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:

@@ -29,7 +29,7 @@ def seated(
     card.resize(430, 340)
     card.show()
     humans = OperatorHumans(context, operator, knowledge, card)
-    qtbot.waitUntil(lambda: bool(humans.schemes) and operator.alive, timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(humans.schemes) and operator.player.alive, timeout=WAIT)
     yield card, humans
     humans.release()
     finish(knowledge.close())
@@ -42,14 +42,14 @@ def test_keys_on_the_card_answer(
     operator = card.operator
     deck.set_pace(None, lock_step=False)
     deck.run()
-    qtbot.waitUntil(lambda: operator.questions != (), timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.questions != (), timeout=WAIT)
     card.setFocus()
     key, action = next((k, a) for k, a in humans.schemes["agent_0"].bindings.items() if k == "Right")
     assert key == "Right"
     qtbot.keyClick(card, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: operator.last_view.step == 1, timeout=WAIT)
-    assert operator.last_view.agents[0].number == action
-    assert operator.last_view.agents[0].source == "human"
+    qtbot.waitUntil(lambda: operator.player.last_view.step == 1, timeout=WAIT)
+    assert operator.player.last_view.agents[0].number == action
+    assert operator.player.last_view.agents[0].source == "human"
 
 
 def test_rows_in_the_inspector_are_buttons(
@@ -65,8 +65,8 @@ def test_rows_in_the_inspector_are_buttons(
     deck.run()
     qtbot.waitUntil(lambda: keys.buttons[1].isEnabled(), timeout=WAIT)
     qtbot.mouseClick(keys.buttons[1], Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: card.operator.last_view.step == 1, timeout=WAIT)
-    assert card.operator.last_view.agents[0].number == 1
+    qtbot.waitUntil(lambda: card.operator.player.last_view.step == 1, timeout=WAIT)
+    assert card.operator.player.last_view.agents[0].number == 1
     controls.show_humans(None)
     assert not controls.isVisible() and controls.lists == {}
 
@@ -76,4 +76,4 @@ def test_nobody_is_listened_to_once_a_policy_plays(
 ):
     card, humans = seated
     deck.change(baseline("you"))
-    assert people_of(card.operator.config) == () and humans.schemes == {}
+    assert people_of(card.operator.player.config) == () and humans.schemes == {}

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.operators.render_container import NARROW, OperatorRenderContainer, leading_kind
 from tests.support.cut_words import cut_words
 
@@ -52,20 +52,20 @@ def test_past_returns_become_a_line(card: OperatorRenderContainer, deck: Operato
 
 def test_trouble_has_a_sentence_and_a_way_out(card: OperatorRenderContainer, qtbot: Any):
     operator = card.operator
-    qtbot.waitUntil(lambda: operator.alive, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
     operator.player._break("was killed (signal 9, SIGKILL)")
     assert card.trouble.isVisible() and card.trouble.text() == "Session ended: killed (signal 9)"
     assert card.status.text == "Stopped" and "killed" in card.accessibleName()
     with qtbot.waitSignal(card.restart_requested) as asked:
         qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
     assert asked.args == ["random"]
-    operator.restart()
+    operator.player.restart()
     assert not card.trouble.isVisible()
-    qtbot.waitUntil(lambda: operator.state is OperatorState.READY, timeout=WAIT)
+    qtbot.waitUntil(lambda: operator.player.state is OperatorState.READY, timeout=WAIT)
 
 
 def test_a_narrow_card_keeps_its_words(card: OperatorRenderContainer, qtbot: Any):
-    qtbot.waitUntil(lambda: card.operator.alive, timeout=WAIT)
+    qtbot.waitUntil(lambda: card.operator.player.alive, timeout=WAIT)
     for width in (NARROW - 80, 430, NARROW - 80):
         card.resize(width, 340)
         qtbot.wait(1)
@@ -75,7 +75,7 @@ def test_a_narrow_card_keeps_its_words(card: OperatorRenderContainer, qtbot: Any
 
 
 def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: Any):
-    qtbot.waitUntil(lambda: card.operator.alive, timeout=WAIT)
+    qtbot.waitUntil(lambda: card.operator.player.alive, timeout=WAIT)
     card.resize(140, 160)
     qtbot.wait(1)
     assert cut_words(card) == []

@@ -11,13 +11,13 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog, QLineEdit, QMenu
 
+from gym_gui.controllers.live_play.state import ALIVE
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.presets import CONFIGURATIONS
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import ALIVE
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.widgets import PickerButton
 from tests.ui.conftest import PATIENCE_MS
@@ -274,51 +274,51 @@ class TestRunning:
         )
         operator = LiveOperator(context, config)
         yield operator
-        finish(operator.close())
+        finish(operator.player.close())
         operator.deleteLater()
 
     def test_a_change_of_policy_reaches_it(
         self, page: AgentsPage, live: LiveOperator, qtbot: Any, told: list[Notice]
     ) -> None:
-        live.configure(replace(live.config, named=False))  # as if the program had given it
-        live.start(3, render="none", paused=True)
-        page.opened(operator=live.config, live=live)
+        live.player.configure(replace(live.player.config, named=False))  # as if the program had given it
+        live.player.start(3, render="none", paused=True)
+        page.opened(operator=live.player.config, live=live)
         assert page.message.isVisible() and "Duel is playing" in page.message.text
-        qtbot.waitUntil(lambda: live.state in ALIVE, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: live.player.state in ALIVE, timeout=PATIENCE_MS)
         ready(page, qtbot)
         pick(qtbot, page, "policy_player_1", "one move ahead")
         qtbot.waitUntil(
-            lambda: live.config.workers["player_1"].settings["behavior"] == "connect_four_one_ply",
+            lambda: live.player.config.workers["player_1"].settings["behavior"] == "connect_four_one_ply",
             timeout=PATIENCE_MS,
         )
         qtbot.waitUntil(lambda: told and told[-1].kind == "ok", timeout=PATIENCE_MS)
         assert told[-1].text == "player_1 is now played by connect_four_one_ply"
-        assert live.config.display_name == "Random and Connect four, one move ahead"
+        assert live.player.config.display_name == "Random and Connect four, one move ahead"
         with qtbot.waitSignal(live.episode_over, timeout=PATIENCE_MS) as over:
-            live.run()
+            live.player.resume()
         (change,) = over.args[0]["rebound"]
         assert (change["agent_id"], change["policy"]) == ("player_1", "connect_four_one_ply")
 
     def test_what_cannot_be_played_stays_out_of_it(
         self, page: AgentsPage, live: LiveOperator, qtbot: Any, told: list[Notice]
     ) -> None:
-        page.opened(operator=live.config, live=live)
+        page.opened(operator=live.player.config, live=live)
         ready(page, qtbot)
         pick(qtbot, page, "worker_player_0", "cleanrl")
         qtbot.waitUntil(lambda: "Checkpoint is missing" in page.apply.toolTip(), timeout=PATIENCE_MS)
-        assert live.config.workers["player_0"] == behaves("random")
+        assert live.player.config.workers["player_0"] == behaves("random")
 
     def test_detached_it_plays_on_as_it_is(self, page: AgentsPage, live: LiveOperator, qtbot: Any) -> None:
-        page.opened(operator=live.config, live=live)
+        page.opened(operator=live.player.config, live=live)
         ready(page, qtbot)
         assert page.message.button is not None
         qtbot.mouseClick(page.message.button, Qt.MouseButton.LeftButton)
         assert not page.message.isVisible()
         pick(qtbot, page, "policy_player_0", "does nothing")
         ready(page, qtbot)
-        assert live.config.workers["player_0"] == behaves("random")
+        assert live.player.config.workers["player_0"] == behaves("random")
 
     def test_one_that_is_closed_lets_go(self, page: AgentsPage, live: LiveOperator, finish: Finish) -> None:
-        page.opened(operator=live.config, live=live)
-        finish(live.close())
+        page.opened(operator=live.player.config, live=live)
+        finish(live.player.close())
         assert not page.message.isVisible()

@@ -13,9 +13,9 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication
 
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui import theme
-from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.examples import random_operator
 from gym_gui.ui.pages.agents import AgentsPage
@@ -45,7 +45,9 @@ def page(window: MainWindow) -> OperatorsTab:
 
 
 def ready(page: OperatorsTab) -> bool:
-    return all(o.alive and o.last_view is not None and not o.busy for o in page.deck.operators)
+    return all(
+        o.player.alive and o.player.last_view is not None and not o.player.busy for o in page.deck.operators
+    )
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -64,10 +66,10 @@ def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
     page = page_of(window)
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
     qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: [o.last_view.step for o in page.deck.operators] == [1, 1], timeout=WAIT)
+    qtbot.waitUntil(lambda: [o.player.last_view.step for o in page.deck.operators] == [1, 1], timeout=WAIT)
     page.controls.seed.spin.setValue(77)
     qtbot.waitUntil(
-        lambda: ready(page) and {o.last_view.seed for o in page.deck.operators} == {77}, timeout=WAIT
+        lambda: ready(page) and {o.player.last_view.seed for o in page.deck.operators} == {77}, timeout=WAIT
     )
     fastest = next(a for a, rate in page.controls._rates.items() if rate is None)
     fastest.trigger()
@@ -83,13 +85,13 @@ def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
         page.deck.add(baseline(name), start=False)
     page.manual.select(page.deck.operators[0])
     qtbot.mouseClick(page.config.remove, Qt.MouseButton.LeftButton)
-    assert [o.config.operator_id for o in page.deck.operators] == ["b"]
+    assert [o.player.config.operator_id for o in page.deck.operators] == ["b"]
     assert "a was removed" in page.manual.message.text
     qtbot.mouseClick(page.manual.message.button, Qt.MouseButton.LeftButton)
-    assert [o.config.operator_id for o in page.deck.operators] == ["a", "b"]
+    assert [o.player.config.operator_id for o in page.deck.operators] == ["a", "b"]
     assert page.manual.current is page.deck.operators[0]
     qtbot.mouseClick(page.config.duplicate, Qt.MouseButton.LeftButton)
-    assert [o.config.operator_id for o in page.deck.operators] == ["a", "b", "a_2"]
+    assert [o.player.config.operator_id for o in page.deck.operators] == ["a", "b", "a_2"]
 
 
 def test_a_card_is_selected_enlarged_and_escaped(window: MainWindow, qtbot: Any):
@@ -112,28 +114,28 @@ def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: 
     """The page over real session processes, from its opening to its end."""
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=9, run=True)
     page = page_of(window)
-    qtbot.waitUntil(lambda: all(o.episodes_done for o in page.deck.operators), timeout=WAIT)
-    assert {o.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
+    qtbot.waitUntil(lambda: all(o.player.tally.episodes_done for o in page.deck.operators), timeout=WAIT)
+    assert {o.player.tally.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
     assert page.deck.running and page.controls.run.text() == "Pause" and page.controls.seed.seed == 9
 
     victim, other = page.deck.operators
-    os.kill(victim.host_pid, signal.SIGKILL)
+    os.kill(victim.player.link.pid, signal.SIGKILL)
     card = page.manual.card(victim)
     qtbot.waitUntil(lambda: card.trouble.isVisible(), timeout=WAIT)
     assert card.trouble.text() == "Session ended: killed (signal 9)"
-    at = (other.last_view.episode, other.last_view.step)
-    qtbot.waitUntil(lambda: (other.last_view.episode, other.last_view.step) > at, timeout=WAIT)
-    assert victim.state is OperatorState.BROKEN and other.alive  # nobody else is held up
+    at = (other.player.last_view.episode, other.player.last_view.step)
+    qtbot.waitUntil(lambda: (other.player.last_view.episode, other.player.last_view.step) > at, timeout=WAIT)
+    assert victim.player.state is OperatorState.BROKEN and other.player.alive  # nobody else is held up
     qtbot.mouseClick(card.restart, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: victim.alive and not card.trouble.isVisible(), timeout=WAIT)
+    qtbot.waitUntil(lambda: victim.player.alive and not card.trouble.isVisible(), timeout=WAIT)
 
     qtbot.mouseClick(page.controls.run, Qt.MouseButton.LeftButton)
     assert not page.deck.running and page.controls.run.text() == "Run"
     run = page.deck.recording
     qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
     qtbot.mouseClick(page.controls.stop, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not page.deck.active, timeout=WAIT)
-    assert all(o.state is OperatorState.IDLE for o in page.deck.operators)
+    idle = [OperatorState.IDLE] * 2
+    qtbot.waitUntil(lambda: [o.player.state for o in page.deck.operators] == idle, timeout=WAIT)
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -173,10 +175,10 @@ def test_edits_reach_the_operator(window: MainWindow, qtbot: Any):
     qtbot.waitUntil(lambda: ready(page) and page.config.panel is not None, timeout=WAIT)
     page.config.panel.picker.chosen.emit("noop")
     qtbot.waitUntil(
-        lambda: operator.config.workers["agent_0"].settings.get("behavior") == "noop" and ready(page),
+        lambda: operator.player.config.workers["agent_0"].settings.get("behavior") == "noop" and ready(page),
         timeout=WAIT,
     )
-    assert operator.last_view.seed == 3
+    assert operator.player.last_view.seed == 3
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -186,7 +188,9 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     operator, other = page.deck.operators
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
     qtbot.mouseClick(page.controls.step, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: operator.last_view.step == 1 and not operator.stepping, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: operator.player.last_view.step == 1 and not operator.player.stepping, timeout=WAIT
+    )
     page.manual.select(operator)
     qtbot.mouseClick(page.config.details, Qt.MouseButton.LeftButton)
     agents = window.findChild(AgentsPage)
@@ -195,14 +199,16 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     session = operator.player.link.session
     assert session is not None
     agents.tab.actor.picker.chosen.emit("noop")
-    qtbot.waitUntil(lambda: operator.config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: operator.player.config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT
+    )
     assert (
-        operator.player.link.session is session and operator.last_view.step == 1
+        operator.player.link.session is session and operator.player.last_view.step == 1
     )  # it goes on where it stood
     qtbot.waitUntil(agents.apply.isEnabled, timeout=WAIT)
     qtbot.mouseClick(agents.apply, Qt.MouseButton.LeftButton)
     assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
-    assert operator.player.link.session is session and operator.last_view.step == 1
+    assert operator.player.link.session is session and operator.player.last_view.step == 1
 
 
 @pytest.mark.usefixtures("plays_here")
@@ -212,14 +218,14 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     page.deck.set_pace(None, lock_step=False)
     plots = page.manual.plots
     assert not plots.isVisible() and not page.controls.plots.isChecked()
-    qtbot.waitUntil(lambda: all(o.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)
+    qtbot.waitUntil(lambda: all(o.player.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)
     assert not plots.returns.values("a")  # nothing is fetched while nobody looks
     qtbot.mouseClick(page.controls.plots, Qt.MouseButton.LeftButton)
     assert plots.isVisible() and page.controls.plots.isChecked()
     for plot in (plots.returns, plots.rewards, plots.shares):
         qtbot.waitUntil(lambda plot=plot: plot.drawn, timeout=WAIT)
         assert [one.name for one in plot.series] == ["a", "b"]
-    assert plots.returns.values("a")[0] == (1, page.deck.operators[0].tally.returns[0][1])
+    assert plots.returns.values("a")[0] == (1, page.deck.operators[0].player.tally.returns[0][1])
     qtbot.waitUntil(lambda: set(plots.shares.shares("b")) == {"left", "right"}, timeout=WAIT)
     qtbot.waitUntil(lambda: bool(plots.rewards.values("a")), timeout=WAIT)
     assert {reward for _, reward in plots.rewards.values("a")} == {1.0}

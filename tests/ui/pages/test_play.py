@@ -14,11 +14,11 @@ from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QAbstractButton, QAbstractSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from gym_gui.controllers.live_play.state import OperatorState
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import OperatorState
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.evdev_input import EvdevInput, Keyboard, Keyboards
 from tests.ui.conftest import PATIENCE_MS
@@ -41,7 +41,7 @@ class Player:
     def open(self, **request: Any) -> None:
         self.page.opened(**request)
         self.wait(lambda: self.page.people.keys and self.page.game.operator)
-        self.wait(lambda: self.page.game.operator.last_view)  # type: ignore[union-attr]
+        self.wait(lambda: self.page.game.operator.player.last_view)  # type: ignore[union-attr]
         self.wait(lambda: self.page.input.listening)
 
     def asked(self) -> None:
@@ -129,7 +129,7 @@ def looking_elsewhere_pauses_real_time(page: PlayPage, you: Player) -> None:
     assert "Click the picture to go on" in page.stage_card.prompt.text
     assert page.game_actions.pause.text() == "Go on"
     operator = page.game.operator
-    assert operator is not None and operator.paused
+    assert operator is not None and operator.player.paused
     page.stage_card.take_keys()
     you.wait(lambda: not page.game.paused)
     page.left()
@@ -291,7 +291,7 @@ def test_played_by_buttons_restarted_killed_and_handed_over(page: PlayPage, you:
     you.asked()
     played_by_buttons_and_restarted(page, you)
     assert page.game.operator is not None
-    os.kill(page.game.operator.host_pid, signal.SIGKILL)
+    os.kill(page.game.operator.player.link.pid, signal.SIGKILL)
     you.wait(lambda: page.stage_card.trouble.isVisible())
     assert "killed (signal 9)" in page.stage_card.trouble.text
     assert page.stage_card.trouble.button is not None

@@ -55,7 +55,7 @@ class Witness:
             operator.episode_over.connect(lambda row, who=operator: self._note(who, row))
 
     def _note(self, operator: LiveOperator, row: dict[str, Any]) -> None:
-        self.played[operator.config.operator_id, str(row["started_at"])] += 1
+        self.played[operator.player.config.operator_id, str(row["started_at"])] += 1
 
     def of(self, operator_id: str) -> int:
         return sum(times for (name, _), times in self.played.items() if name == operator_id)
@@ -109,7 +109,7 @@ def stop(page: OperatorsTab, qtbot: Any) -> None:
 
 
 def processes(page: OperatorsTab) -> list[psutil.Process]:
-    hosts = [psutil.Process(operator.host_pid) for operator in page.deck.operators]
+    hosts = [psutil.Process(operator.player.link.pid) for operator in page.deck.operators]
     return [*hosts, *(child for host in hosts for child in host.children(recursive=True))]
 
 
@@ -194,7 +194,8 @@ def edited(window: MainWindow, page: OperatorsTab, qtbot: Any) -> str:
     qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
     page.config.panel.picker.chosen.emit("noop")
     qtbot.waitUntil(
-        lambda: page.deck.operators[0].config.workers["agent_0"].settings["behavior"] == "noop", timeout=WAIT
+        lambda: page.deck.operators[0].player.config.workers["agent_0"].settings["behavior"] == "noop",
+        timeout=WAIT,
     )
     return "a"
 

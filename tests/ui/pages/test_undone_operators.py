@@ -42,9 +42,9 @@ def build(window: MainWindow) -> OperatorsTab:
 
 
 def ready(page: OperatorsTab, seed: int) -> bool:
-    looks = [o.last_view for o in page.deck.operators]
+    looks = [o.player.last_view for o in page.deck.operators]
     return all(look is not None and look.seed == seed for look in looks) and all(
-        o.alive and not o.busy for o in page.deck.operators
+        o.player.alive and not o.player.busy for o in page.deck.operators
     )
 
 
@@ -76,7 +76,7 @@ def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
 def test_every_change_can_be_undone_in_turn(window: MainWindow, qtbot: Any):
     page = build(window)
     tables = [page.deck.table]
-    page.deck.change(replace(page.deck.operators[0].config, display_name="Chance"))
+    page.deck.change(replace(page.deck.operators[0].player.config, display_name="Chance"))
     tables.append(page.deck.table)
     page.deck.duplicate("b")
     tables.append(page.deck.table)
@@ -105,11 +105,11 @@ def test_they_are_there_after_a_restart(
         page = again.findChild(OperatorsTab)
         assert page is not None and page.deck.table == built
         # Neither what a file named nor a name that nobody chose has become anybody's own.
-        third = page.deck.operators[2].config
-        assert third.origin == odd.origin and not third.named and page.deck.operators[0].config.named
+        third = page.deck.operators[2].player.config
+        assert third.origin == odd.origin and not third.named and page.deck.operators[0].player.config.named
         assert page.controls.seed.seed == 77 and page.manual.empty.isHidden()
         assert not page.deck.undo_stack.canUndo() and not page.deck.running
-        qtbot.waitUntil(lambda: page.deck.operators[0].last_view is not None, timeout=WAIT)
+        qtbot.waitUntil(lambda: page.deck.operators[0].player.last_view is not None, timeout=WAIT)
         click_card(again, "soccer", qtbot)
         assert page.deck.table.ids == ("soccer",)
         page.deck.undo_stack.undo()

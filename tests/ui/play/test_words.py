@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.ui.live.state import OperatorState as State
+from gym_gui.controllers.live_play.state import OperatorState as State
 from gym_gui.ui.play.environment_picker import catalogue
 from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.result_banner import outcome_words, result_facts

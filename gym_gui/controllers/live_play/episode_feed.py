@@ -129,14 +129,18 @@ class EpisodeFeed:
         Returns:
             Whether the session has reported; one that does not in time keeps what it has played.
         """
-        if self.flight is None:
+        if not self._flies():
             return True
         session.abort()
         try:
             await asyncio.wait_for(session.settled(), PATIENCE_S)
         except TimeoutError:
-            return self.flight is None
-        if self.flight is not None:  # it had not begun: it is forgotten without a word
-            self.flight.lost(begun=False)
-        self.flight = None
+            return not self._flies()
+        unbegun, self.flight = self.flight, None
+        if unbegun is not None:  # it is forgotten without a word
+            unbegun.lost(begun=False)
         return True
+
+    def _flies(self) -> bool:
+        """Whether an episode is in flight, at this moment."""
+        return self.flight is not None

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.core.live import AgentView, LiveView
 
+if TYPE_CHECKING:
+    from gym_gui.analysis.transcript import Turn
+    from gym_gui.controllers.live_play.call_log import CallLog
+
 REMEMBERED_EPISODES: Final = 5000
+REMEMBERED_LINES: Final = 1000
 REMEMBERED_STEPS: Final = 2000
 REMEMBERED_DECISIONS: Final = 500
 
@@ -25,6 +30,8 @@ class Tally:
 
     Attributes:
         episodes: Episodes that have ended.
+        episodes_done: Lines of the last 1,000 of them.
+        calls: What models were asked; ``None`` where none was.
         returns: (episode counted from 1, return) of the last 5,000 whose return is finite.
         rewards: (step, reward of all agents) of the episode in flight, the last 2,000.
         actions: How often each (number, word) was seen, where actions are numbered.
@@ -34,6 +41,8 @@ class Tally:
 
     def __init__(self) -> None:
         self.episodes = self.changes = 0
+        self.episodes_done: list[dict[str, Any]] = []
+        self.calls: CallLog | None = None
         self.returns: deque[tuple[int, float]] = deque(maxlen=REMEMBERED_EPISODES)
         self.rewards: deque[tuple[int, float]] = deque(maxlen=REMEMBERED_STEPS)
         self.actions: Counter[tuple[int, str]] = Counter()
@@ -69,7 +78,15 @@ class Tally:
             if agent.number is not None:
                 self.actions[agent.number, agent.action] += 1
 
-    def end(self, row: Mapping[str, Any], decisions: int) -> None:
+    def call(self, line: bytes) -> Turn | None:
+        """Keep what a model was asked and has answered; ``None`` where the line says nothing of it."""
+        if self.calls is None:
+            from gym_gui.controllers.live_play.call_log import CallLog  # most operators ask no model
+
+            self.calls = CallLog()
+        return self.calls.add(line)
+
+    def end(self, row: dict[str, Any], decisions: int) -> None:
         """Count an episode that has ended by itself.
 
         Args:
@@ -78,6 +95,8 @@ class Tally:
         """
         self.episodes += 1
         self.changes += 1
+        self.episodes_done.append(row)
+        del self.episodes_done[:-REMEMBERED_LINES]
         self._length_sum += int(row.get("length", 0))
         self._decisions += decisions
         self._unusable += sum(row.get("unusable_decisions", {}).values())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gym_gui.controllers.live_play.tally import REMEMBERED_EPISODES, Tally
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.ui.live.tally import REMEMBERED_EPISODES, Tally
 
 
 def one(step: int, total: float, *, action: int = 0, episode: int = 0, over: str = "") -> LiveView:

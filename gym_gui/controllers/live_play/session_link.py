@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, cast
 
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.execution import EpisodePlan
-from gym_gui.ui.live.engine import load_engine, open_host_session
 
 if TYPE_CHECKING:
     from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
-    from gym_gui.controllers.sessions import Session, SessionReady
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.live.engine import OpenLiveSession
+    from gym_gui.controllers.sessions import Render, Session, SessionReady, SessionSettings
+
+    OpenLiveSession = Callable[[OperatorConfig, SessionSettings, OnSessionEvent], Awaitable[Session]]
+    """Makes a session for an operator that nobody has checked yet; it is not started."""
 
 _log = logging.getLogger(__name__)
 
@@ -27,10 +29,11 @@ class SessionLink:
     """At most one session at a time; those that were let go are ended in the background.
 
     Args:
-        context: The window's services.
         on_event: Told what the session says, for as long as it is kept: one that was let go may still
             have messages on their way, which concern nobody.
-        open_session: Makes a session; a host process by default.
+        open_session: Makes a session.
+        spawn: Runs what goes on in the background.
+        everything_shown: Whether people are shown what a game hides from their seats.
 
     Attributes:
         session: The session, or ``None``; it may still be starting.
@@ -38,10 +41,14 @@ class SessionLink:
     """
 
     def __init__(
-        self, context: AppContext, on_event: OnSessionEvent, open_session: OpenLiveSession | None = None
+        self,
+        on_event: OnSessionEvent,
+        open_session: OpenLiveSession,
+        spawn: Spawn,
+        everything_shown: Callable[[], bool],
     ) -> None:
-        self._context, self._on_event = context, on_event
-        self._open_session = open_session or open_host_session
+        self._on_event, self._open_session = on_event, open_session
+        self._spawn, self._everything_shown = spawn, everything_shown
         self.session: Session | None = None
         self.ready: SessionReady | None = None
         self._opened: tuple[OperatorConfig, Look, bool] | None = None
@@ -59,11 +66,7 @@ class SessionLink:
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
         """Whether the session that is open plays this."""
-        return self.ready is not None and self._opened == (config, look, self._everything)
-
-    @property
-    def _everything(self) -> bool:
-        return self._context.settings.values.everything_shown
+        return self.ready is not None and self._opened == (config, look, self._everything_shown())
 
     def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
         """What is open goes by another configuration that asks for nothing new of it."""
@@ -79,12 +82,13 @@ class SessionLink:
             first: The episode that will be played first; how it begins is seen while large
                 players are still loading.
         """
-        await load_engine()
+        # In a thread: whoever watches is not to wait for NumPy.
+        await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_run")
         from gym_gui.controllers.session_events import LogLine
         from gym_gui.controllers.sessions import LiveSettings, SessionSettings
 
-        everything = self._everything
-        live = LiveSettings(look[1], look[0], first, everything)  # type: ignore[arg-type]
+        everything = self._everything_shown()
+        live = LiveSettings(look[1], cast("Render", look[0]), first, everything)
         settings = SessionSettings(1, config.max_steps, live=live)
         session: Session | None = None
 
@@ -94,7 +98,7 @@ class SessionLink:
             elif session is None or session is self.session:
                 self._on_event(event)
 
-        self.session = session = self._open_session(config, settings, on_event, self._context.store)
+        self.session = session = await self._open_session(config, settings, on_event)
         self._opened = (config, look, everything)
         return session
 
@@ -118,8 +122,7 @@ class SessionLink:
 
     def dispose(self, session: Session) -> asyncio.Task[None]:
         """End a session that was let go; goes on although whoever asked for it is cancelled."""
-        closing: Coroutine[Any, Any, None] = session.close()
-        task = self._context.spawn(closing, "Ending a session")
+        task = self._spawn(_closed(session), "Ending a session")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return task
@@ -128,3 +131,7 @@ class SessionLink:
         """Wait until nothing that was let go is left."""
         while self._ending:
             await asyncio.gather(*self._ending, return_exceptions=True)
+
+
+async def _closed(session: Session) -> None:
+    await session.close()

@@ -16,12 +16,13 @@ import orjson
 from gym_gui.analysis.transcript import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
+from gym_gui.core.record_fields import mapping
 
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
 _NEAR: Final = 400
 """Calls among which those of one decision lie, as many as are asked at once."""
-_READ: Final = 400
+_KEPT_TURNS: Final = 400
 """Turns kept as they were read last."""
 
 
@@ -97,8 +98,8 @@ class CallLog:
         self._refused: set[int] = set()
         self._newest: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._played: dict[tuple[str, int, int], dict[str, Any]] = {}
-        self._words: dict[tuple[str, int], str] = {}
-        self._read: OrderedDict[int, Turn] = OrderedDict()
+        self._action_words: dict[tuple[str, int], str] = {}
+        self._kept_turns: OrderedDict[int, Turn] = OrderedDict()
 
     def __len__(self) -> int:
         """Number after the newest call."""
@@ -107,10 +108,10 @@ class CallLog:
     def add(self, line: bytes) -> Turn | None:
         """Take a call; ``None`` where the line is none."""
         try:
-            value = orjson.loads(line)
+            value = mapping(orjson.loads(line))
         except orjson.JSONDecodeError:
             return None
-        if not isinstance(value, dict) or value.get("kind", CHAT) not in (CHAT, DRY):
+        if value is None or value.get("kind", CHAT) not in (CHAT, DRY):
             return None
         turn = turn_of(value)
         number = len(self)
@@ -119,7 +120,7 @@ class CallLog:
         if before is not None and turn.attempt > before[1]:
             # It was asked again: what it said before could not be played.
             self._refused.add(before[0])
-            self._read.pop(before[0], None)
+            self._kept_turns.pop(before[0], None)
         self._newest[key] = (number, turn.attempt)
         self._lines.append(line)
         self._keys.append(key)
@@ -135,7 +136,7 @@ class CallLog:
         """Learn what actions are called: rows of an episode have their numbers alone."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
-                self._words[agent.slot, agent.number] = agent.action
+                self._action_words[agent.slot, agent.number] = agent.action
 
     def played(self, steps: bytes, seats: dict[str, str]) -> None:
         """An episode is over: its rows say what became of the answers.
@@ -155,8 +156,8 @@ class CallLog:
                 self._played[key] = kept
                 number, attempt = self._newest[key]
                 self._newest[key] = self._answer(number, key, row.get("call_ref")), attempt
-                self._read.pop(number, None)
-                self._read.pop(self._newest[key][0], None)
+                self._kept_turns.pop(number, None)
+                self._kept_turns.pop(self._newest[key][0], None)
 
     def _answer(self, newest: int, key: tuple[str, int, int], ref: object) -> int:
         """Which call of a decision was played: of several replies to one question not always the newest."""
@@ -175,13 +176,13 @@ class CallLog:
         """
         if number < self.first:
             raise IndexError(number)
-        found = self._read.get(number)
+        found = self._kept_turns.get(number)
         if found is not None:
-            self._read.move_to_end(number)
+            self._kept_turns.move_to_end(number)
             return found
         turn = turn_of(orjson.loads(self._lines[number - self.first]))
         self._remember(number, turn)
-        return self._read[number]
+        return self._kept_turns[number]
 
     def agent(self, number: int) -> str:
         """Whose call it was."""
@@ -208,14 +209,14 @@ class CallLog:
             turn = replace(turn, refused=True)
         elif row is not None and self._newest.get(key, (-1, 0))[0] == number:
             turn = with_row(turn, row)
-            turn = replace(turn, word=self._word(turn))
-        self._read[number] = turn
-        self._read.move_to_end(number)
-        while len(self._read) > _READ:
-            self._read.popitem(last=False)
+            turn = replace(turn, word=self._action_word(turn))
+        self._kept_turns[number] = turn
+        self._kept_turns.move_to_end(number)
+        while len(self._kept_turns) > _KEPT_TURNS:
+            self._kept_turns.popitem(last=False)
 
-    def _word(self, turn: Turn) -> str:
-        return self._words.get((turn.agent, turn.action), "") if isinstance(turn.action, int) else ""
+    def _action_word(self, turn: Turn) -> str:
+        return self._action_words.get((turn.agent, turn.action), "") if isinstance(turn.action, int) else ""
 
     def _forget(self) -> None:
         over = 0
@@ -228,7 +229,7 @@ class CallLog:
                 del self._newest[key]
                 self._played.pop(key, None)
             self._refused.discard(number)
-            self._read.pop(number, None)
+            self._kept_turns.pop(number, None)
             over += 1
         if over:
             del self._lines[:over], self._keys[:over]

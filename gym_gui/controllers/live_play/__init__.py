@@ -1,0 +1,1 @@
+"""An operator that is watched and played while it runs: its session, its episodes, its figures."""

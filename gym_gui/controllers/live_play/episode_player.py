@@ -1,0 +1,229 @@
+"""Plays one operator's episodes in sessions, one after the other, and tells what happens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gym_gui.controllers.live_play.session_play import SessionPlay
+from gym_gui.controllers.live_play.state import ALIVE
+from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.play_setup import seated_as_written, with_player
+from gym_gui.controllers.session_events import ConfigChanged
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.errors import UsageError
+from gym_gui.core.live import HumanQuestion
+from gym_gui.core.spending import Taking
+
+
+class EpisodePlayer(SessionPlay):
+    """What was asked for last counts: opening, beginning anew and ending follow one another.
+
+    Args:
+        config: Who plays. What is wrong with it is found by its session and told as trouble.
+        on_event: Told what happens, from the event loop.
+        open_session: Makes a session.
+        spawn: Runs what goes on in the background.
+        everything_shown: Whether people are shown what a game hides from their seats.
+        seeds: Environment seeds in order; by default they count up from the one given to :meth:`start`.
+        run: Where finished episodes are written; ``None`` records nothing.
+
+    Attributes:
+        config: Who plays, as it is now.
+        state: Where it stands, as told last.
+        recording: Where episodes that end are written, or ``None``.
+        trouble: Why it is broken, as a sentence; ``""`` while it is not.
+        shortage: Which budget does not carry its next episode, as a sentence; ``""`` while all do.
+        compiling: How far the compiling is of what its environment needs; ``None``: nothing is compiled.
+        last_view: The newest look, or ``None``.
+        last_frame: The newest picture, or ``None``.
+        tally: What has come together since the last start or reset.
+        paused: Whether it waits for :meth:`resume` or :meth:`step`.
+        stepping: Whether a step that was asked for has not been taken yet.
+        stopping: Whether an episode that was cut off has not been reported yet.
+        ending: Whether its session is to end, or has ended, because somebody asked for that.
+        rate: Most steps a second, or ``None``.
+        closed: Whether it has ended for good.
+    """
+
+    # -- where it stands ---------------------------------------------------------------
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a session that answers."""
+        return self.state in ALIVE
+
+    @property
+    def done(self) -> bool:
+        """Whether every episode that was asked for has been played."""
+        return self.feed.done
+
+    @property
+    def has_played(self) -> bool:
+        """Whether anything has been played since the last start or reset."""
+        return bool(self.tally.episodes_done or (self.last_view is not None and self.last_view.step))
+
+    @property
+    def questions(self) -> Sequence[HumanQuestion]:
+        """What people have not answered yet, oldest first."""
+        return tuple(self._questions.values())
+
+    # -- what is asked for -------------------------------------------------------------
+
+    def start(
+        self,
+        seed: int,
+        *,
+        episodes: int | None = None,
+        render: str = "rgb_array",
+        fps: float = 30.0,
+        paused: bool = False,
+    ) -> None:
+        """Play from this seed on; opens a session where there is none that suits.
+
+        Args:
+            seed: Environment seed of the first episode.
+            episodes: How many; ``None``: for ever.
+            render: ``rgb_array``, ``ansi`` or ``none``.
+            fps: Most looks a second.
+            paused: Show the first frame and wait for :meth:`resume` or :meth:`step`.
+        """
+        if not self.closed:
+            self.paused, self._look = paused, (render, float(fps))
+            self._begin(seed, episodes)
+
+    def reset(self, seed: int) -> None:
+        """Leave the running episode and play from this seed on; it stays paused if it was."""
+        if not self.closed:
+            self._begin(seed, self.feed.limit)
+
+    def _begin(self, seed: int, episodes: int | None) -> None:
+        self.trouble = self.shortage = ""
+        self.ending = False
+        self._early = None
+        self.feed.begin(seed, episodes)
+        self.tally = Tally()
+        suits = self.link.suits(self.config, self._look)
+        self._work(self._play_afresh() if suits else self._open())
+
+    def restart(self) -> None:
+        """After trouble: a new session, which goes on with the episode that was lost or is next."""
+        if not self.closed and self.trouble:
+            self.trouble = self.shortage = ""
+            self.ending = False
+            self._work(self._open())
+
+    def configure(self, config: OperatorConfig) -> None:
+        """Be another operator of the same id from the next start on.
+
+        A new name alone changes nothing else.
+        """
+        config = seated_as_written(config)
+        before, self.config = self.config, config
+        if config == replace(before, display_name=config.display_name):
+            self.link.adopt(before, config)
+        else:
+            self.last_view = self.last_frame = None
+            self.stop()
+            self._blind = True
+        self._check_state()
+        self._tell(ConfigChanged(config))
+
+    def resume(self) -> None:
+        """Play on without waiting."""
+        self.paused = False
+        self._early = None
+        self.touch()
+        if self.link.playing is not None:
+            self.link.playing.resume()
+            self._play_next()
+        self._check_state()
+
+    def drive(self, driven: bool) -> None:
+        """Have its state say that it runs although somebody else takes every step (lock-step)."""
+        self._driven = driven
+        self.touch()
+        self._check_state()
+
+    def set_rate(self, steps_per_s: float | None) -> None:
+        """At most so many steps a second; ``None``: as fast as they come."""
+        self.rate = steps_per_s
+        if self.link.playing is not None:
+            self.link.playing.pace(steps_per_s)
+
+    def answer(self, question: HumanQuestion, action: Any) -> None:
+        """What a person chose; an answer that comes too late changes nothing.
+
+        Args:
+            question: What was asked.
+            action: Plain JSON data of the action.
+        """
+        session = self.link.session
+        if self._questions.pop(question.id, None) is not None and session is not None:
+            self.touch()
+            session.answer(question.id, action)
+        self._check_state()
+
+    def rebind(self, agent: str, assignment: WorkerAssignment, name: str = "") -> asyncio.Task[None]:
+        """Have somebody else play a slot from its next decision on.
+
+        Args:
+            agent: The slot.
+            assignment: Who plays it.
+            name: What the operator is called from now on; empty, or where somebody chose its name: as before.
+
+        Returns:
+            Done when it is so; a :class:`UsageError` says why it cannot be, and nothing has changed.
+        """
+        name = "" if self.config.named else name
+        return self._spawn(self._rebind(agent, assignment, name), f"changing who plays {agent}")
+
+    async def _rebind(self, agent: str, assignment: WorkerAssignment, name: str) -> None:
+        if self.link.session is not None and self.link.playing is None:
+            await self.settled()
+        before, changed, taking = self.config, with_player(self.config, agent, assignment), None
+        if self.link.playing is not None:
+            flight, run = self.feed.flight, self.recording
+            if flight is not None and run is not None and flight.run is run:
+                taking = Taking(agent, flight.plan.index, run.offer(changed, agent, flight.plan))
+            await self.link.playing.rebind(agent, assignment, taking.allowance if taking else None)
+        self.config = replace(changed, display_name=name or changed.display_name)
+        self.link.adopt(before, self.config)
+        if self.recording is not None:
+            self.recording.describe(self.config, taking)
+        self._tell(ConfigChanged(self.config))
+
+    async def present(self, agent: str) -> Mapping[str, Any]:
+        """What a slot is shown at this moment: the slot and its open question, as its worker has them.
+
+        Raises:
+            UsageError: Nothing plays, or the slot is not asked now.
+        """
+        if self.link.session is not None and self.link.playing is None:
+            await self.settled()
+        if self.link.playing is None:
+            raise UsageError("nothing plays", fix="Step or Run starts it")
+        return await self.link.playing.present(agent)
+
+    def stop(self) -> None:
+        """End the session; what was played stays on show, :meth:`start` begins anew."""
+        if not self.closed:
+            self.trouble = self.shortage = ""
+            self.ending = True
+            self.feed.limit = 0
+            self._work(self._shut())
+
+    async def settled(self) -> None:
+        """Wait until what was asked for last has been done."""
+        await self._job.settled()
+
+    async def close(self) -> None:
+        """End for good; nothing that was started is left."""
+        if self.closed:
+            return
+        self.closed = True
+        await self._job.cancel()
+        await self._shut()
+        await self.link.ended()

@@ -1,0 +1,53 @@
+"""Work in the background, one piece at a time: what was asked for last counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
+"""Runs a coroutine in the background; where it fails a person is told, by what it is and "failed"."""
+
+
+class LatestJob:
+    """Whoever asks for something else cancels what is being done.
+
+    Args:
+        spawn: Runs it.
+        on_done: Called when it is done and nothing else was asked for.
+    """
+
+    def __init__(self, spawn: Spawn, on_done: Callable[[], None]) -> None:
+        self._spawn, self._on_done = spawn, on_done
+        self._task: asyncio.Task[Any] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being done."""
+        return self._task is not None and not self._task.done()
+
+    def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
+        """Do this, and nothing else any more."""
+        before, self._task = self._task, None
+        if before is not None:
+            before.cancel()
+        self._task = self._spawn(work, what)
+        self._task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: object) -> None:
+        if task is self._task:
+            self._on_done()
+
+    async def settled(self) -> None:
+        """Wait until it is done."""
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def cancel(self) -> None:
+        """Do nothing more, and wait until that is so."""
+        task, self._task = self._task, None  # its traceback would hold what it worked on
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,424 @@
+"""What becomes of what a live operator is asked: its sessions, its episodes, where it stands."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
+from gym_gui.controllers.live_play.latest_job import LatestJob, Spawn
+from gym_gui.controllers.live_play.session_link import Look, SessionLink
+from gym_gui.controllers.live_play.state import ALIVE, OperatorState, trouble_sentence
+from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.play_setup import seated_as_written
+from gym_gui.controllers.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodePlayed,
+    EpisodeUnrecorded,
+    FrameDrawn,
+    ModelAsked,
+    OnPlayerEvent,
+    PlayerBroken,
+    QuestionWithdrawn,
+    SessionEnded,
+    SessionEvent,
+    StateChanged,
+    StepTaken,
+)
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.live import Compiling, HumanQuestion, LiveView
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.session_link import OpenLiveSession
+    from gym_gui.controllers.live_run import LiveRun
+
+THINKING_S: Final = 0.6
+"""A step that takes longer is said to be thought about."""
+_WATCH_S: Final = 0.2
+
+
+class SessionPlay:
+    """The part of :class:`EpisodePlayer` (``episode_player``) below what people ask of it.
+    Attributes and arguments are described there.
+    """
+
+    def __init__(
+        self,
+        config: OperatorConfig,
+        on_event: OnPlayerEvent,
+        open_session: OpenLiveSession,
+        spawn: Spawn,
+        *,
+        everything_shown: Callable[[], bool] = lambda: False,
+        seeds: Sequence[int] | None = None,
+        run: LiveRun | None = None,
+    ) -> None:
+        self._tell, self._spawn = on_event, spawn
+        self.config, self.recording = seated_as_written(config), run
+        self.link = SessionLink(self.on_event, open_session, spawn, everything_shown)
+        self.feed = EpisodeFeed(seeds)
+        self.state = OperatorState.IDLE
+        self.trouble = self.shortage = ""
+        self.compiling: Compiling | None = None
+        self.last_view: LiveView | None = None
+        self.last_frame: Any = None
+        self.tally = Tally()
+        self.paused = self.stepping = self.stopping = self.ending = self.closed = False
+        self.rate: float | None = None
+        self._questions: dict[int, HumanQuestion] = {}
+        self._driven = False
+        self._onwards = False
+        self._early: bool | None = None  # a step that was asked for before there was anything to step
+        self._blind = False  # what the session before still shows is of another configuration
+        self._look: Look = ("rgb_array", 30.0)
+        self._job = LatestJob(spawn, self._on_job_done)
+        self._lock = asyncio.Lock()
+        self._since = time.monotonic()
+        self._alarm: asyncio.TimerHandle | None = None
+
+    # -- where it stands ---------------------------------------------------------------
+
+    @property
+    def waiting_s(self) -> float:
+        """Seconds since something last happened."""
+        return time.monotonic() - self._since
+
+    @property
+    def busy(self) -> bool:
+        """Whether a session is being opened, ended, or told to begin anew."""
+        return self._job.busy
+
+    def is_running(self) -> bool:
+        """Whether it has a session that stays, or is about to have one."""
+        return not self.ending and (self.link.session is not None or (self.busy and not self.trouble))
+
+    def touch(self) -> None:
+        """Something happens now."""
+        self._since = time.monotonic()
+
+    def _derived_state(self) -> OperatorState:
+        if self.closed:
+            return OperatorState.CLOSED
+        if self.trouble:
+            return OperatorState.BROKEN
+        if self.link.session is None:
+            return OperatorState.STARTING if self.busy else OperatorState.IDLE
+        if self.link.ready is None:
+            return OperatorState.STARTING
+        if self.stopping:
+            return OperatorState.STOPPING
+        if self._questions:
+            return OperatorState.YOUR_MOVE
+        if self.shortage:
+            return OperatorState.SPENT
+        if self.feed.flight is None:
+            return OperatorState.READY
+        if self._thinks:
+            return OperatorState.THINKING
+        if not self.paused or self._driven:
+            return OperatorState.RUNNING
+        fresh = self.last_view is None or self.last_view.step == 0
+        return OperatorState.READY if fresh and not self.tally.episodes_done else OperatorState.PAUSED
+
+    @property
+    def _thinks(self) -> bool:
+        """Whether a step that is due takes longer than steps do."""
+        rate = None if self._driven else self.rate
+        patience_s = max(THINKING_S, 1.5 / rate) if rate else THINKING_S
+        return (self.stepping or not self.paused) and self.waiting_s > patience_s
+
+    def _check_state(self, *, always: bool = False) -> None:
+        """Tell the state where it has changed, or where its words count seconds or functions."""
+        state = self._derived_state()
+        # While it waits for a person, or plays nothing, only what is told can change it.
+        waits = state is OperatorState.YOUR_MOVE or self.feed.flight is None
+        watched = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
+        if self._alarm is not None and not watched:
+            self._alarm.cancel()
+            self._alarm = None
+        elif self._alarm is None and watched:
+            self._alarm = asyncio.get_running_loop().call_later(_WATCH_S, self._on_alarm)
+        if state is not self.state or state in (OperatorState.THINKING, OperatorState.STARTING) or always:
+            self.state = state
+            self._tell(StateChanged(state))
+
+    def _on_alarm(self) -> None:
+        self._alarm = None
+        self._check_state()
+
+    def pause(self) -> None:
+        """Hold before the next step."""
+        self.paused = True
+        if self.link.playing is not None:
+            self.link.playing.pause()
+        self._check_state()
+
+    def step(self, *, by_agent: bool = False) -> None:
+        """One environment step; at the end of an episode, the beginning of the next one.
+
+        Args:
+            by_agent: One agent's move, where agents take turns.
+        """
+        session = self.link.playing
+        if self.stepping or (session is None and not self.busy):
+            return
+        if not self.paused:
+            self.pause()
+        if session is None:
+            self._early = by_agent
+            return
+        if self.feed.done or self.shortage:
+            return
+        self.stepping = True
+        self.touch()
+        if self.feed.flight is None:
+            self._play_next()
+        elif self._shown_to_its_end:
+            self._onwards = True  # its line is still on its way
+        else:
+            (session.step_agent if by_agent else session.step)()
+        self._check_state()
+
+    @property
+    def _shown_to_its_end(self) -> bool:
+        """Whether the last look was the last one of the episode in flight."""
+        flight, view = self.feed.flight, self.last_view
+        return (
+            flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
+        )
+
+    def record_into(self, run: LiveRun | None) -> None:
+        """Write episodes that end from now on into ``run``."""
+        self.recording, ready = run, self.link.ready
+        if run is not None and ready is not None:
+            run.introduce(self.config.operator_id, ready)
+
+    def _work(self, work: Coroutine[Any, Any, None]) -> None:
+        self._job.start(work, f"playing {self.config.display_name}")
+        self._check_state()
+
+    def _on_job_done(self) -> None:
+        """Told in any case: whoever waits until it is no longer busy looks again."""
+        self._check_state(always=True)
+
+    # -- sessions ----------------------------------------------------------------------
+
+    async def _open(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+            self.trouble, self.compiling = "", None
+            self.touch()
+            upcoming = (
+                self.feed.upcoming(self.config.operator_id, self.recording) if self.feed.left != 0 else None
+            )
+            session = await self.link.make(self.config, self._look, upcoming)
+            self._blind = False
+            self._check_state()
+            try:
+                if not await self.link.start(session):
+                    return
+            except BaseException as exc:
+                if self.link.session is session:
+                    self._forget()
+                if not isinstance(exc, MosaicError):
+                    raise
+                self._break(str(exc))
+                return
+            self.record_into(self.recording)
+            if self.paused:
+                session.pause()
+            if self.rate is not None:
+                session.pace(self.rate)
+            self._play_next()
+            self._check_state()
+
+    async def _play_afresh(self) -> None:
+        """Abort what is being played, wait until that is over, play from the beginning."""
+        async with self._lock:
+            session = self.link.session
+            if session is not None and await self._abort():
+                (session.pause if self.paused else session.resume)()
+                self._play_next()
+                return
+        await self._open()
+
+    async def _abort(self) -> bool:
+        """End the episode in flight and have it recorded; ``False`` when the session does not answer."""
+        session = self.link.session
+        assert session is not None
+        self._questions_gone()
+        self.stepping = self._onwards = False
+        self.stopping = self.feed.flight is not None
+        self._check_state()
+        try:
+            reported = await self.feed.abort(session)
+        finally:
+            self.stopping = False
+        if not reported:
+            name = self.config.display_name
+            self._tell(
+                EpisodeUnrecorded(
+                    f"{name} did not answer for {PATIENCE_S:.0f} s: "
+                    "the episode that it was playing is not on record"
+                )
+            )
+        return reported and self.link.session is session
+
+    async def _shut(self) -> None:
+        async with self._lock:
+            await self._end_session(farewell=True)
+        self._check_state()
+
+    async def _end_session(self, *, farewell: bool) -> None:
+        """End the session; with ``farewell`` the episode in flight is recorded as aborted first."""
+        session = self.link.session
+        if session is None:
+            return
+        if farewell and self.link.playing is not None:
+            await self._abort()
+        if self.link.session is session:
+            self._forget()
+            await asyncio.shield(self.link.dispose(session))
+
+    def _forget(self) -> None:
+        self.link.let_go()
+        view = self.last_view
+        asked = not self.paused or self.stepping or (view is not None and view.step > 0)
+        self.stepping = self._onwards = False
+        self.feed.lost(begun=asked)
+        self._questions_gone()
+
+    def _questions_gone(self) -> None:
+        gone, self._questions = list(self._questions), {}
+        for question_id in gone:
+            self._tell(QuestionWithdrawn(question_id))
+
+    def _break(self, sentence: str) -> None:
+        if not self.closed:
+            self.trouble = trouble_sentence(sentence)
+            self._check_state()
+            self._tell(PlayerBroken(self.trouble))
+
+    async def _give_up(self, reason: str) -> None:
+        async with self._lock:
+            await self._end_session(farewell=False)
+        self._break(reason)
+
+    def _play_next(self) -> None:
+        session, operator_id = self.link.session, self.config.operator_id
+        if session is None or self.feed.flight is not None or self.feed.left == 0:
+            return
+        if self.feed.give(session, operator_id, self.recording):
+            self.touch()
+        elif self.recording is not None:  # it waits until a person gives it more
+            self.shortage = self.recording.shortage(
+                operator_id, self.feed.upcoming(operator_id, self.recording)
+            )
+            self.stepping = False
+        self._onwards = False
+
+    # -- what the session says ---------------------------------------------------------
+
+    def on_event(self, event: SessionEvent) -> None:
+        """What the session says that plays now."""
+        match event:
+            case EpisodeFinished():
+                self._on_finished(event)
+            case Compiling():
+                self.compiling = event
+                self._check_state()
+            case CallMade(line):
+                self._on_call(line)
+            case LiveView():
+                self._on_view(event)
+            case FrameDrawn(frame):
+                if not self._blind:
+                    self.last_frame = frame
+                    self._tell(event)
+            case HumanQuestion():
+                self._questions[event.id] = event
+                self._tell(event)
+                self._check_state()
+            case QuestionWithdrawn(question_id):
+                if self._questions.pop(question_id, None) is not None:
+                    self._tell(event)
+                    self._check_state()
+            case SessionEnded(reason):
+                self._on_ended(reason)
+            case _:  # views count steps; the link logs; what it was given is in flight, and not begun again
+                pass
+
+    def _on_finished(self, episode: EpisodeFinished) -> None:
+        flight = self.feed.over(episode.index)
+        if flight is None:
+            return
+        self.touch()
+        if flight.run is not None:
+            flight.run.episode(self.config.operator_id, flight.plan, episode)
+        row: dict[str, Any] = orjson.loads(episode.line)
+        if self.tally.calls is not None:
+            self.tally.calls.played(episode.steps, _slots(row))
+        if episode.unplayed:
+            self.feed.again(flight)
+        elif not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
+            return  # somebody has asked for something else meanwhile
+        else:
+            self.tally.end(row, decisions=episode.steps.count(b"\n"))
+            self._tell(EpisodePlayed(row))
+        if episode.status is EpisodeStatus.FAILED:
+            # Another one would most likely fail as fast as this one: have a person look first.
+            reason = str(row.get("error") or "the episode failed")
+            self._spawn(self._give_up(reason), "ending a session")
+        elif not self.paused or self._onwards:
+            self._play_next()
+        self._check_state()
+
+    def _on_view(self, view: LiveView) -> None:
+        if self._blind:
+            return
+        last, self.last_view = self.last_view, view
+        if self.tally.calls is not None:
+            self.tally.calls.look(view)
+        moved = last is None or (last.episode, last.step, last.over) != (view.episode, view.step, view.over)
+        if moved:
+            self.touch()
+        flight = self.feed.flight
+        if flight is not None and flight.plan.index == view.episode and self.feed.is_of_this_round(flight):
+            self.tally.look(view)
+        self._tell(view)
+        if self.stepping and moved:
+            self.stepping = False
+            self._tell(StepTaken())
+        if self._early is not None and flight is not None and flight.plan.index == view.episode:
+            by_agent, self._early = self._early, None
+            self.step(by_agent=by_agent)
+        self._check_state()
+
+    def _on_call(self, line: bytes) -> None:
+        flight = self.feed.flight
+        run = flight.run if flight is not None else self.recording  # the run of the episode that asked
+        if run is not None:
+            run.call(self.config.operator_id, line)
+        turn = self.tally.call(line)
+        if turn is not None:
+            self.touch()
+            self._tell(ModelAsked(turn))
+
+    def _on_ended(self, reason: str) -> None:
+        session = self.link.session
+        self._forget()
+        if session is not None:
+            self.link.dispose(session)
+        self._break(reason)
+
+
+def _slots(row: dict[str, Any]) -> dict[str, str]:
+    """Slot by agent, as an episode's line says."""
+    return {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}

@@ -1,0 +1,28 @@
+"""Sessions in host processes, for whoever can do without gRPC until one is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING
+
+from gym_gui.core.config import OperatorConfig
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.session_events import OnSessionEvent
+    from gym_gui.controllers.sessions import Session, SessionSettings
+    from gym_gui.services.store import Store
+
+
+async def open_host_session(
+    config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent, store: Store
+) -> Session:
+    """A session in a process of its own, for an operator that nobody has checked yet; it is not started.
+
+    What it needs is imported in a thread: that takes half a second.
+    """
+    await asyncio.to_thread(importlib.import_module, "gym_gui.host.client")
+    from gym_gui.controllers.resolved_operator import unchecked_operator
+    from gym_gui.host.client import HostSession
+
+    return HostSession(unchecked_operator(config), settings, on_event, store=store)
