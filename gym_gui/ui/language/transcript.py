@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QIntValidator
@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxL
 
 from gym_gui.analysis.transcript import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_list import TurnList
@@ -23,8 +24,6 @@ from gym_gui.ui.widgets import muted_label
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100
 _SPACES: Final = re.compile(r"\s+")
-
-Spawn = Callable[[Coroutine[Any, Any, None], str], Any]
 
 
 class TranscriptPanel(QWidget):
