@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import struct
 import sys
 from collections.abc import Callable, Mapping
@@ -22,8 +21,6 @@ from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import TYPED, Origin, require
 from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome
-
-_log = logging.getLogger(__name__)
 
 IDLE_S = 60.0
 """A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""

@@ -7,7 +7,6 @@ length of a JSON header, the header, and as many bytes after it as its ``bytes``
 from __future__ import annotations
 
 import json
-import logging
 import os
 import struct
 import sys
@@ -24,8 +23,6 @@ from gym_gui.core.subjects import subject_of
 from gym_gui.core.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
 from mosaic_worker.failures import described
-
-_log = logging.getLogger(__name__)
 
 
 class Bench:

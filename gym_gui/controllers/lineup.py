@@ -16,7 +16,7 @@ from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 
 Seating = Mapping[AgentID, AgentID]
 """Agent -> configured slot whose policy plays it."""
@@ -75,7 +75,7 @@ class Lineup:
         make_environment: Makes an instance; many may be stepped interleaved.
         slots: Spaces of every agent.
         seatings: Who sits where, by number of the seating.
-        mapping: Who decides; every slot is bound.
+        policies: Who decides; every slot is bound.
         players: Who plays each slot, for the record.
         rules: What follows an unusable answer; default: the episode fails.
         views: What slots are shown beside their observations; none for those that are not in it.
@@ -85,7 +85,7 @@ class Lineup:
     make_environment: Callable[[], Environment]
     slots: Mapping[AgentID, SlotInfo]
     seatings: Sequence[Seating]
-    mapping: PolicyMappingService
+    policies: SlotPolicies
     players: Mapping[AgentID, Player]
     rules: Mapping[AgentID, OnInvalid] = field(default_factory=_no_rules)
     views: Mapping[AgentID, PromptInputs] = field(default_factory=_no_views)

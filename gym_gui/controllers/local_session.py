@@ -274,9 +274,9 @@ class LocalSession:
         async with self._rebinding:
             resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
-            mapping = self._lineup.mapping
+            policies = self._lineup.policies
             try:
-                binding, slot = await start_worker(resolved, agent, self._supervisor, mapping, given)
+                binding, slot = await start_worker(resolved, agent, self._supervisor, policies, given)
             except MosaicError as exc:
                 raise exc if isinstance(exc, UsageError) else UsageError(exc.message, fix=exc.fix) from exc
             before = self._supervisor.slot_of(agent, other_than=slot)

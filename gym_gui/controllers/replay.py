@@ -12,7 +12,7 @@ from gym_gui.core.legality import problem_with
 from gym_gui.core.plain import action_from_plain
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.backends import Sink, SlotInfo
-from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 
 REPLAY = "replay"
 
@@ -106,18 +106,18 @@ def replay_lineup(
     Returns:
         The line-up, and who sits in all of its slots.
     """
-    mapping = PolicyMappingService()
-    backend = ReplayBackend(resolved.slots, rows, mapping.collect, limited)
+    policies = SlotPolicies()
+    backend = ReplayBackend(resolved.slots, rows, policies.collect, limited)
     for slot in resolved.slots.values():
-        mapping.set_slot(slot)
-        mapping.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
+        policies.set_slot(slot)
+        policies.attach(AgentPolicyBinding(slot.agent_id, REPLAY), backend)
     players = dict.fromkeys(resolved.slots, Player(IN_PROCESS, REPLAY, REPLAY))
     lineup = Lineup(
         resolved.config.operator_id,
         resolved.make_environment,
         resolved.slots,
         resolved.seatings,
-        mapping,
+        policies,
         players,
     )
     return lineup, backend

@@ -30,7 +30,7 @@ from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend
-from gym_gui.services.policy_mapping import AgentPolicyBinding
+from gym_gui.services.slot_policies import AgentPolicyBinding
 from mosaic_worker.failures import FailureLog
 from mosaic_worker.rng import bits_of
 
@@ -65,7 +65,7 @@ class SessionController:
         spectator: Spectator | None = None,
         begin_again: bool = True,
     ) -> None:
-        self._lineup, self._on_event, self._mapping = lineup, on_event, lineup.mapping
+        self._lineup, self._on_event, self._policies = lineup, on_event, lineup.policies
         self._room, self._spectator = concurrency, spectator
         self._max_steps, self._keep = max_steps, keep_observations
         self._queue, self._begin_again = EpisodeQueue(), begin_again
@@ -76,7 +76,7 @@ class SessionController:
         self._ready: list[Decision] = []
         self._gate = Gate(self._nudge)
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
-        lineup.mapping.on_bound = self._on_bound
+        lineup.policies.on_bound = self._on_bound
         self._players = dict(lineup.players)
         self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
         self._stopping = False
@@ -147,7 +147,7 @@ class SessionController:
         self._lineup.rules = {**self._lineup.rules, slot: rule}
         undecided = [(e, d) for e in self._live.values() for d in e.undecided(slot)]
         gone = {decision.id for _, decision in undecided}
-        self._mapping.revoke(decision for _, decision in undecided)
+        self._policies.revoke(decision for _, decision in undecided)
         self._ready = [decision for decision in self._ready if decision.id not in gone]
         for episode, decision in undecided:
             episode.views = self._lineup.views
@@ -157,7 +157,7 @@ class SessionController:
                 self._fail(episode, exc)
         for episode in self._live.values():
             episode.views = self._lineup.views
-        self._mapping.attach(binding, backend, allowance)
+        self._policies.attach(binding, backend, allowance)
         self._nudge()
 
     def question_to(self, slot: AgentID) -> Decision | None:
@@ -189,7 +189,7 @@ class SessionController:
     @property
     def room(self) -> int:
         """Episodes that may be in flight at once: one where some policy can hold no more."""
-        return 1 if self._mapping.exclusive else self._room
+        return 1 if self._policies.exclusive else self._room
 
     @room.setter
     def room(self, episodes: int) -> None:
@@ -208,7 +208,7 @@ class SessionController:
 
     def _nudge(self) -> None:
         self._fresh.set()
-        self._mapping.wake()
+        self._policies.wake()
 
     def _on_bound(self, binding: AgentPolicyBinding) -> None:
         """A policy was bound while episodes are on: it decides from now on, and that is recorded."""
@@ -223,7 +223,7 @@ class SessionController:
             self._listen_for_results(episode)
 
     def _listen_for_results(self, episode: Episode) -> None:
-        wanting = (agent for agent, slot in episode.seats.items() if self._mapping.wants_results(slot))
+        wanting = (agent for agent, slot in episode.seats.items() if self._policies.wants_results(slot))
         episode.wants_results = frozenset(wanting)
 
     # -- the loop --------------------------------------------------------------------
@@ -240,7 +240,7 @@ class SessionController:
                         break
                     await self._idle_until_nudged()
                     continue
-                self._take(await self._mapping.select_batch(self._to_ask()))
+                self._take(await self._policies.select_batch(self._to_ask()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
@@ -250,7 +250,7 @@ class SessionController:
             self._wind_up()
 
     async def _idle_until_nudged(self) -> None:
-        self._mapping.settle()
+        self._policies.settle()
         await self._fresh.wait()
 
     def _to_ask(self) -> list[Decision]:
@@ -265,9 +265,9 @@ class SessionController:
         """Let those go whose time has come; where nobody can go on, wait for a command or for the time."""
         self._release_held()
         can_ask = any(self.is_moving(decision.episode) for decision in self._ready)
-        if self._live and not can_ask and not self._mapping.owes:
+        if self._live and not can_ask and not self._policies.owes:
             if self._gate.paused:
-                self._mapping.settle()
+                self._policies.settle()
             await self._fresh.wait()
             self._release_held()
 
@@ -281,7 +281,7 @@ class SessionController:
                 self._finish(episode, EpisodeStatus.ABORTED, _STOPPED)
             else:
                 self._release(episode, EpisodeStatus.ABORTED)
-        self._mapping.settle()
+        self._policies.settle()
         if self._spectator is not None:
             self._spectator.close()
         for environment in self._idle:
@@ -305,13 +305,13 @@ class SessionController:
             self._ids.__next__,
             keep_observations=self._keep,
             views=self._lineup.views,
-            own_seeds=self._mapping.own_seeds,
+            own_seeds=self._policies.own_seeds,
         )
         episode.players = self._players
         self._live[plan.index] = episode
         if not self._queue.losses(plan.index):
             self._on_event(EpisodeStarted(plan.index))
-        self._mapping.begin_episode(
+        self._policies.begin_episode(
             plan.index,
             {slot: (episode.seeds[agent], agent) for agent, slot in seats.items()},
             plan.allowances,
@@ -371,7 +371,7 @@ class SessionController:
             self._spectator.stepped(episode)
         if episode.wants_results:
             for outcome in episode.outcomes():
-                self._mapping.notify_result(outcome)
+                self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
         """Somebody cannot go on: the episode has failed, or is left unplayed, or ends here, truncated."""
@@ -445,7 +445,7 @@ class SessionController:
 
     def _lose(self, episode: Episode, reason: str) -> None:
         """The worker of a slot was lost: begin the episode again, unless it is what kills."""
-        if self._queue.lose(self._mapping.left(episode.plan)):
+        if self._queue.lose(self._policies.left(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
             self._on_event(EpisodeRetried(episode.index, reason))
         else:
@@ -472,8 +472,8 @@ class SessionController:
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
         for outcome in episode.last_outcomes():
-            self._mapping.notify_result(outcome)
-        self._mapping.end_episode(episode.summaries(status))
+            self._policies.notify_result(outcome)
+        self._policies.end_episode(episode.summaries(status))
         if status is EpisodeStatus.COMPLETED and episode.environment.reusable:
             self._idle.append(episode.environment)
         else:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from gym_gui.controllers.demonstrations import with_turns
 from gym_gui.controllers.lineup import IN_PROCESS, Lineup, Player
 from gym_gui.controllers.resolved_operator import ResolvedOperator, settings_of
+from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import AgentID
-from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SlotRequest, Supervisor, TeamContext
@@ -27,26 +27,26 @@ async def staff(resolved: ResolvedOperator, supervisor: Supervisor, secrets: Sec
     Raises:
         WorkerLaunchError: One could not be started or refused its slot.
     """
-    mapping = PolicyMappingService()
+    policies = SlotPolicies()
     for slot in resolved.slots.values():
-        mapping.set_slot(slot)
+        policies.set_slot(slot)
     players: dict[AgentID, Player] = {}
     for agent, policy in resolved.objects.items():
-        players[agent] = _bind_object(mapping, agent, policy)
+        players[agent] = _bind_object(policies, agent, policy)
     starts = [
-        _start_worker(resolved, supervisor, mapping, group, secrets or {})
+        _start_worker(resolved, supervisor, policies, group, secrets or {})
         for group in process_groups(resolved)
     ]
     for started in await asyncio.gather(*starts):
         for binding, slot in started:
-            mapping.attach(binding, slot)
+            policies.attach(binding, slot)
             players[binding.agent_id] = Player.of(binding)
     return Lineup(
         resolved.config.operator_id,
         resolved.make_environment,
         resolved.slots,
         resolved.seatings,
-        mapping,
+        policies,
         players,
         {agent: a.on_invalid for agent, a in resolved.assignments.items()},
         resolved.views,
@@ -57,7 +57,7 @@ async def start_worker(
     resolved: ResolvedOperator,
     agent: AgentID,
     supervisor: Supervisor,
-    mapping: PolicyMappingService,
+    policies: SlotPolicies,
     secrets: Secrets,
 ) -> tuple[AgentPolicyBinding, WorkerSlot]:
     """Start the worker of one slot, in a process of its own; nothing is bound yet.
@@ -65,7 +65,7 @@ async def start_worker(
     Raises:
         WorkerLaunchError: It could not be started or refused its slot.
     """
-    (started,) = await _start_worker(resolved, supervisor, mapping, [agent], secrets)
+    (started,) = await _start_worker(resolved, supervisor, policies, [agent], secrets)
     return started
 
 
@@ -81,13 +81,13 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
 async def _start_worker(
     resolved: ResolvedOperator,
     supervisor: Supervisor,
-    mapping: PolicyMappingService,
+    policies: SlotPolicies,
     agents: Sequence[AgentID],
     secrets: Secrets,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
     definition = resolved.workers[agents[0]]
     requests = [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
-    started = await supervisor.start_worker(definition, requests, mapping.collect)
+    started = await supervisor.start_worker(definition, requests, policies.collect)
     result: list[tuple[AgentPolicyBinding, WorkerSlot]] = []
     for request, (slot, policy) in zip(requests, started, strict=True):
         agent, name = request.agent_id, policy or definition.type_id
@@ -130,19 +130,9 @@ def _request(
     )
 
 
-def _bind_object(mapping: PolicyMappingService, agent: AgentID, policy: object) -> Player:
+def _bind_object(policies: SlotPolicies, agent: AgentID, policy: object) -> Player:
     """Bind an in-process policy; a class or other factory makes one per episode."""
-    actors = mapping.actor_service
-    name = f"{agent}:object"
-    makes = isinstance(policy, type) or not hasattr(policy, "select_action")
-    if makes and not isinstance(policy, type):
-        function: Callable[..., Any] = policy  # pyright: ignore[reportAssignmentType]  # as_actor checks it
-        from gym_gui.core.protocols import FunctionActor
-
-        actors.register_actor(lambda: FunctionActor(function), actor_id=name)
-        shown = getattr(policy, "__name__", type(policy).__name__)
-    else:
-        actors.register_actor(policy, actor_id=name)
-        shown = str(getattr(policy, "name", getattr(policy, "__name__", type(policy).__name__)))
-    mapping.bind_agent_policy(agent, name)
-    return Player(IN_PROCESS, "baseline", shown)
+    policies.bind(AgentPolicyBinding(agent, f"{agent}:object"), PolicySource.of(policy))
+    own_name = "name" if isinstance(policy, type) or hasattr(policy, "select_action") else "__name__"
+    shown = getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__))
+    return Player(IN_PROCESS, "baseline", str(shown))

@@ -1,7 +1,7 @@
 """Where every random number of a run comes from.
 
 One integer starts it all. Episode ``i`` of a run plays environment seed ``seeds[i]``;
-each agent's policy, the engine's substitute actions and tie-breaks draw from streams
+each agent's policy and the engine's substitute actions draw from streams
 derived from (environment seed, episode index, agent) and nothing else: not the operator,
 not the process, not the order of asking. So two operators on one seed meet the same
 luck, and a run repeats for any concurrency. Where a slot is set to a ``seed`` of its own,
@@ -25,8 +25,8 @@ from gym_gui.core.execution import MAX_SEED
 SEED = "seed"
 """The setting by which a slot's player gets random numbers of its own, whoever it is."""
 
-# Words that keep the streams of one (seed, episode, agent) apart. Never renumber.
-_POLICY, _ACTION, _TIE_BREAK, _OWN = 0, 1, 2, 3
+# Words that keep the streams of one (seed, episode, agent) apart. Never renumber; 2 was used.
+_POLICY, _ACTION, _OWN = 0, 1, 3
 _WORD = 0xFFFFFFFF
 
 
@@ -77,11 +77,6 @@ def action_seed(seed: int, episode_index: int, agent_id: str) -> int:
     that the policy made. Use it with a counter: ``rng.uniform(action_seed(...), step)``.
     """
     return _derive(seed, episode_index, _name_word(agent_id), _ACTION)
-
-
-def tie_break_seed(seed: int, episode_index: int) -> int:
-    """64-bit seed of choices that belong to an episode and to no agent."""
-    return _derive(seed, episode_index, 0, _TIE_BREAK)
 
 
 def _name_word(agent_id: str) -> int:

@@ -169,7 +169,7 @@ def _no_info() -> dict[str, Any]:
 
 @dataclass(slots=True)
 class StepSnapshot:
-    """What an in-process :class:`~gym_gui.services.actor.Actor` is shown.
+    """What an in-process :class:`~gym_gui.core.protocols.Actor` is shown.
 
     Attributes:
         step_index: Environment step within the episode, from 0.

@@ -1,114 +1,87 @@
-"""In-process policies by name, and how one is made for an episode's agent.
+"""The design documents' ``ActorService``: in-process policies by name, and the built-in ones.
 
-``ActorService`` keeps *registrations*, not running policies: the
-:class:`~gym_gui.services.policy_mapping.PolicyMappingService` makes an actor per episode
-and agent from a factory, so that a stateful policy never mixes episodes. An object that
-was registered as it is can only be held by one episode at a time (``exclusive``).
+An adapter for programs that are written against those documents, alone or below a
+:class:`~gym_gui.services.policy_mapping.PolicyMappingService`. MOSAIC's own slots name workers or are
+given a policy (:class:`~gym_gui.core.policy_source.PolicySource`); nothing of it asks here.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+import secrets
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
+from gym_gui.core.policy_source import ActorContext, PolicySource
 from gym_gui.core.protocols import Actor, PolicyController, as_actor
+from gym_gui.core.spaces import Space, sample_legal, to_space, zero_action
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.registry import WorkerTypeRegistry
+from mosaic_worker.rng import bits_of
 
 __all__ = [
     "Actor",
     "ActorContext",
-    "ActorFactory",
     "ActorRegistration",
     "ActorService",
     "EpisodeSummary",
     "PolicyController",
     "StepSnapshot",
+    "default_actor_service",
 ]
 
 
-def _no_config() -> dict[str, Any]:
+def _no_settings() -> dict[str, Any]:
     return {}
-
-
-@dataclass(frozen=True)
-class ActorContext:
-    """What a factory may know about the seat its actor will take.
-
-    Attributes:
-        agent_id: The agent, as the environment names it.
-        episode_index: Index of the episode in its run.
-        seed: Policy seed of (episode, agent), or ``None`` outside a session.
-        observation_space: Gymnasium space of what the agent sees, where known.
-        action_space: Gymnasium space of what it may do, where known.
-        noop_action: The environment's own no-op, or ``None``.
-        config: The binding's settings.
-    """
-
-    agent_id: str = "agent_0"
-    episode_index: int = 0
-    seed: int | None = None
-    observation_space: Any = None
-    action_space: Any = None
-    noop_action: Any = None
-    config: Mapping[str, Any] = field(default_factory=_no_config)
-
-
-ActorFactory = Callable[[ActorContext], object]
-"""Returns anything that :func:`~gym_gui.core.protocols.as_actor` accepts."""
 
 
 @dataclass(frozen=True)
 class ActorRegistration:
     """A policy that agents can be bound to.
 
-    Exactly one of ``factory``, ``instance`` and ``worker_id`` is set.
-
     Attributes:
         actor_id: Its name in bindings.
         display_name: Name shown to people.
-        factory: Makes an actor per episode and agent.
-        instance: The one object there is.
-        worker_id: The policy is played by this worker's process, not in ours.
+        source: Where its actors come from; ``None`` where a worker plays it.
+        worker_id: The worker that plays it in a process of its own, where one does.
         settings: Settings for that worker.
     """
 
     actor_id: str
     display_name: str
-    factory: ActorFactory | None = None
-    instance: Actor | None = None
+    source: PolicySource | None = None
     worker_id: str = ""
-    settings: Mapping[str, Any] = field(default_factory=_no_config)
+    settings: Mapping[str, Any] = field(default_factory=_no_settings)
 
     @property
     def exclusive(self) -> bool:
         """Whether only one episode at a time may hold it."""
-        return self.instance is not None
+        return self.source is not None and self.source.exclusive
 
     def make(self, context: ActorContext) -> Actor:
         """The actor for one episode's agent.
 
         Raises:
-            UsageError: The policy lives in a worker process, or the factory returned
+            UsageError: The policy lives in a worker process, or its factory returned
                 something that is no policy.
         """
-        if self.instance is not None:
-            return self.instance
-        if self.factory is None:
+        if self.source is None:
             raise UsageError(
                 f"policy {self.actor_id!r} is played by worker {self.worker_id}, not in this process",
-                fix=f"Bind it with worker_id={self.worker_id!r} in a session",
+                fix="Use gym_gui.evaluate() or `mosaic run`",
             )
-        return as_actor(self.factory(context))
+        return self.source.make(context)
 
 
 class ActorService:
     """Registered policies, and the one that is active where nothing is bound.
 
-    A new service is empty; :func:`gym_gui.services.builtin_actors.default_actor_service`
-    makes one that knows ``random``, ``noop``, ``human_keyboard`` and the workers.
+    A new service is empty; :func:`default_actor_service` makes one that knows ``random``,
+    ``noop``, ``human_keyboard`` and the workers. What is kept are *registrations*, not running
+    policies: an actor is made per episode and agent, so that a stateful one never mixes episodes.
     """
 
     def __init__(self) -> None:
@@ -137,14 +110,19 @@ class ActorService:
         Raises:
             UsageError: It is neither a policy nor a factory, or it has no name.
         """
-        if isinstance(actor_or_factory, type) or not hasattr(actor_or_factory, "select_action"):
-            registration = _from_factory(actor_or_factory, actor_id, display_name)
-        else:
-            actor = as_actor(actor_or_factory)
+        made = isinstance(actor_or_factory, type) or not hasattr(actor_or_factory, "select_action")
+        if not made or not callable(actor_or_factory):
+            actor = as_actor(actor_or_factory)  # raises for what is neither, and says what it lacks
             name = actor_id or actor.id
             shown = display_name or str(getattr(actor_or_factory, "name", name))
-            registration = ActorRegistration(name, shown, instance=actor)
-        return self._add(registration, activate)
+            return self._add(ActorRegistration(name, shown, PolicySource.held(actor)), activate)
+        if actor_id is None:
+            raise UsageError(
+                f"{getattr(actor_or_factory, '__name__', 'the factory')} needs a name",
+                fix="Pass actor_id='…'",
+            )
+        source = PolicySource.made_by(actor_or_factory)
+        return self._add(ActorRegistration(actor_id, display_name or actor_id, source), activate)
 
     def register_worker_policy(
         self,
@@ -246,24 +224,152 @@ class ActorService:
             del self._current[key]
 
 
-def _from_factory(factory: object, actor_id: str | None, display_name: str) -> ActorRegistration:
-    if not callable(factory):
-        as_actor(factory)  # raises, and says what it lacks
-        raise AssertionError("unreachable")
-    if actor_id is None:
-        raise UsageError(
-            f"{getattr(factory, '__name__', 'the factory')} needs a name", fix="Pass actor_id='…'"
-        )
-    shown = display_name or actor_id
-    if _wants_context(factory):
-        return ActorRegistration(actor_id, shown, factory=factory)
-    return ActorRegistration(actor_id, shown, factory=lambda _context: factory())
+class RandomActor:
+    """Uniform over legal actions.
+
+    The draw depends on (seed, step) alone: not on what was drawn before, nor on other
+    episodes. Without a seed (outside a session) it differs from run to run.
+    """
+
+    id = "random"
+
+    def __init__(self, context: ActorContext) -> None:
+        self._space = _action_space(context)
+        self._seed = secrets.randbits(64) if context.seed is None else context.seed
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        """A legal action.
+
+        Raises:
+            PolicyFailure: Neither the action space nor a mask is known.
+        """
+        seed = self._seed if snapshot.seed is None else snapshot.seed
+        draw = bits_of(seed, snapshot.step_index)
+        mask = snapshot.action_mask
+        if self._space is not None:
+            return sample_legal(self._space, mask, draw)
+        if mask is None:
+            raise PolicyFailure("the random policy knows neither the action space nor a mask")
+        return sample_legal(Space("Discrete", n=len(mask)), mask, draw)
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        """Nothing to learn."""
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """Nothing to forget."""
 
 
-def _wants_context(factory: Callable[..., object]) -> bool:
-    try:
-        parameters = inspect.signature(factory).parameters.values()
-    except (TypeError, ValueError):  # some builtins have no signature
-        return False
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return any(p.kind in positional and p.default is p.empty for p in parameters)
+class NoopActor:
+    """Does nothing: the environment's own no-op.
+
+    Where it has none: zero, or the bound nearest to it, for continuous actions and the
+    lowest number for discrete ones; the lowest legal number where that is not legal.
+    """
+
+    id = "noop"
+
+    def __init__(self, context: ActorContext) -> None:
+        self._space = _action_space(context)
+        self._noop = context.noop_action
+        if self._noop is None and self._space is not None:
+            self._noop = zero_action(self._space)
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        """The no-op.
+
+        Raises:
+            PolicyFailure: Neither a no-op, the action space nor a mask is known.
+        """
+        legal = snapshot.legal_actions
+        if legal and (self._space is None or self._space.kind == "Discrete"):
+            start = 0 if self._space is None else self._space.start
+            noop = self._noop if self._noop is not None else start
+            return noop if noop - start in legal else legal[0] + start
+        if self._noop is None:
+            raise PolicyFailure("the no-op policy does not know the action space")
+        return self._noop
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        """Nothing to learn."""
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """Nothing to forget."""
+
+
+class KeyboardQueue:
+    """Actions chosen by people, on their way to the seats they play."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[Any]] = {}
+
+    def feed(self, action: Any, agent_id: str = "agent_0") -> None:
+        """Hand in an action for ``agent_id``'s next decision."""
+        self._waiting.setdefault(agent_id, deque()).append(action)
+
+    def take(self, agent_id: str) -> Any:
+        """The oldest action for ``agent_id``, or ``None`` when nothing was chosen yet."""
+        waiting = self._waiting.get(agent_id)
+        return waiting.popleft() if waiting else None
+
+    def clear(self, agent_id: str) -> None:
+        """Drop what was chosen for ``agent_id`` and not played."""
+        self._waiting.pop(agent_id, None)
+
+
+class HumanKeyboardActor:
+    """A person. ``select_action`` returns ``None`` as long as nothing was chosen."""
+
+    id = "human_keyboard"
+    name = "Human (keyboard)"
+
+    def __init__(self, queue: KeyboardQueue | None = None) -> None:
+        self.queue = queue or KeyboardQueue()
+
+    def select_action(self, snapshot: StepSnapshot) -> Any:
+        """The person's action, or ``None`` when there is none yet."""
+        return self.queue.take(snapshot.agent_id)
+
+    def on_step(self, snapshot: StepSnapshot) -> None:
+        """The person sees the screen."""
+
+    def on_episode_end(self, summary: EpisodeSummary) -> None:
+        """Keys pressed after the end do not count for the next episode."""
+        self.queue.clear(summary.agent_id)
+
+
+def default_actor_service(
+    *,
+    registry: type[WorkerTypeRegistry] = WorkerTypeRegistry,
+    keyboard: KeyboardQueue | None = None,
+) -> ActorService:
+    """An ActorService with the built-in policies and the default policy of each worker.
+
+    Args:
+        registry: Its workers are offered; filled by discovery when it is empty.
+        keyboard: Feeds ``human_keyboard``, which is active at first.
+    """
+    service = ActorService()
+    queue = keyboard or KeyboardQueue()
+    service.register_actor(
+        lambda: HumanKeyboardActor(queue),
+        actor_id=HumanKeyboardActor.id,
+        display_name=HumanKeyboardActor.name,
+    )
+    service.register_actor(RandomActor, actor_id=RandomActor.id, display_name="Random")
+    service.register_actor(NoopActor, actor_id=NoopActor.id, display_name="No-op")
+    if not registry.all():
+        discover(registry)
+    for worker in registry.all():
+        # A worker's default may be a built-in by another way ("random"): no process is needed.
+        if worker.default_policy_id and worker.default_policy_id not in service.available_actor_ids():
+            service.register_worker_policy(
+                worker.default_policy_id,
+                worker.type_id,
+                settings=worker.default_settings,
+                display_name=worker.display_name,
+            )
+    return service
+
+
+def _action_space(context: ActorContext) -> Space | None:
+    return None if context.action_space is None else to_space(context.action_space)

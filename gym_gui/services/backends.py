@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from gym_gui.core.legality import problem_with
+from gym_gui.core.policy_source import ActorContext
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
-from gym_gui.services.actor import ActorContext
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)

@@ -1,11 +1,13 @@
-"""Builds the services and wires them; whoever needs one gets it passed in."""
+"""The design documents' ``bootstrap``: all their services, made and wired in one call.
+
+For programs that are written against those documents. MOSAIC's commands and window make what each needs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gym_gui.services.actor import ActorService
-from gym_gui.services.builtin_actors import KeyboardQueue, default_actor_service
+from gym_gui.services.actor import ActorService, KeyboardQueue, default_actor_service
 from gym_gui.services.operator import MultiOperatorService, OperatorLauncher, OperatorService
 from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.services.store import Store

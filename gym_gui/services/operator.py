@@ -9,7 +9,7 @@ from typing import Protocol
 from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError, WorkerLaunchError
 from gym_gui.core.protocols import Operator, OperatorController
-from gym_gui.core.seeding import check_seed, episode_seeds, policy_seed, tie_break_seed
+from gym_gui.core.seeding import check_seed, episode_seeds
 
 __all__ = [
     "LinkGroup",
@@ -93,14 +93,6 @@ class OperatorService:
         """
         self.get(operator_id)
         return episode_seeds(self._base, episodes)
-
-    def policy_seed(self, episode_index: int, agent_id: str) -> int:
-        """Seed of an agent's policy in an episode, the same for every operator."""
-        return policy_seed(self._base + episode_index, episode_index, agent_id)
-
-    def tie_break_seed(self, episode_index: int) -> int:
-        """Seed of choices in an episode that belong to no agent."""
-        return tie_break_seed(self._base + episode_index, episode_index)
 
 
 class OperatorHandle(Protocol):

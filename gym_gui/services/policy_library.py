@@ -29,7 +29,6 @@ Place = Literal["library", "training", "runs", "folder", "bundled"]
 
 _BUNDLED = tuple(folder / "checkpoints" for folder in EXAMPLES)
 _FOLDERS = "folders.json"
-_NOT_IN_NAMES = frozenset('/\\:*?"<>|\0\n\r\t')
 _SCORES = ".scores"
 
 

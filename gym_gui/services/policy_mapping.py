@@ -1,89 +1,49 @@
-"""Who decides for which agent. The engine asks here on every step, for every paradigm."""
+"""The design documents' ``PolicyMappingService``: an adapter over the engine's :class:`SlotPolicies`.
+
+Agents are bound to names of an :class:`~gym_gui.services.actor.ActorService` or to policy objects, and
+asked one by one, without an engine. A session plays what is bound here too; MOSAIC itself needs none of
+it and asks :mod:`gym_gui.services.slot_policies`.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
+from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.protocols import PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
-from gym_gui.core.spaces import non_finite_row
 from gym_gui.core.spending import Amount
-from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
-from gym_gui.services.actor import ActorService
-from gym_gui.services.backends import ActorBackend, PaidBackend, PolicyBackend, SlotInfo
-from gym_gui.services.builtin_actors import default_actor_service
+from gym_gui.core.types import AgentID, EpisodeSummary, StepSnapshot
+from gym_gui.services.actor import ActorService, default_actor_service
+from gym_gui.services.backends import ActorBackend, PolicyBackend
+from gym_gui.services.slot_policies import AgentPolicyBinding, SlotPolicies
 
-_AT_ONCE_S = 0.0003
-_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
-
-
-def _no_config() -> dict[str, Any]:
-    return {}
+__all__ = ["AgentPolicyBinding", "PolicyMappingService"]
 
 
-@dataclass(frozen=True)
-class AgentPolicyBinding:
-    """Binding between an agent and its policy.
-
-    Attributes:
-        agent_id: The agent (a configured slot).
-        policy_id: An actor of the :class:`~gym_gui.services.actor.ActorService`, or a
-            worker's name for what it plays.
-        worker_id: The worker behind it, ``None`` for an in-process policy.
-        config: Its settings.
-        worker_type: Kind of decision-maker (``rl``, ``llm``, ``human``, ``baseline``, …).
-    """
-
-    agent_id: AgentID
-    policy_id: str
-    worker_id: str | None = None
-    config: Mapping[str, Any] = field(default_factory=_no_config)
-    worker_type: str = "baseline"
-
-
-class PolicyMappingService:
+class PolicyMappingService(SlotPolicies):
     """Maps agents to policies, for turn-based and simultaneous environments alike.
-
-    The engine uses :meth:`select_batch` and the ``notify`` calls; :meth:`select_action` and
-    :meth:`select_actions` are batches of one step for use without an engine.
 
     Args:
         actor_service: In-process policies by id; without one, a service with the built-in
             policies is made.
-
-    Attributes:
-        on_bound: Told of every binding that gets a policy behind it; a session listens here.
     """
 
     def __init__(self, actor_service: ActorService | None = None) -> None:
+        super().__init__()
         self._actors = actor_service if actor_service is not None else default_actor_service()
-        self._bindings: dict[AgentID, AgentPolicyBinding] = {}
-        self._backends: dict[AgentID, PolicyBackend] = {}
+        self._controllers: dict[AgentID, PolicyController] = {}
         self._default: PolicyBackend | None = None
         self._default_controller: PolicyController | None = None
-        self._controllers: dict[AgentID, PolicyController] = {}
         self._paradigm = SteppingParadigm.SINGLE_AGENT
         self._agents: list[AgentID] = []
-        self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
-        self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
-        self._slots: dict[AgentID, SlotInfo] = {}
-        self._answers: list[Answer] = []
-        self._owed: dict[int, int] = {}
-        self._wakeup: asyncio.Future[None] | None = None
-
-    # -- configuration ---------------------------------------------------------------
 
     @property
     def paradigm(self) -> SteppingParadigm:
-        """How the environment takes turns."""
+        """How the environment takes turns; a hint, which changes nothing."""
         return self._paradigm
 
     @property
@@ -110,6 +70,12 @@ class PolicyMappingService:
             if agent not in self._bindings and active is not None:
                 self.bind_agent_policy(agent, active)
 
+    def is_multi_agent(self) -> bool:
+        """Whether the environment has more than one agent."""
+        return len(self._agents) > 1
+
+    # -- bindings --------------------------------------------------------------------
+
     def bind_agent_policy(
         self,
         agent_id: AgentID,
@@ -120,69 +86,43 @@ class PolicyMappingService:
     ) -> None:
         """Bind an agent to a policy known to the actor service.
 
-        In a running session this takes effect at the agent's next decision.
+        In a running session this takes effect at the agent's next decision. One that a worker
+        plays is noted, with its settings; only a session can ask it.
 
         Raises:
             KeyError: ``policy_id`` is unknown.
             UsageError: Its own ``seed`` is no seed.
         """
-        known = list(self._actors.available_actor_ids())
+        known = self._actors.available_actor_ids()
         if policy_id not in known:
             raise UnknownNameError("policy", policy_id, known)
-        binding = AgentPolicyBinding(agent_id, policy_id, worker_id, dict(config or {}))
-        if binding.config.get(SEED) is not None:
-            check_seed(binding.config[SEED])
         registration = self._actors.registration(policy_id)
-        if registration.worker_id:
-            # A process plays it: a session attaches that when it starts.
-            self._forget(agent_id)
-            self._bindings[agent_id] = AgentPolicyBinding(
-                agent_id,
-                policy_id,
-                worker_id or registration.worker_id,
-                {**registration.settings, **binding.config},
-            )
+        settings = dict(config or {})
+        if registration.source is not None:
+            self.bind(AgentPolicyBinding(agent_id, policy_id, worker_id, settings), registration.source)
             return
-        backend = ActorBackend(
-            agent_id, registration.make, self.collect, registration.exclusive, binding.config
+        if settings.get(SEED) is not None:
+            check_seed(settings[SEED])
+        self._controllers.pop(agent_id, None)
+        self._backends.pop(agent_id, None)
+        self._bindings[agent_id] = AgentPolicyBinding(
+            agent_id, policy_id, worker_id or registration.worker_id, {**registration.settings, **settings}
         )
-        self.attach(binding, backend)
 
     def attach(
         self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
     ) -> None:
-        """Put a backend (a worker's slot, say) behind an agent, replacing what was there.
-
-        Args:
-            binding: The agent and who it is.
-            backend: What decides for it.
-            allowance: What it may take in each episode that is on, where that is limited.
-        """
-        agent = binding.agent_id
-        self._forget(agent)
-        self._bindings[agent] = binding
-        self._backends[agent] = backend
-        if isinstance(backend, ActorBackend):
-            backend.slot = self._slots.get(agent)
-        for episode, seats in self._live.items():
-            if agent in seats:
-                if allowance is not None and isinstance(backend, PaidBackend):
-                    backend.allow(episode, allowance)
-                backend.begin(episode, *seats[agent])
-        if self.on_bound is not None:
-            self.on_bound(binding)
+        self._controllers.pop(binding.agent_id, None)
+        super().attach(binding, backend, allowance)
 
     def set_policy(self, agent_id: AgentID, policy: PolicyController) -> None:
         """Assign a policy object to control a specific agent."""
-        actor = as_actor(policy)
-        backend = ActorBackend(agent_id, lambda _: actor, self.collect, exclusive=True)
-        self.attach(AgentPolicyBinding(agent_id, actor.id), backend)
+        self.bind(AgentPolicyBinding(agent_id, as_actor(policy).id), PolicySource.held(policy))
         self._controllers[agent_id] = policy
 
     def set_default_policy(self, policy: PolicyController) -> None:
         """Assign the policy of agents that have none of their own."""
-        actor = as_actor(policy)
-        self._default = ActorBackend("", lambda _: actor, self.collect, exclusive=True)
+        self._default = ActorBackend("", PolicySource.held(policy).make, self.collect, exclusive=True)
         self._default_controller = policy
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
@@ -197,19 +137,9 @@ class PolicyMappingService:
         """All bindings, by agent."""
         return dict(self._bindings)
 
-    @property
-    def own_seeds(self) -> dict[AgentID, int]:
-        """The setting ``seed`` of agents that have one; it is mixed into their policy seeds."""
-        seeds = {agent: binding.config.get(SEED) for agent, binding in self._bindings.items()}
-        return {agent: seed for agent, seed in seeds.items() if isinstance(seed, int)}
-
     def list_agents(self) -> list[AgentID]:
         """Agents that have a policy of their own."""
         return list(self._backends)
-
-    def is_multi_agent(self) -> bool:
-        """Whether the environment has more than one agent."""
-        return len(self._agents) > 1
 
     def clear(self) -> None:
         """Forget every policy."""
@@ -220,156 +150,14 @@ class PolicyMappingService:
 
     @property
     def exclusive(self) -> bool:
-        """Whether some policy can hold one episode at a time only."""
-        backends = [*self._backends.values(), *([self._default] if self._default else [])]
-        return any(b.exclusive for b in backends)
+        return super().exclusive or (self._default is not None and self._default.exclusive)
 
-    def _backend(self, agent_id: AgentID) -> PolicyBackend:
-        backend = self._backends.get(agent_id, self._default)
-        if backend is None:
-            raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind one with bind_agent_policy()")
-        return backend
+    def _backend_of(self, agent_id: AgentID) -> PolicyBackend:
+        if agent_id not in self._backends and self._default is not None:
+            return self._default
+        return super()._backend_of(agent_id)
 
-    def set_slot(self, slot: SlotInfo) -> None:
-        """Tell a slot's spaces: observations are checked for NaN, in-process actions for legality."""
-        self._slots[slot.agent_id] = slot
-        backend = self._backends.get(slot.agent_id)
-        if isinstance(backend, ActorBackend):
-            backend.slot = slot
-
-    def _forget(self, agent_id: AgentID) -> None:
-        self._controllers.pop(agent_id, None)
-        self._backends.pop(agent_id, None)
-
-    # -- the engine's side -----------------------------------------------------------
-
-    def collect(self, answers: list[Answer]) -> None:
-        """Sink for backends: answers that have arrived."""
-        self._answers += answers
-        self.wake()
-
-    def revoke(self, decisions: Iterable[Decision]) -> None:
-        """Nobody waits for answers to these any more; one that comes is handed out all the same."""
-        for decision in decisions:
-            self._owed.pop(decision.id, None)
-
-    def wake(self) -> None:
-        """Have a waiting :meth:`select_batch` return, with whatever there is."""
-        if self._wakeup is not None and not self._wakeup.done():
-            self._wakeup.set_result(None)
-
-    @property
-    def owes(self) -> bool:
-        """Whether an answer is still waited for."""
-        return bool(self._owed)
-
-    async def select_batch(self, decisions: Sequence[Decision]) -> list[Answer]:
-        """Hand in decisions and return answers that have arrived, to these or earlier ones.
-
-        Waits until there is at least one answer while any is owed; answers come in any
-        order. An empty list means nothing is owed, or :meth:`wake` was called.
-        """
-        self._owed.update({d.id: d.episode for d in decisions})
-        for agent, asked in self._by_slot(decisions).items():
-            self._backend(agent).ask(self._finite(agent, asked))
-        if not self._answers and self._owed:
-            self._look()
-        if not self._answers and self._owed:
-            self._wakeup = asyncio.get_running_loop().create_future()
-            await self._wakeup
-            self._wakeup = None
-        answers, self._answers = self._answers, []
-        for answer in answers:
-            self._owed.pop(answer.decision.id, None)
-        return answers
-
-    def _look(self) -> None:
-        """Wait a moment for policies that answer at once: cheaper than a trip through the event loop."""
-        backends, answers = list(self._backends.values()), self._answers
-        until = time.perf_counter() + _AT_ONCE_S
-        while True:
-            for backend in backends:
-                backend.pump()
-            if answers or time.perf_counter() > until:
-                return
-            _let_others_run()
-
-    @staticmethod
-    def _by_slot(decisions: Sequence[Decision]) -> dict[AgentID, list[Decision]]:
-        groups: dict[AgentID, list[Decision]] = {}
-        for d in decisions:
-            group = groups.get(d.slot)
-            if group is None:
-                groups[d.slot] = [d]
-            else:
-                group.append(d)
-        return groups
-
-    def _finite(self, agent: AgentID, decisions: list[Decision]) -> list[Decision]:
-        """Fail decisions whose observation holds a NaN; return the others."""
-        slot = self._slots.get(agent)
-        if slot is None or non_finite_row(slot.observation_codec, [d.encoded for d in decisions]) is None:
-            return decisions
-        bad = [d for d in decisions if non_finite_row(slot.observation_codec, [d.encoded]) is not None]
-        reason = "the environment gave an observation that is not a number (NaN)"
-        self._answers += [Answer(d, failure=reason) for d in bad]
-        dropped = {d.id for d in bad}
-        return [d for d in decisions if d.id not in dropped]
-
-    def begin_episode(
-        self,
-        episode: int,
-        seats: Mapping[AgentID, tuple[int, AgentID]],
-        allowances: Mapping[AgentID, Amount] | None = None,
-    ) -> None:
-        """An episode begins.
-
-        Args:
-            episode: Its index.
-            seats: Policy seed and agent played, by slot.
-            allowances: What slots that pay for their decisions may take, where that is limited.
-        """
-        self._live[episode] = dict(seats)
-        for slot, allowance in (allowances or {}).items():
-            if isinstance(backend := self._backend(slot), PaidBackend):
-                backend.allow(episode, allowance)
-        for slot, (seed, agent) in seats.items():
-            self._backend(slot).begin(episode, seed, agent)
-
-    def left(self, plan: EpisodePlan) -> EpisodePlan:
-        """The plan of an episode that is begun again, with what is left to it."""
-        if not plan.allowances:
-            return plan
-        left: dict[AgentID, Amount] = {}
-        for slot, allowance in plan.allowances.items():
-            backend = self._backend(slot)
-            paid = isinstance(backend, PaidBackend)
-            left[slot] = backend.left(plan.index, allowance) if paid else allowance
-        return replace(plan, allowances=left)
-
-    def wants_results(self, agent_id: AgentID) -> bool:
-        """Whether :meth:`notify_result` has a listener for this agent."""
-        return self._backend(agent_id).wants_results
-
-    def notify_result(self, outcome: StepOutcome) -> None:
-        """Tell a policy what its action led to."""
-        self._backend(outcome.slot).result(outcome)
-
-    def end_episode(self, summaries: Mapping[AgentID, EpisodeSummary]) -> None:
-        """An episode is over; summaries by slot. What it was still asked is forgotten."""
-        for agent, summary in summaries.items():
-            episode = summary.episode_index
-            self._live.pop(episode, None)
-            if summary.status != EpisodeStatus.COMPLETED:
-                self._owed = {i: e for i, e in self._owed.items() if e != episode}
-            self._backend(agent).end(summary)
-
-    def settle(self) -> None:
-        """Deliver pending notifications, when nothing will be asked for a while."""
-        for backend in self._backends.values():
-            backend.settle()
-
-    # -- without an engine -----------------------------------------------------------
+    # -- asking without an engine ----------------------------------------------------
 
     def select_action(
         self, agent_id: AgentID, snapshot: StepSnapshot | Any, info: Mapping[str, Any] | None = None
@@ -415,21 +203,17 @@ class PolicyMappingService:
 
     def notify_episode_end(self, agent_id: AgentID, summary: EpisodeSummary) -> None:
         """Tell an agent's policy that the episode is over."""
-        self._backend(agent_id).end(summary)
+        self._backend_of(agent_id).end(summary)
 
     def _in_process(self, agent_id: AgentID, episode: int) -> Any:
         backend = self._backends.get(agent_id, self._default)
         if isinstance(backend, ActorBackend):
             return backend.actor(episode)
-        if (
-            backend is None
-            and agent_id not in self._bindings
-            and self._actors.get_active_actor_id() is not None
-        ):
-            return self._actors
-        if agent_id not in self._bindings:
-            self._backend(agent_id)  # raises: nobody plays it
-        raise UsageError(
-            f"{agent_id} is played by a worker process, which only a session can ask",
-            fix="Use gym_gui.evaluate() or `mosaic run`",
-        )
+        if agent_id in self._bindings:
+            raise UsageError(
+                f"{agent_id} is played by a worker process, which only a session can ask",
+                fix="Use gym_gui.evaluate() or `mosaic run`",
+            )
+        if self._actors.get_active_actor_id() is None:
+            self._backend_of(agent_id)  # raises: nobody plays it
+        return self._actors

@@ -89,11 +89,6 @@ def icon(name: str, colour: str = "") -> QIcon:
     return QIcon(_IconEngine(_glyph(NAMES.get(name, name)), colour))
 
 
-def known(name: str) -> bool:
-    """Whether there is such an icon."""
-    return NAMES.get(name, name) in _charmap()
-
-
 class _IconEngine(QIconEngine):
     """Paints one glyph in a colour that is looked up at that moment."""
 

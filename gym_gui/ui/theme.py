@@ -19,8 +19,6 @@ from PyQt6.QtWidgets import QApplication
 
 from gym_gui.ui.style_sheet import style_sheet
 
-MODES: Final = ("system", "light", "dark")
-
 
 @dataclass(frozen=True, slots=True)
 class Tokens:

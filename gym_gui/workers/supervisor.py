@@ -27,8 +27,6 @@ from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot
 from mosaic_worker.preprocessing import Pipeline
 
-_log = logging.getLogger(__name__)
-
 MAX_RESTARTS = 5
 """How often a worker that ended by itself is started again while it plays no episode to its end."""
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from gym_gui.controllers.session import SessionController
 from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
-from gym_gui.services.policy_mapping import AgentPolicyBinding
+from gym_gui.services.slot_policies import AgentPolicyBinding
 from tests.support.engine import arena, lineup_of, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
@@ -168,8 +169,6 @@ async def test_stop_ends_a_session_that_is_paused_or_has_nothing_to_do() -> None
 async def test_rebinding_takes_effect_at_the_next_decision() -> None:
     first, second = player(lambda s: 0), player(lambda s: 2)
     lineup = await lineup_of(CORRIDOR, {"agent_0": first}, env_kwargs={"length": 8})
-    mapping = lineup.mapping
-    mapping.actor_service.register_actor(second, actor_id="second")
     async with session({}, (1, 2), lineup=lineup) as (controller, sheet, task):
         controller.pause()
         await in_time(lambda: controller.live == 1, "the episode is open")
@@ -178,8 +177,7 @@ async def test_rebinding_takes_effect_at_the_next_decision() -> None:
             controller.step()
         await in_time(lambda: controller.total_steps == 3, "three steps")
         await settled(controller)
-        mapping.bind_agent_policy("agent_0", "second")
-        assert mapping.get_binding("agent_0") == AgentPolicyBinding("agent_0", "second")
+        lineup.policies.bind(AgentPolicyBinding("agent_0", "second"), PolicySource.of(second))
         controller.close()
         controller.resume()
         await asyncio.wait_for(task, 10)
@@ -236,8 +234,8 @@ class Patient:
 
 async def patient() -> tuple[Any, Patient]:
     lineup = await lineup_of(CORRIDOR, {"agent_0": player()})
-    backend = Patient(lineup.mapping.collect)
-    lineup.mapping.attach(AgentPolicyBinding("agent_0", "patient"), backend)
+    backend = Patient(lineup.policies.collect)
+    lineup.policies.attach(AgentPolicyBinding("agent_0", "patient"), backend)
     return lineup, backend
 
 
@@ -309,9 +307,9 @@ async def test_rows_stand_in_the_environments_order_whoever_answers_first() -> N
         {agent: player() for agent in agents},
         env_kwargs={"agents": agents, "script": script},
     )
-    slow = Patient(lineup.mapping.collect)
+    slow = Patient(lineup.policies.collect)
     for agent in agents:
-        lineup.mapping.attach(AgentPolicyBinding(agent, "patient"), slow)
+        lineup.policies.attach(AgentPolicyBinding(agent, "patient"), slow)
     async with session({}, (1,), lineup=lineup) as (_, sheet, _task):
         for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
             await in_time(lambda: len(slow.open) == 3, "all are asked")

@@ -99,7 +99,7 @@ async def test_each_episode_gets_a_policy_of_its_own() -> None:
 
 async def test_one_object_holds_one_episode_at_a_time() -> None:
     made = player()
-    from gym_gui.services.actor import ActorContext
+    from gym_gui.core.policy_source import ActorContext
 
     only = made(ActorContext())
     sheet = await play_task(CORRIDOR, {"agent_0": only}, range(4), options={"concurrency": 64})

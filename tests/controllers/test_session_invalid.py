@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_gui.services.builtin_actors import RandomActor
+from gym_gui.services.actor import RandomActor
 from tests.support.engine import arena, play_task, player
 from tests.support.session_log import SessionLog
 

@@ -18,7 +18,6 @@ from gym_gui.core.seeding import (
     check_seed,
     episode_seeds,
     policy_seed,
-    tie_break_seed,
 )
 
 seeds = st.integers(0, MAX_SEED)
@@ -37,9 +36,8 @@ def test_policy_seed_is_fixed_for_ever(args: tuple[int, int, str], expected: int
     assert policy_seed(*args) == expected
 
 
-def test_other_streams_are_fixed_for_ever():
+def test_the_stream_of_substitute_actions_is_fixed_for_ever():
     assert action_seed(42, 3, "green_0") == 16602867118328234625
-    assert tie_break_seed(42, 3) == 13890391194641176643
 
 
 def test_policy_seed_is_numpys_own_seed_sequence_of_five_words():

@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
-from gym_gui.services.actor import Actor, ActorContext, ActorService, EpisodeSummary, StepSnapshot
-from gym_gui.services.builtin_actors import (
+from gym_gui.services.actor import (
+    Actor,
+    ActorContext,
+    ActorService,
+    EpisodeSummary,
     HumanKeyboardActor,
     KeyboardQueue,
     NoopActor,
     RandomActor,
+    StepSnapshot,
     default_actor_service,
 )
 from gym_gui.workers.capabilities import WorkerCapabilities

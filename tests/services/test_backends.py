@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from gym_gui.core.policy_source import ActorContext
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
-from gym_gui.services.actor import ActorContext
 from gym_gui.services.backends import ActorBackend, SlotInfo
 from tests.support.engine import Player, player
 

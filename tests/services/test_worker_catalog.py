@@ -8,8 +8,6 @@ import pytest
 
 from gym_gui.core.config import WorkerAssignment
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.services.bootstrap import bootstrap_default_services
-from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.services.worker_registry import WorkerCatalog, WorkerTypeRegistry
 
 
@@ -65,21 +63,3 @@ def test_worker_that_lacks_something_comes_with_the_line(catalog: WorkerCatalog,
     with pytest.raises(UsageError, match="lost_worker cannot start"):
         catalog.require_installed("lost_worker")
     assert catalog.require_installed("operators").type_id == "operators_worker"
-
-
-def test_services_are_wired_and_sessions_do_not_share_bindings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("MOSAIC_DATA_DIR", str(tmp_path / "data"))
-    with WorkerTypeRegistry.isolated():
-        services = bootstrap_default_services()
-        one, two = services.new_policy_mapping(), services.new_policy_mapping()
-    assert isinstance(one, PolicyMappingService)
-    one.bind_agent_policy("agent_0", "random")
-    assert two.get_binding("agent_0") is None
-    assert services.multi_operators is None
-    assert not (tmp_path / "data").exists()
-    services.keyboard.feed(3)
-    human = one.actor_service.registration("human_keyboard")
-    one.bind_agent_policy("agent_0", human.actor_id)
-    assert one.select_action("agent_0", None) == 3

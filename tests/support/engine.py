@@ -18,8 +18,8 @@ from gym_gui.controllers.staffing import staff
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.policy_source import ActorContext
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
-from gym_gui.services.actor import ActorContext
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
 from tests.support.session_log import SessionLog
 

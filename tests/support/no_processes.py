@@ -20,7 +20,7 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import OperatorConfig
-from gym_gui.services.builtin_actors import NoopActor, RandomActor
+from gym_gui.services.actor import NoopActor, RandomActor
 from gym_gui.services.experiment_file import load_experiment
 
 _HERE = {actor.id: actor for actor in (RandomActor, NoopActor)}

@@ -6,14 +6,17 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.hierarchical import HierarchicalAdapter, Option, manager_of
 from gym_gui.core.paradigms.select import adapt
-from gym_gui.core.paradigms.sequential import SequentialAdapter
-from gym_gui.core.paradigms.simultaneous import SimultaneousAdapter
-from gym_gui.core.paradigms.single_agent import SingleAgentAdapter
+from gym_gui.core.paradigms.sequential import PettingZooParadigmAdapter, SequentialAdapter
+from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter, SimultaneousAdapter
+from gym_gui.core.paradigms.single_agent import GymParadigmAdapter, SingleAgentAdapter
 
 __all__ = [
+    "GymParadigmAdapter",
     "HierarchicalAdapter",
     "Option",
     "ParadigmAdapter",
+    "PettingZooParadigmAdapter",
+    "RLlibParadigmAdapter",
     "SequentialAdapter",
     "SimultaneousAdapter",
     "SingleAgentAdapter",

@@ -119,3 +119,7 @@ def _layers(env: Any) -> Iterator[Any]:
     while env is not None:
         yield env
         env = getattr(env, "env", None)
+
+
+PettingZooParadigmAdapter = SequentialAdapter
+"""The design documents' name of it."""

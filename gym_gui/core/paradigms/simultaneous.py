@@ -150,3 +150,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
         if agent in self._masks:
             return as_mask(self._masks[agent])
         return as_mask(self._infos.get(agent, NO_INFO).get(MASK_KEY))
+
+
+RLlibParadigmAdapter = SimultaneousAdapter
+"""The design documents' name of it."""

@@ -95,3 +95,7 @@ class SingleAgentAdapter(WrappedAdapter):
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
         return self._info
+
+
+GymParadigmAdapter = SingleAgentAdapter
+"""The design documents' name of it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -14,8 +13,6 @@ import grpc.aio
 
 from gym_gui.core.errors import MosaicError, QueueFullError, UnknownNameError, UsageError
 from gym_gui.services.rpc.address import ADMITTED, FIX, OPTIONS, TOKEN
-
-_log = logging.getLogger(__name__)
 
 _OPTIONS: list[tuple[str, Any]] = [
     *OPTIONS,

@@ -1,4 +1,7 @@
-"""From the orchestrator to the daemon."""
+"""From the design documents' ``WorkerOrchestrator.submit_run`` to the daemon: an adapter.
+
+MOSAIC's own commands and window ask a :class:`~gym_gui.services.trainer.client.TrainerClient` themselves.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -27,7 +26,6 @@ from gym_gui.ui.undo import Edit
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
-_log = logging.getLogger(__name__)
 
 CHECK_MS = 120
 """Quiet time after a keystroke before the draft is checked."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
-_log = logging.getLogger(__name__)
 
 _NOTHING_SEEN = (-1, -1)
 """Episode and step, before the first look."""

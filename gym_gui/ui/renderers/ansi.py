@@ -55,11 +55,6 @@ def parse(text: str) -> list[Run]:
     return runs
 
 
-def plain(text: str) -> str:
-    """The text without its escape sequences."""
-    return "".join(run.text for run in parse(text))
-
-
 def _add(runs: list[Run], text: str, style: Style) -> None:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 POINTS: Final = 320
 """Points of a curve; a plot of usual width shows no more."""
 _FIRST: Final = 1024
-_SAME_STEP: Final = 1e-9
 
 Array = NDArray[np.float64]
 

@@ -63,3 +63,15 @@ def test_what_is_no_environment_is_refused(thing: Any) -> None:
 
 def test_the_names_asked_for_are_used() -> None:
     assert adapt(ByIndex(), rename=lambda i: f"p{i}").possible_agents == ("p0", "p1")
+
+
+def test_adapters_have_the_names_of_the_design_documents() -> None:
+    from gym_gui.core import paradigms
+    from gym_gui.core.paradigms.sequential import PettingZooParadigmAdapter
+    from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter
+    from gym_gui.core.paradigms.single_agent import GymParadigmAdapter
+
+    adapter = paradigms.adapt(gymnasium.make("CartPole-v1"))
+    assert isinstance(adapter, GymParadigmAdapter)
+    assert paradigms.PettingZooParadigmAdapter is PettingZooParadigmAdapter is paradigms.SequentialAdapter
+    assert paradigms.RLlibParadigmAdapter is RLlibParadigmAdapter is paradigms.SimultaneousAdapter

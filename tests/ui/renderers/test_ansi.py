@@ -5,7 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.ui.renderers.ansi import Run, Style, parse, plain
+from gym_gui.ui.renderers.ansi import Run, Style, parse
+
+
+def plain(text: str) -> str:
+    return "".join(run.text for run in parse(text))
 
 
 def test_colours_weight_and_their_end() -> None:

@@ -300,8 +300,8 @@ def test_a_heading_is_read_as_written(qtbot: QtBot) -> None:
 
 class TestIcons:
     @pytest.mark.parametrize("name", sorted(icons.NAMES))
-    def test_every_name_is_in_the_set(self, name: str) -> None:
-        assert icons.known(name)
+    def test_every_name_is_in_the_set(self, name: str, context: AppContext) -> None:
+        assert theme.LIGHT.muted in colours(icons.icon(name).pixmap(QSize(24, 24)).toImage())
 
     def test_it_follows_the_theme(self, context: AppContext) -> None:
         mark = icons.icon("run")
