@@ -7,7 +7,7 @@ tests: what they alone use is dead as well.
 # pyright: basic, reportUndefinedVariable=false, reportUnusedExpression=false
 
 # -- called by their names
-BdiWorker, ChessWorker, CleanRLWorker, FaultInjector, HumanWorker  # worker.toml
+BdiWorker, ChessWorker, CleanRLWorker, ControlWorker, FaultInjector, HumanWorker  # worker.toml
 OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rich.text import Text
@@ -13,11 +14,15 @@ from rich.text import Text
 from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import ObservationError, UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.core.paradigms.check import check_environment
+from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.types import Shown
+from gym_gui.envs import Environment
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.worker_registry import WorkerCatalog
+from gym_gui.workers.check_probe import SHOWN
 
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
@@ -79,30 +84,42 @@ def check_worker(
     from gym_gui.workers.check import check_worker as check
 
     definition = WorkerCatalog().require_installed(worker)
-    sees, does = _spaces(env) if env is not None else (None, None)
     library = PolicyLibrary()
     given = {
         key: library.path_of(value) if isinstance(value, str) else value
         for key, value in map(_setting, settings)
     }
-    report = check(
-        definition,
-        observation_space=sees,
-        action_space=does,
-        settings=given or None,
-        env_id=envs.resolve(env).id if env is not None else "Check-v0",
-    )
+    if env is None:
+        report = check(definition, settings=given or None)
+    else:
+        with contextlib.closing(envs.make(env)) as environment:
+            agent, show = _seat(environment, definition.inputs.wanted)
+            report = check(
+                definition,
+                observation_space=environment.adapter.observation_space(agent),
+                action_space=environment.adapter.action_space(agent),
+                settings=given or None,
+                env_id=environment.spec.id,
+                show=show,
+            )
     return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
 
 
-def _spaces(env: str) -> tuple[Any, Any]:
-    """What the first agent of an environment sees and does."""
-    adapter = envs.make(env).adapter
-    try:
-        agent = adapter.possible_agents[0]
-        return adapter.observation_space(agent), adapter.action_space(agent)
-    finally:
-        adapter.close()
+def _seat(environment: Environment, wanted: Sequence[str]) -> tuple[str, Callable[[Any], Shown]]:
+    """The first agent of an environment, and what it is shown beside an observation."""
+    environment.adapter.reset(seed=0)
+    agent = environment.adapter.possible_agents[0]
+    view = PromptInputs.of([each for each in wanted if each == "facts"], {})
+
+    def show(observation: Any) -> Shown:
+        if view is None or not environment.describer(agent).can_state(agent):
+            return SHOWN
+        try:
+            return environment.show(agent, observation, view)
+        except ObservationError:  # one that was made up may be none that there can be
+            return SHOWN
+
+    return agent, show
 
 
 def _setting(text: str) -> tuple[str, Any]:

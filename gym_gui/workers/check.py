@@ -12,11 +12,12 @@ an environment is needed: the slot is made up from what the manifest says, or gi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.types import Shown
 from gym_gui.workers.check_rounds import Rounds
 from gym_gui.workers.check_session import Ledger, check_end_of_input, check_session
 from gym_gui.workers.check_spaces import action_space_for, observation_space_for
@@ -83,6 +84,7 @@ def check_worker(
     action_space: Any = None,
     settings: Mapping[str, Any] | None = None,
     env_id: str = "Check-v0",
+    show: Callable[[Any], Shown] | None = None,
     patience_s: float = 30.0,
     idle_s: float = 5.0,
     grace_s: float = 10.0,
@@ -98,6 +100,7 @@ def check_worker(
         settings: Settings of the slot, over the manifest's defaults. A worker that needs a
             checkpoint is told here which.
         env_id: Name of the environment that the slot is told.
+        show: What it is shown beside an observation; made up if not given.
         patience_s: Longest wait for an answer.
         idle_s: Longest wait for a heartbeat that was promised.
         grace_s: Time to end when asked, or when the host is gone. A session waits 2 s, then it
@@ -120,18 +123,19 @@ def check_worker(
     given = {**definition.default_settings, **(settings or {})}
     request = SlotRequest("agent_0", env_id, observations, actions, given)
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
-    asyncio.run(_both(definition, request, ledger, patience_s, idle_s))
+    asyncio.run(_both(definition, request, Rounds(request, show), ledger, patience_s, idle_s))
     return _report(definition.type_id, ledger)
 
 
 async def _both(
     definition: WorkerTypeDefinition,
     request: SlotRequest,
+    rounds: Rounds,
     ledger: Ledger,
     patience_s: float,
     idle_s: float,
 ) -> None:
-    await check_session(definition, request, Rounds(request), ledger, patience_s)
+    await check_session(definition, request, rounds, ledger, patience_s)
     if "load" in ledger.found and ledger.found["load"].status is not Status.FAILED:
         await check_end_of_input(definition, request, ledger, patience_s, idle_s)
 

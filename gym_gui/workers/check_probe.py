@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.legality import problem_with
 from gym_gui.core.spaces import NotInSpace, SpaceCodec, sample_legal
-from gym_gui.core.types import Mask
+from gym_gui.core.types import Mask, Shown
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, columns_of, pb
 from gym_gui.workers.connection import WorkerEvents
@@ -31,6 +31,10 @@ BEAT_S = 0.2
 """How often it is asked to say that it lives."""
 
 
+SHOWN = Shown(facts=("looking(east)", "facing(wall)"))
+"""What is shown beside an observation where there is no environment."""
+
+
 class Question(NamedTuple):
     """One decision to be asked for.
 
@@ -42,6 +46,7 @@ class Question(NamedTuple):
         mask: Legal actions, or ``None``.
         attempt: 0, or the number of the retry.
         reason: Why the attempt before was refused.
+        shown: What the slot is shown beside the observation.
     """
 
     episode: int
@@ -51,6 +56,7 @@ class Question(NamedTuple):
     mask: Mask | None = None
     attempt: int = 0
     reason: str = ""
+    shown: Shown = SHOWN
 
 
 class Reply(NamedTuple):
@@ -282,6 +288,6 @@ class Probe:
         if "image" in inputs:
             q.images.extend(pb.Image(data=PNG, mime="image/png") for _ in questions)
         if "facts" in inputs:
-            q.facts.extend(pb.Facts(facts=["looking(east)", "facing(wall)"]) for _ in questions)
+            q.facts.extend(pb.Facts(facts=x.shown.facts) for x in questions)
         if "messages" in inputs:
             q.messages.extend(pb.Messages(texts=["Hello"]) for _ in questions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from gym_gui.core.seeding import policy_seed
 from gym_gui.core.spaces import to_space
-from gym_gui.core.types import Mask
-from gym_gui.workers.check_probe import Probe, Question, Reply
+from gym_gui.core.types import Mask, Shown
+from gym_gui.workers.check_probe import SHOWN, Probe, Question, Reply
 from gym_gui.workers.check_spaces import sample_masks, sample_rows
 from gym_gui.workers.supervisor import SlotRequest
 
@@ -22,10 +23,12 @@ class Rounds:
 
     Args:
         request: The slot they are played in.
+        show: What is shown beside an observation.
     """
 
-    def __init__(self, request: SlotRequest) -> None:
+    def __init__(self, request: SlotRequest, show: Callable[[Any], Shown] | None = None) -> None:
         self._rows = sample_rows(request.observation_space, EPISODES, STEPS)
+        self._shown = [[show(seen) if show else SHOWN for seen in row] for row in self._rows]
         action = to_space(request.action_space)
         self._masks = sample_masks(action, EPISODES, STEPS) if action.kind == "Discrete" else None
         self.seeds = {e: policy_seed(1000 + e, e, request.agent_id) for e in range(EPISODES)}
@@ -40,7 +43,8 @@ class Rounds:
         mask: Mask | None = self._masks[episode][step] if masked and self._masks is not None else None
         reason = "the contract test asks again" if attempt else ""
         seen = self._rows[episode][step]
-        return Question(episode, step, self.seeds[episode], seen, mask, attempt, reason)
+        shown = self._shown[episode][step]
+        return Question(episode, step, self.seeds[episode], seen, mask, attempt, reason, shown)
 
     async def together(self, probe: Probe, *, masked: bool = False) -> Table:
         """All episodes in step, each step in one batch."""

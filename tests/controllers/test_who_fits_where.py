@@ -23,17 +23,19 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 TRAINED = {"cleanrl_worker", "sb3_worker"}
 CHESS = {"stockfish_worker", "chess_worker"}
+OTHERS = {*CHESS, "control_worker"}
+"""Made for games and tasks of their own."""
 
 REFUSED = {
     "CartPole-v1": CHESS,
-    "FrozenLake-v1": CHESS,
+    "FrozenLake-v1": OTHERS,
     "Pendulum-v1": CHESS,
-    "MiniGrid-Empty-5x5-v0": CHESS,
-    "MosaicMultiGrid-S-2v2-IndAgObs-v1": CHESS,
-    "classic/chess_v6": set[str](),
-    "classic/connect_four_v3": CHESS,
-    "leduc_holdem_v4": {*CHESS, "spade_bdi_worker"},
-    "mpe2/simple_crypto_v3": {*CHESS, "spade_bdi_worker", "vlm_worker"},
+    "MiniGrid-Empty-5x5-v0": OTHERS,
+    "MosaicMultiGrid-S-2v2-IndAgObs-v1": OTHERS,
+    "classic/chess_v6": {"control_worker"},
+    "classic/connect_four_v3": OTHERS,
+    "leduc_holdem_v4": {*OTHERS, "spade_bdi_worker"},
+    "mpe2/simple_crypto_v3": {*OTHERS, "spade_bdi_worker", "vlm_worker"},
 }
 """Who cannot play the last slot of each environment; every other bundled worker can."""
 

@@ -1,0 +1,1 @@
+"""Classical control as a worker."""

@@ -1,0 +1,153 @@
+"""Controllers: a force from what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from control_worker.tasks import Array, Measured, Task, constants_of, numbers
+
+Controller = Callable[[Measured], float]
+"""Of one episode, called once a step."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A gain for each number that counts; a function of what is measured alone.
+
+    Attributes:
+        gains: Force for each unit that a number is below its target.
+        setpoint: Targets; 0 for those without.
+    """
+
+    gains: Measured
+    setpoint: Measured
+
+    def __call__(self, measured: Measured) -> float:
+        return sum(
+            gain * (self.setpoint.get(name, 0.0) - measured[name]) for name, gain in self.gains.items()
+        )
+
+
+@dataclass(frozen=True)
+class Lqr:
+    """A task's optimal linear feedback, and what it does where that asks for more force than there is.
+
+    Attributes:
+        task: Whose.
+        constants: Of its model.
+        feedback: The gains.
+    """
+
+    task: Task
+    constants: Mapping[str, float]
+    feedback: Feedback
+
+    def __call__(self, measured: Measured) -> float:
+        force = self.feedback(measured)
+        if self.task.recovers is None or abs(force) <= self.task.limit:
+            return force
+        state: Array = np.array([measured[name] for name in self.task.state])
+        return self.task.recovers(state, self.constants) if abs(state[0]) > _NEAR else force
+
+
+_NEAR = 0.5
+"""Radians from upright within which linear feedback is left to itself although it asks for all there is."""
+
+
+class Pid:
+    """An error, its integral and its derivative, each with a gain.
+
+    The integral stands still while the force is at its limit, so that it does not wind up.
+
+    Args:
+        error: Numbers with their weights; what they add up to is brought to what their targets add up to.
+        gains: Proportional, integral, derivative.
+        setpoint: Targets.
+        step_s: Seconds between two calls.
+        limit: Largest force.
+    """
+
+    def __init__(
+        self,
+        error: Measured,
+        gains: tuple[float, float, float],
+        setpoint: Measured,
+        step_s: float,
+        limit: float,
+    ) -> None:
+        self._error = Feedback(error, setpoint)
+        self._gains, self._step_s, self._limit = gains, step_s, limit
+        self._sum = 0.0
+        self._last: float | None = None
+
+    def __call__(self, measured: Measured) -> float:
+        error = self._error(measured)
+        change = 0.0 if self._last is None else (error - self._last) / self._step_s
+        self._last = error
+        total = self._sum + error * self._step_s
+        kp, ki, kd = self._gains
+        force = kp * error + ki * total + kd * change
+        if abs(force) <= self._limit:
+            self._sum = total
+        return force
+
+
+def controller(settings: Mapping[str, Any], task: Task | None, limit: float) -> Callable[[], Controller]:
+    """What makes the controller of an episode.
+
+    Args:
+        settings: Of the slot.
+        task: The environment's model, where there is one.
+        limit: Largest force that the environment takes.
+
+    Raises:
+        ValueError: The settings are not enough, or wrong; the message is a sentence.
+    """
+    kind = str(settings.get("controller") or "lqr")
+    setpoint = numbers("setpoint", settings.get("setpoint") or {})
+    if kind == "lqr":
+        fixed = _lqr(settings, task, setpoint)
+        return lambda: fixed
+    if kind == "gains":
+        gains = numbers("gains", settings.get("gains") or {})
+        if not gains:
+            raise ValueError("the setting gains is missing: give a gain for each number that counts, by name")
+        feedback = Feedback(gains, setpoint)
+        return lambda: feedback
+    error = numbers("error", settings.get("error") or (task.error if task else {}))
+    if not error:
+        raise ValueError("the setting error is missing: name what is to be brought to its target")
+    given = (float(settings.get(k) or 0.0) for k in ("kp", "ki", "kd"))
+    k = tuple(given)
+    if not any(k):
+        if task is None:
+            raise ValueError("the settings kp, ki and kd are missing: give at least one gain")
+        k = task.pid
+    step_s = float(settings.get("step_s") or (task.step_s if task else 1.0))
+    return lambda: Pid(error, (k[0], k[1], k[2]), setpoint, step_s, limit)
+
+
+def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> Lqr:
+    if task is None:
+        raise ValueError(
+            "LQR has no model of this environment (it knows CartPole, Pendulum and InvertedPendulum): "
+            "give gains of your own with controller: gains, or use controller: pid"
+        )
+    numbers("setpoint", setpoint, task.state)
+    constants = constants_of(task, settings.get("model") or {})
+    weighed = numbers("weights", settings.get("weights") or {}, task.state)
+    weights = [weighed.get(name, usual) for name, usual in zip(task.state, task.weights, strict=True)]
+    if min(weights) < 0:
+        raise ValueError("weights are 0 or more")
+    effort = float(settings.get("effort") or task.effort)
+    try:
+        gains = task.gains(weights, effort, constants)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "no feedback of this model keeps the cost finite: look at model, weights and effort"
+        ) from None
+    return Lqr(task, constants, Feedback(dict(zip(task.state, gains.tolist(), strict=True)), setpoint))

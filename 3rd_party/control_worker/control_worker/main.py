@@ -1,0 +1,129 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from control_worker.controllers import Controller, controller
+from control_worker.tasks import Measured, task_of
+from mosaic_worker.spaces import Space
+from mosaic_worker.worker import (
+    Batch,
+    Decision,
+    EpisodeEnd,
+    EpisodeStart,
+    LoadError,
+    PolicyFailed,
+    Slot,
+    Worker,
+)
+
+_NUMBER = re.compile(r"([a-z]\w*)\((-?[0-9][0-9.e+-]*)\)")
+
+
+class _Lever:
+    """From a force to an action.
+
+    Args:
+        space: One number, or numbered actions that go from one side to the other.
+
+    Raises:
+        LoadError: It is another.
+
+    Attributes:
+        limit: Largest force.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        if space.kind == "Discrete":
+            self.limit = 1.0
+            return
+        if space.kind != "Box" or int(np.prod(space.shape)) != 1:
+            raise LoadError("a controller has one force: the actions of this environment have more numbers")
+        assert space.low is not None
+        assert space.high is not None
+        self._low, self._high = float(space.low.item(0)), float(space.high.item(0))
+        self.limit = max(abs(self._low), abs(self._high))
+
+    def pull(self, force: float, legal: Sequence[int] | None) -> Any:
+        space = self._space
+        if space.kind == "Box":
+            value = min(max(force, self._low), self._high)
+            return np.full(space.shape, value, space.dtype)
+        # Sides: the first action pushes with all there is one way, the last the other way.
+        place = (min(max(force, -1.0), 1.0) + 1) / 2 * (space.n - 1)
+        there = range(space.n) if legal is None else legal
+        # Of two that are as near, the one on the side of the force.
+        return space.start + min(there, key=lambda i: (abs(i - place), -i if force > 0 else i))
+
+
+class _Player:
+    """A slot: its controller, and how far each episode's has got."""
+
+    def __init__(self, slot: Slot) -> None:
+        self._lever = _Lever(slot.action_space)
+        self.task = task_of(slot.env_id)
+        try:
+            self._make = controller(slot.settings, self.task, self._lever.limit)
+        except ValueError as error:
+            raise LoadError(str(error)) from None
+        self._episodes: dict[int, tuple[Controller, int, float]] = {}
+
+    def begin(self, episode: int) -> None:
+        self._episodes[episode] = self._make(), -1, 0.0
+
+    def forget(self, episode: int) -> None:
+        self._episodes.pop(episode, None)
+
+    def decide(self, decision: Decision) -> Any:
+        pilot, step, force = self._episodes[decision.episode]
+        if decision.step != step:  # asked again, it has measured nothing new
+            force = self._force(pilot, _measured(decision.facts))
+            self._episodes[decision.episode] = pilot, decision.step, force
+        return self._lever.pull(force, decision.legal_actions)
+
+    def _force(self, pilot: Controller, measured: Measured) -> float:
+        known = self.task.read(measured) if self.task is not None else measured
+        try:
+            return pilot(known)
+        except KeyError as missing:
+            names = ", ".join(known) or "nothing that has a name"
+            raise PolicyFailed(f"{missing} is not measured here; there is {names}") from None
+
+
+def _measured(facts: Sequence[str]) -> Measured:
+    found = (_NUMBER.fullmatch(fact) for fact in facts)
+    return {match[1]: float(match[2]) for match in found if match}
+
+
+class ControlWorker(Worker):
+    """LQR, PID and state feedback, on the named numbers of an observation."""
+
+    inputs = ("facts",)
+
+    def __init__(self) -> None:
+        self._players: dict[int, _Player] = {}
+
+    def load(self, slot: Slot) -> str:
+        self._players[slot.index] = _Player(slot)
+        return _title(slot.settings)
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        for start in starts:
+            self._players[slot.index].begin(start.episode)
+
+    def select_actions(self, batch: Batch) -> list[Any]:
+        return [self._players[batch.slot.index].decide(decision) for decision in batch]
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            self._players[slot.index].forget(end.episode)
+
+
+def _title(settings: Mapping[str, Any]) -> str:
+    return str(settings.get("controller") or "lqr")
