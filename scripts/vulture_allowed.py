@@ -8,7 +8,7 @@ tests: what they alone use is dead as well.
 
 # -- called by their names
 BdiWorker, ChessWorker, CleanRLWorker, ControlWorker, FaultInjector, HumanWorker  # worker.toml
-OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
+OpenSpielWorker, OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages

@@ -23,17 +23,18 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 TRAINED = {"cleanrl_worker", "sb3_worker"}
 CHESS = {"stockfish_worker", "chess_worker"}
-OTHERS = {*CHESS, "control_worker"}
+GAMES = {*CHESS, "openspiel_worker"}
+OTHERS = {*GAMES, "control_worker"}
 """Made for games and tasks of their own."""
 
 REFUSED = {
-    "CartPole-v1": CHESS,
+    "CartPole-v1": GAMES,
     "FrozenLake-v1": OTHERS,
-    "Pendulum-v1": CHESS,
+    "Pendulum-v1": GAMES,
     "MiniGrid-Empty-5x5-v0": OTHERS,
     "MosaicMultiGrid-S-2v2-IndAgObs-v1": OTHERS,
     "classic/chess_v6": {"control_worker"},
-    "classic/connect_four_v3": OTHERS,
+    "classic/connect_four_v3": {*CHESS, "control_worker"},
     "leduc_holdem_v4": {*OTHERS, "spade_bdi_worker"},
     "mpe2/simple_crypto_v3": {*OTHERS, "spade_bdi_worker", "vlm_worker"},
 }

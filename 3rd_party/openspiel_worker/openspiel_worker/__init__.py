@@ -1,0 +1,1 @@
+"""Search by OpenSpiel as a worker."""

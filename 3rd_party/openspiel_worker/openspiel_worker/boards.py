@@ -1,0 +1,204 @@
+"""Boards as they are stated in facts: recognised in a state of OpenSpiel, and set up in one."""
+
+# OpenSpiel's stubs leave out most types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyspiel
+
+Square = tuple[int, int]
+"""Column and row, from 1, on the left and below."""
+Pieces = Mapping[Square, int]
+"""Who has a piece on a square: 0 moves first in a game."""
+
+_PIECE = re.compile(r'piece\("?([XO])"?, (\d+), (\d+)\)')
+_FEN = re.compile(r"(?<!\S)(?:[pnbrqkPNBRQK1-8]+/){7}[pnbrqkPNBRQK1-8]+ [wb] \S+ \S+ \d+ \d+(?!\S)")
+_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+_MARKS = {"x": 0, "o": 1, "X": 0, "O": 1}
+
+
+class Shown(NamedTuple):
+    """A position as a seat is shown it.
+
+    Attributes:
+        facts: Its facts.
+        text: Its words.
+    """
+
+    facts: Sequence[str]
+    text: str
+
+
+class Stones:
+    """A game in which marks are put on squares and stay: tic-tac-toe, connect four, go.
+
+    Args:
+        game: OpenSpiel's game.
+        columns: Columns of its board.
+        rows: Rows of its board.
+    """
+
+    def __init__(self, game: Any, columns: int, rows: int) -> None:
+        self._game = game
+        self._kind: str = game.get_type().short_name
+        self._columns, self._rows = columns, rows
+
+    def shows(self, state: Any, shown: Shown) -> bool:
+        """Whether a state has the board that is shown."""
+        return self.pieces_of(state) == _pieces_in(shown.facts)
+
+    def set_up(self, shown: Shown) -> Any | None:
+        """A state with the board that is shown; ``None`` where no game leads there.
+
+        How it came about is not shown, and so a ko, or positions that may not come again, are not known.
+        """
+        pieces, mover = _pieces_in(shown.facts), self.mover(shown)
+        if mover is None:
+            return None
+        passed = (
+            self._kind == "go" and bool(pieces) and not any(f.startswith("last_move") for f in shown.facts)
+        )
+        moves = self._dropped(pieces) if self._kind == "connect_four" else self._placed(pieces, mover, passed)
+        if moves is None:
+            return None
+        state = self._game.new_initial_state()
+        for move in moves:
+            if state.is_terminal() or move not in state.legal_actions():
+                return None
+            state.apply_action(move)
+        return state if state.current_player() == mover and self.shows(state, shown) else None
+
+    def mover(self, shown: Shown) -> int | None:
+        """Who is shown it, and is to move."""
+        me = next((fact for fact in shown.facts if fact.startswith("me(")), "")
+        return next((number for mark, number in (("X", 0), ("O", 1)) if mark in me), None)
+
+    def word(self, state: Any, action: int) -> str:
+        """A move as environments call it."""
+        if self._kind == "connect_four":
+            return f"column {action + 1}"
+        row, column = divmod(action, self._columns)
+        if self._kind == "tic_tac_toe":
+            return f"column {column + 1} row {row + 1}"
+        return "pass" if row == self._rows else f"{_LETTERS[column]}{row + 1}"
+
+    def _action(self, square: Square) -> int:
+        column, row = square
+        if self._kind == "connect_four":
+            return column - 1
+        down = row - 1 if self._kind == "go" else self._rows - row
+        return down * self._columns + column - 1
+
+    def pieces_of(self, state: Any) -> Pieces:
+        """The board of a state."""
+        lines = [line.split()[-1] for line in str(state).splitlines() if line.strip()]
+        if self._kind == "go":  # between a heading and the letters of the columns
+            lines = lines[1:-1]
+        return {
+            (column + 1, self._rows - row): _MARKS[mark]
+            for row, line in enumerate(lines)
+            for column, mark in enumerate(line)
+            if mark in _MARKS
+        }
+
+    def _placed(self, pieces: Pieces, mover: int, passed: bool) -> list[int] | None:
+        """Moves that put stones on a board in turn, found from the last backwards.
+
+        Who has fewer passes early on, never twice in a row. Stones that stand together in the end take
+        none of each other on the way there.
+        """
+        left = [[self._action(square) for square, mark in pieces.items() if mark == who] for who in (0, 1)]
+        none = self._columns * self._rows
+        moves = [none] if passed else []
+        who = mover if passed else 1 - mover
+        while left[0] or left[1]:
+            moves.append(left[who].pop() if left[who] else none)
+            who = 1 - who
+        if moves and who == 0:  # the first to move was the second player
+            moves.append(none)
+        if self._kind != "go" and none in moves:
+            return None
+        return moves[::-1]
+
+    def _dropped(self, pieces: Pieces) -> list[int] | None:
+        """Moves that fill columns from below, in turn; ``None`` where there are none."""
+        tried: set[tuple[int, ...]] = set()
+        moves: list[int] = []
+
+        def fill(heights: tuple[int, ...]) -> bool:
+            if len(moves) == len(pieces):
+                return True
+            if heights in tried:
+                return False
+            tried.add(heights)
+            for column in range(self._columns):
+                if pieces.get((column + 1, heights[column] + 1)) != len(moves) % 2:
+                    continue
+                moves.append(column)
+                if fill((*heights[:column], heights[column] + 1, *heights[column + 1 :])):
+                    return True
+                moves.pop()
+            return False
+
+        return moves if fill((0,) * self._columns) else None
+
+
+class Chess:
+    """Chess, whose positions are told in Forsyth-Edwards notation.
+
+    Args:
+        game: OpenSpiel's game.
+    """
+
+    def __init__(self, game: Any) -> None:
+        self._game = game
+
+    def shows(self, state: Any, shown: Shown) -> bool:
+        """Whether a state has the board, the side to move and the castling that are shown."""
+        # A square where nobody can take in passing is written by some and left out by others.
+        return str(state).split()[:3] == self._fen(shown).split()[:3]
+
+    def set_up(self, shown: Shown) -> Any | None:
+        """A state of the position; ``None`` where it is none. What has come twice before is not known."""
+        fen = self._fen(shown)
+        try:
+            return self._game.new_initial_state(fen) if fen else None
+        except pyspiel.SpielError:
+            return None
+
+    def mover(self, shown: Shown) -> int | None:
+        """Who is to move. OpenSpiel's black is player 0."""
+        state = self.set_up(shown)
+        return None if state is None else int(state.current_player())
+
+    def word(self, state: Any, action: int) -> str:
+        """A move by its squares: ``e2e4``."""
+        return str(pyspiel.chess.action_to_move(action, state.board()).to_lan())
+
+    def _fen(self, shown: Shown) -> str:
+        found = _FEN.search(shown.text)
+        return found.group() if found else ""
+
+
+def _pieces_in(facts: Sequence[str]) -> Pieces:
+    found = (_PIECE.fullmatch(fact) for fact in facts)
+    return {(int(each[2]), int(each[3])): _MARKS[each[1]] for each in found if each}
+
+
+def board_of(game: Any) -> Stones | Chess | None:
+    """Who reads the boards of a game; ``None`` for games whose positions cannot be set up."""
+    kind: str = game.get_type().short_name
+    parameters: Mapping[str, Any] = game.get_parameters()
+    if kind == "chess":
+        return Chess(game)
+    if kind == "go":
+        return Stones(game, parameters["board_size"], parameters["board_size"])
+    if kind == "connect_four":
+        return Stones(game, parameters["columns"], parameters["rows"])
+    return Stones(game, 3, 3) if kind == "tic_tac_toe" else None

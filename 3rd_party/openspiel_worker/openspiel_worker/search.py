@@ -1,0 +1,161 @@
+"""Search for a move: Monte Carlo tree search, over states or over information sets."""
+
+# OpenSpiel has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyspiel
+
+from mosaic_worker.rng import bits_of
+from mosaic_worker.worker import LoadError, Slot
+from openspiel_worker.information_sets import InformationSetSearch
+from openspiel_worker.seat import can_be_followed
+from openspiel_worker.table import Table
+
+_TREE_MB = 256
+_NO_LIMIT = -1.0
+_WITHOUT_COUNT = 2**31 - 1
+"""Simulations where time is the limit."""
+_SEED_BITS = 31
+
+
+class Found(NamedTuple):
+    """What a search came to.
+
+    Attributes:
+        ranked: OpenSpiel's actions, best first.
+        shares: Share of each action among the simulations.
+        simulations: How many there were.
+        value: The return that is expected.
+    """
+
+    ranked: Sequence[int]
+    shares: Mapping[int, float]
+    simulations: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long is thought about one move.
+
+    Attributes:
+        simulations: Simulations, where ``seconds`` is 0.
+        seconds: Time in place of simulations.
+        exploration: UCT's constant for returns between -1 and 1.
+        rollouts: Random games from each new position.
+    """
+
+    simulations: int
+    seconds: float
+    exploration: float
+    rollouts: int
+
+    @classmethod
+    def of(cls, slot: Slot) -> Budget:
+        """As a slot's settings say.
+
+        Raises:
+            LoadError: One is no number, out of its range, or longer than the slot may think.
+        """
+        simulations = _number(slot, "simulations", 1000, 1, whole=True)
+        seconds = _number(slot, "seconds", 0.0, 0)
+        if slot.deadline_s is not None and seconds >= slot.deadline_s:
+            raise LoadError(
+                f"seconds is {seconds:g}, and the slot has to answer within {slot.deadline_s:g} s: give less"
+            )
+        exploration = _number(slot, "exploration", 2.0, 0)
+        return cls(int(simulations), seconds, exploration, int(_number(slot, "rollouts", 1, 1, whole=True)))
+
+    @property
+    def name(self) -> str:
+        """For tables: ``1000 simulations``."""
+        return f"{self.seconds:g} s" if self.seconds else f"{self.simulations} simulations"
+
+
+def _number(slot: Slot, key: str, default: float, least: float, *, whole: bool = False) -> float:
+    value = slot.settings.get(key, default)
+    kinds = int if whole else int | float
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
+        what = "a whole number" if whole else "a number"
+        raise LoadError(f"{key} is {value!r}: give {what} from {least:g} on")
+    return value
+
+
+class Search:
+    """Searches one game. A move depends on the position, the budget, the seed and the step alone.
+
+    Args:
+        table: The game.
+        budget: How long.
+        best: Take the move tried most often also where something is hidden, instead of one at random
+            by how often each was tried.
+
+    Raises:
+        LoadError: The game cannot be searched.
+    """
+
+    def __init__(self, table: Table, budget: Budget, best: bool) -> None:
+        self._table, self._budget, self._best = table, budget, best
+        game = table.game
+        self._exploration = budget.exploration * max((game.max_utility() - game.min_utility()) / 2, 1e-9)
+        if not can_be_followed(table):
+            raise LoadError(f"what is hidden in {table.name} can be dealt in too many ways to keep track of")
+        try:
+            self._bot(0)
+        except pyspiel.SpielError as error:
+            raise LoadError(f"OpenSpiel does not search {table.name}: {error}") from None
+
+    @property
+    def name(self) -> str:
+        """For tables: ``MCTS, 1000 simulations``."""
+        return f"{'information-set ' if self._table.hidden else ''}MCTS, {self._budget.name}"
+
+    def _bot(self, seed: int) -> Any:
+        budget = self._budget
+        return pyspiel.MCTSBot(
+            self._table.game,
+            pyspiel.RandomRolloutEvaluator(budget.rollouts, seed),
+            self._exploration,
+            _WITHOUT_COUNT if budget.seconds else budget.simulations,
+            _TREE_MB,
+            True,
+            seed,
+            False,
+            max_wall_clock_time=budget.seconds or _NO_LIMIT,
+        )
+
+    def think(self, states: Sequence[Any], seed: int, step: int) -> Found:
+        """Look for a move.
+
+        Args:
+            states: That the game may be in.
+            seed: Of the episode.
+            step: Of the environment.
+        """
+        drawn = bits_of(seed, step) >> (64 - _SEED_BITS)
+        return self._over_worlds(states, drawn) if self._table.hidden else self._over_states(states[0], drawn)
+
+    def _over_worlds(self, states: Sequence[Any], seed: int) -> Found:
+        budget = self._budget
+        search = InformationSetSearch(self._table.game, states, self._exploration, budget.rollouts, seed)
+        search.run(budget.simulations, budget.seconds)
+        ranked = search.ranked(self._best)
+        return Found(ranked, search.shares, search.simulations, search.value(ranked[0]))
+
+    def _over_states(self, state: Any, seed: int) -> Found:
+        root = self._bot(seed).mcts_search(state)
+        best = root.best_child()
+        children = sorted(root.children, key=lambda child: (-child.explore_count, child.action))
+        ranked = [best.action, *(child.action for child in children if child.action != best.action)]
+        total = max(1, sum(child.explore_count for child in children))
+        solved = list(best.outcome)
+        value = solved[best.player] if solved else best.total_reward / max(1, best.explore_count)
+        shares = {child.action: child.explore_count / total for child in children}
+        return Found(ranked, shares, int(root.explore_count), float(value))

@@ -1,0 +1,107 @@
+"""Search in the engine: it wins, it repeats, it sees what its seat is shown and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.core.errors import MosaicError
+from tests.controllers.test_session_workers import operator
+from tests.support.engine import plans
+from tests.support.session_log import SessionLog
+from tests.support.waiting import in_time
+
+RANDOM = {"type": "random"}
+
+
+def searching(**settings: Any) -> dict[str, Any]:
+    return {"worker_id": "openspiel_worker", "type": "planner", "settings": settings}
+
+
+async def games(players: dict[str, Any], task: str, seeds: range, **more: Any) -> SessionLog:
+    """Played to their ends, all at once."""
+    log = SessionLog()
+    config = operator(players, task, **more)
+    session = LocalSession(resolve_operator(config), SessionSettings(len(seeds)), log)
+    try:
+        await session.start()
+        session.play(plans(seeds))
+        await in_time(lambda: len(log.episodes) == len(seeds), "all games are over", 240)
+    finally:
+        await session.close()
+    return log
+
+
+def returns(log: SessionLog, agent: str) -> list[float]:
+    assert {episode["status"] for episode in log.episodes.values()} == {"completed"}, log.episodes
+    assert not any(episode["invalid_actions"].get(agent) for episode in log.episodes.values())
+    return [episode["returns"][agent] for episode in log.episodes.values()]
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "second"),
+    [
+        ("classic/connect_four_v3", "player_0", "player_1"),
+        ("classic/tictactoe_v3", "player_1", "player_2"),
+        ("open_spiel/breakthrough", "player_0", "player_1"),
+    ],
+)
+async def test_it_beats_random_from_both_sides(task: str, first: str, second: str) -> None:
+    hero = searching(simulations=200)
+    opening = returns(await games({first: hero, second: RANDOM}, task, range(3)), first)
+    replying = returns(await games({first: RANDOM, second: hero}, task, range(3)), second)
+    assert sum(opening) + sum(replying) >= 4, (opening, replying)
+
+
+async def test_the_same_seeds_give_the_same_moves_and_the_record_says_what_was_searched() -> None:
+    players = {"player_0": searching(simulations=100), "player_1": RANDOM}
+    log, again = [await games(players, "classic/connect_four_v3", range(3)) for _ in range(2)]
+    for index in range(3):
+        assert again.column(index, "action") == log.column(index, "action")
+        assert again.column(index, "search", "player_0") == log.column(index, "search", "player_0")
+    told = log.column(0, "search", "player_0")
+    assert told[0]["simulations"] == 100
+    assert all(word.startswith("column ") for word in told[0]["shares"])
+    assert log.column(0, "value", "player_0")[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("task", "agents", "more"),
+    [
+        ("classic/go_v5", ("black_0", "white_0"), {"env_kwargs": {"board_size": 5}, "max_steps": 24}),
+        ("classic/chess_v6", ("player_0", "player_1"), {"max_steps": 10}),
+    ],
+)
+async def test_go_and_chess_are_played_by_their_own_rules(
+    task: str, agents: tuple[str, ...], more: dict[str, Any]
+) -> None:
+    log = await games(dict.fromkeys(agents, searching(simulations=4)), task, range(1), **more)
+    assert [returns(log, agent) for agent in agents]
+    assert len(log.rows[0]) >= 10
+
+
+async def test_where_cards_are_hidden_it_earns_more_than_random_without_seeing_them() -> None:
+    players = {"player_0": searching(simulations=200), "player_1": RANDOM}
+    log = await games(players, "open_spiel/leduc_poker", range(60))
+    assert sum(returns(log, "player_0")) > 0
+    again = await games(players, "open_spiel/leduc_poker", range(3))
+    assert all(again.column(i, "action") == log.column(i, "action") for i in range(3))
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "says"),
+    [
+        ("classic/leduc_holdem_v4", {}, r"OpenSpiel is made for open_spiel/\*"),
+        ("open_spiel/gin_rummy", {}, "gin_rummy can be dealt in too many ways"),
+        ("open_spiel/hex", {"simulations": 0}, "Simulations must be a whole number from 1"),
+    ],
+)
+async def test_what_cannot_be_played_is_refused_before_the_start(
+    task: str, settings: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(MosaicError, match=says):
+        await games(dict.fromkeys(["player_0", "player_1"], searching(**settings)), task, range(1))
