@@ -58,7 +58,7 @@ _.gpu_memory_mb, _.supports_population, _.supports_self_play
 _.isolated  # worker authors' tests
 
 # -- what a widget that paints by itself says of its picture; there is nothing else to ask
-action_box, _.bar_rect, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing
+action_box, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing, _.spot_rect
 
 # -- numbers of a table; what is not asked for holds a place
 LAVA, SEEN, VIEW

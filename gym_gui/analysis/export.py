@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import csv
-import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis.calls import CallTally, collect_calls, summed
-from gym_gui.analysis.page_style import KINDS
-from gym_gui.analysis.plots import (
-    WIDTH,
-    IntervalRow,
-    interval_plot,
-    outcome_plot,
-    paired_caption,
-    paired_plot,
-    safe,
-    shorten,
-)
+from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
+from gym_gui.analysis.charts.marks import rough_width
+from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
+from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.reader import Run
 from gym_gui.analysis.result_columns import file_row
-from gym_gui.analysis.summary import Comparison, OperatorSummary, Summary
-from gym_gui.analysis.text import by_task, clean, iqm_title
+from gym_gui.analysis.summary import Comparison, Summary
+from gym_gui.analysis.text import by_task, clean
+from gym_gui.core.colours import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.records import EpisodeRecord
 from mosaic_worker.plain_files import replaced
@@ -35,21 +28,6 @@ Row = Mapping[str, Any]
 CSV, PARQUET = ".csv", ".parquet"
 _MARGIN = 24
 _HEADING = 30
-_COLOURS = {
-    "rl": "#8b5cf6",
-    "llm": "#3b82f6",
-    "vlm": "#0ea5e9",
-    "human": "#f97316",
-    "baseline": "#7c8796",
-    "bdi": "#10a37f",
-    "planner": "#10a37f",
-    "win": "#1f9d61",
-    "draw": "#667385",
-    "loss": "#d03b3b",
-    "ahead": "#3b6fe0",
-    "behind": "#c77700",
-}
-_TEXT, _MUTED, _LINE = "#1b2430", "#5d6a7c", "#e1e5ea"
 _FONT = "Inter, Helvetica, Arial, sans-serif"
 
 
@@ -189,12 +167,10 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
     for verdict in summary.verdicts:
         figure.say(str(verdict))
     for task, operators in by_task(summary).items():
-        _add_operators(figure, task, operators)
+        for chart in [*interval_charts(operators), outcome_chart(operators)]:
+            figure.plot(chart, task)
     if pair is not None:
-        names = {o.key: o.name for o in summary.operators}
-        first, second = names.get(pair.first, pair.first), names.get(pair.second, pair.second)
-        figure.plot(f"Same seed, {first} minus {second}", paired_plot(pair))
-        figure.say(paired_caption(pair, shorten(first, 40), shorten(second, 40)))
+        figure.plot(pair_chart(pair, {o.key: o for o in summary.operators}))
     return figure.svg()
 
 
@@ -212,20 +188,6 @@ def write_figure(summary: Summary, path: Path, comparison: Comparison | None = N
     write_whole(path, write)
 
 
-def _add_operators(figure: _Figure, task: str, operators: Sequence[OperatorSummary]) -> None:
-    competing = [o for o in operators if len(o.teams) > 1]
-    alone = [o for o in operators if len(o.teams) <= 1]
-    if alone:
-        rows = [IntervalRow(o.name, _kind(o.kinds), o.iqm) for o in alone]
-        figure.plot(f"{task}: {iqm_title(alone)}", interval_plot(rows))
-    for o in competing:
-        figure.plot(f"{o.name}: outcomes", outcome_plot(o.teams))
-
-
-def _kind(kinds: Sequence[str]) -> str:
-    return kinds[0] if kinds and kinds[0] in KINDS else "baseline"
-
-
 class _Figure:
     """Plots and lines of text under one another."""
 
@@ -237,48 +199,34 @@ class _Figure:
         """A line of text, broken where it is too long."""
         for line in textwrap.wrap(clean(text), 84):
             self._y += 17
-            self._parts.append(f'<text x="{_MARGIN}" y="{self._y:.0f}" {_style(_TEXT)}>{safe(line)}</text>')
+            self._parts.append(
+                f'<text x="{_MARGIN}" y="{self._y:.0f}" fill="{LIGHT.text}">{safe(line)}</text>'
+            )
         self._y += 10
 
-    def plot(self, title: str, svg: str) -> None:
-        """A plot of :mod:`gym_gui.analysis.plots` under its title."""
-        found = re.match(r'<svg viewBox="0 0 (\d+) (\d+)"[^>]*>(.*)</svg>$', svg, re.DOTALL)
+    def plot(self, chart: Chart, task: str = "") -> None:
+        """A chart with something in it, under its title and above its caption."""
+        if not chart:
+            return
         self._y += _HEADING - 8
-        heading = f"{_style(_MUTED)} font-weight='600'"
+        title = safe(shorten(f"{task}: {chart.title}" if task else chart.title, 84))
         self._parts.append(
-            f'<text x="{_MARGIN}" y="{self._y:.0f}" {heading}>{safe(shorten(title, 84))}</text>'
+            f'<text x="{_MARGIN}" y="{self._y:.0f}" fill="{LIGHT.muted}" font-weight="600">{title}</text>'
         )
         self._y += 8
-        if found is None:  # no plot but a sentence
-            self.say(re.sub(r"<[^>]*>", "", svg))
-            return
-        body = re.sub(r'(<text )class="(\w*)"', _text_style, found[3])
-        body = re.sub(r'class="(\w+)"', _shape_style, body)
+        drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
+        body = shapes(drawing, written_out(LIGHT))
         self._parts.append(f'<g transform="translate({_MARGIN} {self._y:.0f})">{body}</g>')
-        self._y += int(found[2]) + 12
+        self._y += drawing.height + 12
+        if chart.caption:
+            self.say(chart.caption)
 
     def svg(self) -> str:
         """The whole picture."""
         width, height = WIDTH + 2 * _MARGIN, self._y + _MARGIN
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
-            f'viewBox="0 0 {width} {height:.0f}">'
-            f'<rect width="{width}" height="{height:.0f}" fill="#ffffff"/>{"".join(self._parts)}</svg>\n'
+            f'viewBox="0 0 {width} {height:.0f}" font-family="{_FONT}" font-size="12">'
+            f'<rect width="{width}" height="{height:.0f}" fill="{LIGHT.panel}"/>'
+            f"{''.join(self._parts)}</svg>\n"
         )
-
-
-def _style(colour: str) -> str:
-    return f'font-family="{_FONT}" font-size="12" fill="{colour}"'
-
-
-def _text_style(match: re.Match[str]) -> str:
-    return f"{match[1]}{_style(_MUTED if match[2] == 'quiet' else _TEXT)}"
-
-
-def _shape_style(match: re.Match[str]) -> str:
-    name = match[1]
-    if name == "rule":
-        return f'stroke="{_LINE}" stroke-width="1"'
-    if name == "zero":
-        return f'stroke="{_MUTED}" stroke-width="1" stroke-dasharray="3 3"'
-    return f'fill="{_COLOURS.get(name, _MUTED)}"'

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gym_gui.analysis.markup import safe
 from gym_gui.analysis.page import operator_table, team_table, verdict_lines
-from gym_gui.analysis.plots import safe
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 

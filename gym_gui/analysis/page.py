@@ -7,20 +7,15 @@ from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, teams_of
-from gym_gui.analysis.page_style import KINDS, PAGE_HEAD, STYLE
-from gym_gui.analysis.plots import (
-    IntervalRow,
-    interval_plot,
-    outcome_plot,
-    paired_caption,
-    paired_plot,
-    safe,
-    shorten,
-)
+from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
+from gym_gui.analysis.charts.marks import kind_role
+from gym_gui.analysis.charts.svg import svg
+from gym_gui.analysis.markup import safe
+from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.result_columns import CALL_COLUMNS, KIND_WORDS, OPERATOR_COLUMNS
-from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, TeamSummary, Verdict
+from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, Verdict
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
-from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words, iqm_title
+from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words
 
 MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
@@ -81,54 +76,31 @@ def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> 
     yield f"<h2>{safe(task or 'Operators')}</h2>"
     yield operator_table(operators)
     yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
-    keys = {o.key: o for o in operators}
-    competing = [o for o in operators if len(o.teams) > 1]
-    for operator in competing:
+    for operator in operators:
         yield team_table(operator)
-    panels = [_panel(iqm_title(operators), interval_plot(_operator_rows(operators)))] if not competing else []
-    panels += [
-        _panel(f"{o.name}: {_measure(o)}, 95 % interval", interval_plot(_team_rows(o))) for o in competing
-    ]
-    panels += [_paired_panel(c, keys) for c in _plotted(summary, keys)]
-    panels += [
-        _panel(f"{o.name}: outcomes", outcome_plot(o.teams)) for o in competing if any(t.win for t in o.teams)
-    ]
-    yield f'<div class="grid">{"".join(panels)}</div>'
+    keys = {o.key: o for o in operators}
+    charts: list[Chart] = [*interval_charts(operators)]
+    charts += [pair_chart(c, keys) for c in _plotted(summary, keys)]
+    charts += [chart for chart in [outcome_chart(operators)] if chart]
+    yield f'<div class="grid">{"".join(map(_chart, charts))}</div>'
+
+
+def _chart(chart: Chart) -> str:
+    if not chart:
+        return _panel(chart.title, '<p class="muted">No completed episodes.</p>')
+    caption = f'<p class="muted">{safe(chart.caption)}</p>' if chart.caption else ""
+    return _panel(chart.title, caption + svg(chart))
 
 
 def _panel(title: str, body: str) -> str:
     return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
 
 
-def _kind(kinds: Sequence[str]) -> str:
-    """The style class of an operator's colour."""
-    return kinds[0] if kinds and kinds[0] in KINDS else "baseline"
-
-
 def _badges(kinds: Sequence[str]) -> str:
     return "".join(
-        f'<span class="badge"><i class="{_kind([kind])}"></i>{safe(KIND_WORDS.get(kind, kind))}</span>'
+        f'<span class="badge"><i class="{kind_role([kind])}"></i>{safe(KIND_WORDS.get(kind, kind))}</span>'
         for kind in kinds
     )
-
-
-def _operator_rows(operators: Sequence[OperatorSummary]) -> list[IntervalRow]:
-    return [IntervalRow(o.name, _kind(o.kinds), o.iqm) for o in operators]
-
-
-def _measure(operator: OperatorSummary) -> str:
-    return "mean score" if all(team.score for team in operator.teams) else "mean return"
-
-
-def _team_rows(operator: OperatorSummary) -> list[IntervalRow]:
-    kinds = {slot.slot: slot.worker_type for slot in operator.slots}
-    scored = _measure(operator) == "mean score"
-
-    def row(team: TeamSummary) -> IntervalRow:
-        estimate = team.score if scored and team.score else team.mean
-        return IntervalRow(team.name, _kind([kinds.get(slot, "") for slot in team.slots]), estimate)
-
-    return [row(team) for team in operator.teams]
 
 
 def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comparison]:
@@ -137,18 +109,6 @@ def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comp
     best = [c for c in operators if c.first == operators[0].first]
     teams = [c for c in summary.comparisons if c.kind == "teams" and c.operator in keys and c.pairs]
     return best[:MOST_PAIRED_PLOTS] + teams[:MOST_PAIRED_PLOTS]
-
-
-def _paired_panel(c: Comparison, keys: Mapping[str, OperatorSummary]) -> str:
-    if c.kind == "operators":
-        first, second = keys[c.first].name, keys[c.second].name
-        title = f"Same seed, {first} minus {second}"
-    else:
-        first, second = c.first, c.second
-        title = f"{keys[c.operator].name}: same match, {first} minus {second}"
-    caption = paired_caption(c, shorten(first, 40), shorten(second, 40))
-    unit = f"Difference in {c.measure}. "
-    return _panel(title, f'<p class="muted">{safe(unit + caption)}</p>{paired_plot(c)}')
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ()) -> str:

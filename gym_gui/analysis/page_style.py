@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-KINDS = ("rl", "llm", "vlm", "human", "baseline", "bdi", "planner")
-"""Kinds of worker that have a colour; others share that of the baseline."""
+from collections.abc import Mapping
+
+from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.core.colours import DARK, KIND_COLOURS, LIGHT
 
 PAGE_HEAD = """<!doctype html>
 <html lang="en">
@@ -14,22 +16,14 @@ PAGE_HEAD = """<!doctype html>
 """
 """How every page begins: nothing is fetched, no script is run."""
 
-STYLE = """
-:root {
-  color-scheme: light dark;
-  --window: #f6f7f9; --panel: #ffffff; --raised: #f0f2f5;
-  --line: #e1e5ea; --text: #1b2430; --muted: #5d6a7c;
-  --accent: #3b6fe0; --wash: #e8effd; --ok: #1f9d61; --warning: #c77700; --error: #d03b3b;
-  --rl: #8b5cf6; --llm: #3b82f6; --vlm: #0ea5e9; --human: #f97316; --baseline: #7c8796;
-  --bdi: #10a37f; --planner: #10a37f;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --window: #14181f; --panel: #1b2029; --raised: #232a35;
-    --line: #2f3845; --text: #e6ebf2; --muted: #93a0b3;
-    --accent: #6b9bff; --wash: #24304a; --ok: #3ecf8e; --warning: #e5a23a; --error: #f06a6a;
-  }
-}
+
+def _variables(theme: Mapping[str, str]) -> str:
+    return "".join(f"--{role}: {colour};" for role, colour in theme.items())
+
+
+_LIGHT, _DARK = role_colours(LIGHT), role_colours(DARK)
+
+_RULES = """
 * { box-sizing: border-box; }
 body {
   margin: 0; background: var(--window); color: var(--text);
@@ -71,16 +65,17 @@ td.figure { white-space: nowrap; }
 .bad { color: var(--error); font-weight: 600; }
 .note { border-left: 3px solid var(--warning); padding-left: 10px; margin: 8px 0; overflow-wrap: anywhere; }
 svg { display: block; width: 100%; max-width: 600px; height: auto; }
-svg text { fill: var(--text); font-size: 12px; }
-svg .quiet { fill: var(--muted); }
-svg .rule { stroke: var(--line); stroke-width: 1; }
-svg .zero { stroke: var(--muted); stroke-width: 1; stroke-dasharray: 3 3; }
-svg .win { fill: var(--ok); } svg .draw { fill: var(--muted); } svg .loss { fill: var(--error); }
-svg .ahead { fill: var(--accent); } svg .behind { fill: var(--warning); }
+svg rect[class], svg text { fill: var(--ink); }
+svg line { stroke: var(--ink); shape-rendering: crispEdges; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 16px; margin: 0; }
 dt { color: var(--muted); } dd { margin: 0; overflow-wrap: anywhere; }
 @media print { .panel, .verdict { break-inside: avoid; } main { max-width: none; } }
-""" + "".join(
-    f".badge .{kind} {{ background: var(--{kind}); }} svg .{kind} {{ fill: var(--{kind}); }}\n"
-    for kind in KINDS
+"""
+STYLE = "\n".join(
+    [
+        f":root {{ color-scheme: light dark; {_variables(_LIGHT)} }}",
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(_DARK)} }} }}{_RULES}",
+        *(f"svg .{role} {{ --ink: var(--{role}); }}" for role in _LIGHT),
+        *(f".badge .{kind} {{ background: var(--{kind}); }}" for kind in KIND_COLOURS),
+    ]
 )

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gym_gui.analysis import wording
+from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
-from gym_gui.analysis.plots import safe, shorten
 from gym_gui.analysis.reader import OperatorRun, Run
 from gym_gui.analysis.transcript import DRY, Message, Transcript, Turn, repeated
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE, rules

@@ -1,4 +1,4 @@
-"""Colours, spacing and type of the window, light and dark. The only place that names a colour.
+"""Spacing and type of the window, and its colours: those of :mod:`gym_gui.core.colours`, light or dark.
 
 A widget that paints itself asks :func:`current` when it paints; everything else is done by
 the style sheet (:mod:`gym_gui.ui.style_sheet`) and the palette. Changing the theme restyles
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from importlib import resources
 from typing import Final
 
@@ -17,94 +17,9 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication
 
+from gym_gui.core import colours
+from gym_gui.core.colours import DARK, LIGHT, Tokens
 from gym_gui.ui.style_sheet import style_sheet
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The colours of one theme, as ``#rrggbb``.
-
-    Attributes:
-        window: Behind everything.
-        panel: Cards, bars, the rail.
-        raised: Controls on a panel.
-        line: Borders and dividers.
-        text: What is read first.
-        muted: What is read second; meets WCAG AA on window, panel and raised.
-        faint: Disabled text.
-        accent: The main action, the selection.
-        accent_hover: The main action under the pointer.
-        accent_text: Accent as text (links); readable on panel and wash.
-        on_accent: Text on accent.
-        wash: Background of what is selected or said.
-        ok: Fine (dots and bars; text beside them is ``text``).
-        warning: Needs a look.
-        error: Broken.
-        stage: Around a frame.
-        stage_text: Text on the stage.
-        scroll: Scroll bars' handles.
-    """
-
-    window: str
-    panel: str
-    raised: str
-    line: str
-    text: str
-    muted: str
-    faint: str
-    accent: str
-    accent_hover: str
-    accent_text: str
-    on_accent: str
-    wash: str
-    ok: str
-    warning: str
-    error: str
-    stage: str
-    stage_text: str
-    scroll: str
-
-
-LIGHT: Final = Tokens(
-    window="#f6f7f9",
-    panel="#ffffff",
-    raised="#f0f2f5",
-    line="#e1e5ea",
-    text="#1b2430",
-    muted="#5f6b7d",
-    faint="#a3adb9",
-    accent="#3b6fe0",
-    accent_hover="#2f60cb",
-    accent_text="#2f60cb",
-    on_accent="#ffffff",
-    wash="#e8effd",
-    ok="#1f9d61",
-    warning="#c77700",
-    error="#d03b3b",
-    stage="#0d1117",
-    stage_text="#c3ccd8",
-    scroll="#c9d0d9",
-)
-DARK: Final = Tokens(
-    window="#14181f",
-    panel="#1b2029",
-    raised="#232a35",
-    line="#2f3845",
-    text="#e6ebf2",
-    muted="#93a0b3",
-    faint="#5a6675",
-    accent="#6b9bff",
-    accent_hover="#86adff",
-    accent_text="#82aaff",
-    on_accent="#0d1420",
-    wash="#24304a",
-    ok="#3ecf8e",
-    warning="#e5a23a",
-    error="#f06a6a",
-    stage="#0d1117",
-    stage_text="#c3ccd8",
-    scroll="#3b4655",
-)
 
 PAGE: Final = 16
 """Margin of a page, in pixels."""
@@ -127,16 +42,6 @@ TEXT_PX: Final = 13
 SECTION_PX: Final = 12
 SMALL_PX: Final = 11
 
-_KINDS: Final = {
-    "llm": "#3b82f6",
-    "rl": "#8b5cf6",
-    "human": "#f97316",
-    "baseline": "#7c8796",
-    "bdi": "#10a37f",
-    "planner": "#10a37f",
-    "mpc": "#10a37f",
-    "vlm": "#0ea5e9",
-}
 _KIND_WORDS: Final = {
     "llm": "LLM",
     "rl": "RL",
@@ -151,7 +56,7 @@ _KIND_WORDS: Final = {
 
 def kind_colour(kind: str) -> QColor:
     """The colour of a kind of agent; that of a baseline for a kind that is not known."""
-    return QColor(_KINDS.get(kind.lower(), _KINDS["baseline"]))
+    return QColor(colours.KIND_COLOURS.get(kind.lower(), colours.KIND_COLOURS["baseline"]))
 
 
 def kind_word(kind: str) -> str:
@@ -159,20 +64,14 @@ def kind_word(kind: str) -> str:
     return _KIND_WORDS.get(kind.lower(), kind.capitalize() or "Agent")
 
 
-def luminance(colour: QColor) -> float:
+def luminance(colour: QColor | str) -> float:
     """Relative luminance as WCAG 2 defines it, 0 to 1."""
-
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(part) for part in (colour.redF(), colour.greenF(), colour.blueF()))
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return colours.luminance(QColor(colour).name())
 
 
 def contrast(one: QColor | str, other: QColor | str) -> float:
     """WCAG contrast of two colours, 1 to 21; text needs 4.5."""
-    dark, bright = sorted((luminance(QColor(one)), luminance(QColor(other))))
-    return (bright + 0.05) / (dark + 0.05)
+    return colours.contrast(QColor(one).name(), QColor(other).name())
 
 
 def fill_for_white(colour: QColor) -> QColor:

@@ -114,13 +114,12 @@ class Probe(QObject):
 
     def _bar(self, index: int) -> Answer:
         """A bar of the plot of seeds."""
-        from gym_gui.ui.plots import PairedSeedsPlot
+        from gym_gui.ui.plots import ChartView
 
-        plot = _one("pairedSeedsPlot", PairedSeedsPlot)
+        plot = _one("pairedSeedsPlot", ChartView)
         return {
-            "rect": _on_screen(plot, plot.bar_rect(index).toRect()),
-            "summary": plot.summary,
-            "seen": plot.has_values() and bool(plot.visibleRegion().boundingRect().height()),
+            "rect": _on_screen(plot, plot.spot_rect(index).toRect()),
+            "seen": plot.chart is not None and bool(plot.visibleRegion().boundingRect().height()),
         }
 
     # -- the socket -------------------------------------------------------------------

@@ -10,8 +10,8 @@ from PyQt6.QtCore import QPointF
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QToolTip, QWidget
 
+from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui import theme as themes
-from gym_gui.ui.plots.chart import round_step
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import SMALL_PX, Theme
@@ -162,9 +162,8 @@ class ActionPlot(LivePlot):
             return
         self._reach = min(reach * 1.08, 1.18)
         plot.setXRange(0, self._reach, padding=0)
-        step = max(round_step(self._reach / _MOST_SHARES), 0.01)
-        count = int(min(self._reach, 1.0) / step + 1e-6) + 1
-        plot.getAxis("bottom").setTicks([[(i * step, f"{100 * i * step:.0f} %") for i in range(count)], []])
+        ticks = ticks_within(0.0, min(self._reach, 1.0), most=_MOST_SHARES, least=0.01)
+        plot.getAxis("bottom").setTicks([[(tick, f"{100 * tick:.0f} %") for tick in ticks], []])
 
     def text_at(self, y: float) -> str:
         """The shares of the action in a row, a line for each series; the first row is 0."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
-from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look
 from gym_gui.ui.renderers.agent_words import number_words
@@ -136,9 +135,7 @@ class LinePlot(LivePlot):
         known = [values for one in self._series if (values := self._values.get(one.id))]
         low = min(values[0][0] for values in known)
         high = max(values[-1][0] for values in known)
-        step = max(1, round(round_step(max(high - low, 1.0) / MOST_TICKS)))
-        first = math.ceil(low / step)
-        ticks = [(i * step, f"{i * step:,}") for i in range(first, math.floor(high / step) + 1)]
+        ticks = [(tick, f"{tick:,.0f}") for tick in ticks_within(low, high, whole=True)]
         plot.getAxis("bottom").setTicks([ticks, []])
         plot.setXRange(low - 0.5 if low == high else low, high + 0.5 if low == high else high, padding=0.02)
 

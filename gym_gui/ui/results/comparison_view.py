@@ -9,17 +9,19 @@ from html import escape
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.analysis.summary import Comparison, Estimate, OperatorSummary, Summary, Verdict
-from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words, iqm_title
+from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
+from gym_gui.analysis.summary import Comparison, OperatorSummary, Summary, Verdict
+from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.ui import theme
-from gym_gui.ui.plots import Interval, IntervalPlot, OutcomePlot, PairedSeedsPlot, Side, TeamOutcome
+from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, PickerButton, PickerItem, muted_label
 
 MOST_VERDICTS = 3
 """Said at once; more of them on request."""
-_PLOT_HEIGHT = 240
+_PLOT_HEIGHT = 200
+_REPLAY = "Click a bar to replay both."
 _LINE = '<p style="margin-top: 2px; margin-bottom: 2px">{}</p>'
 
 
@@ -101,17 +103,22 @@ class ComparisonView(QWidget):
         box.addWidget(self.verdict)
 
     def _make_plots(self, current: Theme) -> None:
-        self.intervals = IntervalPlot(current)
-        self.paired = PairedSeedsPlot(current)
-        self.outcomes = OutcomePlot(current)
-        self.paired.pair_chosen.connect(self._on_pair_clicked)
+        nothing = "No completed episodes yet. Intervals appear with the first ones."
+        self.intervals = ChartView(current, "intervalPlot", nothing)
+        self.outcomes = ChartView(current, "outcomePlot", "")
+        nothing = "Two operators that played the same seeds are compared here."
+        self.paired = ChartView(current, "pairedSeedsPlot", nothing, invitation=_REPLAY)
+        self.paired.chosen.connect(self._on_pair_clicked)
+        self.caption = muted_label(wrap=True)
+        self.caption.setMinimumHeight(self.caption.fontMetrics().height())  # Not that of its narrowest.
+        self.caption.setObjectName("results-pair-caption")
         self.pair = PickerButton(name="results-pair", search_hint="Search pairs")
         self.pair.setAccessibleName("Pair that is compared")
         self.pair.setToolTip("Which two are compared on the same seeds")
         self.pair.chosen.connect(self._on_pair_picked)
         self.interval_card = _plot_card("IQM return, 95 % interval", self.intervals)
         self.outcome_card = _plot_card("Outcomes by team", self.outcomes)
-        self.paired_card = _plot_card("Same seed", self.paired)
+        self.paired_card = _plot_card("Same seed", self.caption, self.paired)
         self.paired_card.add_to_heading(self.pair)
         self.paired.setMinimumHeight(_PLOT_HEIGHT)
 
@@ -225,13 +232,11 @@ class ComparisonView(QWidget):
         operators, summary = self._operators, self._summary
         assert summary is not None
         self.table.show_operators(operators)
-        competing = [o for o in operators if len(o.teams) > 1]
-        rows, axis = _intervals(operators)
-        self.intervals.set_intervals(rows, axis)
-        _retitle(self.interval_card, f"{axis}, 95 % interval" if competing else iqm_title(operators))
-        outcomes = [_outcome(o, len(competing) > 1) for o in competing]
-        self.outcomes.set_teams([team for teams in outcomes for team in teams])
-        self.outcome_card.setVisible(self.outcomes.has_values())
+        intervals = interval_charts(operators)[-1]
+        self.intervals.set_chart(intervals)
+        _retitle(self.interval_card, intervals.title)
+        self.outcomes.set_chart(outcome_chart(operators))
+        self.outcome_card.setVisible(self.outcomes.chart is not None)
         self._fill_pairs(operators)
         elsewhere = [o.name for o in summary.operators if o not in operators]
         notes = [clean(n) for n in all_notes(summary) if not n.startswith(tuple(map(_colon, elsewhere)))]
@@ -255,14 +260,11 @@ class ComparisonView(QWidget):
 
     def _show_pair(self, keys: dict[str, OperatorSummary]) -> None:
         c = self.comparison
-        if c is None or not c.pairs:
-            self.paired.set_pairs(Side("", ""), Side("", ""), (), ())
-            _retitle(self.paired_card, "Same seed")
-            return
-        first, second = _sides(c, keys)
-        where = "Same seed" if c.kind == "operators" else "Same match"
-        _retitle(self.paired_card, f"{where}, {first.name} minus {second.name}")
-        self.paired.set_pairs(first, second, c.seeds, c.differences, c.measure)
+        chart = pair_chart(c, keys) if c is not None else None
+        self.paired.set_chart(chart)
+        self.caption.setText(f"{chart.caption} {_REPLAY}" if chart is not None else "")
+        self.caption.setVisible(chart is not None)
+        _retitle(self.paired_card, chart.title if chart is not None else "Same seed")
 
     # -- what is clicked ---------------------------------------------------------------
 
@@ -291,9 +293,10 @@ def _colon(name: str) -> str:
     return f"{name}:"
 
 
-def _plot_card(title: str, plot: QWidget) -> Card:
+def _plot_card(title: str, *widgets: QWidget) -> Card:
     card = Card(title, margin=theme.PAGE)
-    card.add(plot, 1)
+    for widget in widgets:
+        card.add(widget, widget is widgets[-1])
     return card
 
 
@@ -312,53 +315,9 @@ def _verdict(verdict: Verdict) -> str:
     return f"<b>{claim}</b>{detail}."
 
 
-def _intervals(operators: Sequence[OperatorSummary]) -> tuple[list[Interval], str]:
-    competing = [o for o in operators if len(o.teams) > 1]
-    if not competing:
-        return [_interval(o.name, o.kinds, o.iqm) for o in operators], "IQM return"
-    scored = all(team.score for o in competing for team in o.teams)
-    rows: list[Interval] = []
-    for o in competing:
-        kinds = {slot.slot: slot.worker_type for slot in o.slots}
-        for team in o.teams:
-            name = team.name if len(competing) == 1 else f"{o.name}: {team.name}"
-            of_team = tuple(kinds.get(slot, "") for slot in team.slots)
-            estimate = team.score if scored and team.score is not None else team.mean
-            rows.append(_interval(name, of_team, estimate))
-    return rows, "Mean score" if scored else "Mean return"
-
-
-def _interval(name: str, kinds: Sequence[str], e: Estimate) -> Interval:
-    return Interval(clean(name), next(iter(kinds), "baseline"), e.value, e.low, e.high, e.note)
-
-
-def _outcome(operator: OperatorSummary, several: bool) -> list[TeamOutcome]:
-    found: list[TeamOutcome] = []
-    for team in operator.teams:
-        if team.win and team.draw and team.loss:
-            name = f"{operator.name}: {team.name}" if several else team.name
-            members = tuple(map(clean, team.members))
-            found.append(TeamOutcome(clean(name), members, team.win.hits, team.draw.hits, team.loss.hits))
-    return found
-
-
-def _sides(c: Comparison, keys: dict[str, OperatorSummary]) -> tuple[Side, Side]:
-    if c.kind == "operators":
-        both = (keys[c.first], keys[c.second])
-        first, second = (Side(clean(o.name), next(iter(o.kinds), "baseline")) for o in both)
-        return first, second
-    operator = keys[c.operator]
-    kinds = {slot.slot: slot.worker_type for slot in operator.slots}
-    slots = {team.name: team.slots for team in operator.teams}
-    first, second = (
-        Side(clean(name), next((kinds[s] for s in slots.get(name, ()) if s in kinds), "baseline"))
-        for name in (c.first, c.second)
-    )
-    return first, second
-
-
 def _pair_words(c: Comparison, keys: dict[str, OperatorSummary]) -> str:
-    first, second = _sides(c, keys)
+    chart = pair_chart(c, keys)
+    first, second = chart.first, chart.second
     words = f"{first.name} – {second.name}"  # noqa: RUF001  # first minus second
     return words if c.kind == "operators" else f"{keys[c.operator].name}: {words}"
 

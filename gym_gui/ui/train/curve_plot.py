@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ import numpy as np
 from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
-from gym_gui.ui.plots.chart import MOST_TICKS, round_step
+from gym_gui.analysis.charts.scale import spread, tick_words, ticks_within
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import Theme
@@ -136,24 +135,19 @@ class CurvePlot(LivePlot):
     def _set_range(self, plot: Any) -> None:
         """Steps from 0, round words below; heights so that the lines fill the plot."""
         high = max(curve.span[1] for curve in self._curves.values())
-        step = max(1.0, round_step(max(high, 1.0) / MOST_TICKS))
-        ticks = [(i * step, steps_in_words(i * step)) for i in range(math.floor(high / step + 1e-9) + 1)]
+        ticks = [(tick, steps_in_words(tick)) for tick in ticks_within(0, max(high, 1.0), whole=True)]
         plot.getAxis("bottom").setTicks([ticks, []])
         plot.setXRange(0, max(high, 1.0), padding=0.02)
         bottom, top = self._heights()
         plot.setYRange(bottom, top, padding=0.06)
-        first, last = math.ceil(bottom / (rise := _rise(bottom, top)) - 1e-9), math.floor(top / rise + 1e-9)
-        rows = [(i * rise, _level(i * rise, rise)) for i in range(first, last + 1)]
-        plot.getAxis("left").setTicks([rows, []])
+        rows = ticks_within(bottom, top)
+        plot.getAxis("left").setTicks([list(zip(rows, tick_words(rows), strict=True)), []])
 
     def _heights(self) -> tuple[float, float]:
         """Lowest and highest of lines and bands."""
         bottom = min(float(np.minimum(c.values, c.low).min()) for c in self._curves.values())
         top = max(float(np.maximum(c.values, c.high).max()) for c in self._curves.values())
-        if top - bottom <= max(1e-9, 1e-6 * max(abs(top), abs(bottom))):
-            pad = max(abs(top) * 0.1, 0.5 if top == 0 else abs(top) * 0.1)
-            bottom, top = (max(bottom - pad, 0.0) if bottom >= 0 else bottom - pad), top + pad
-        return bottom, top
+        return spread(bottom, top)
 
     def _name_ends(self) -> None:
         if self._plot is None or not self._named or len(self._curves) < 2:
@@ -188,19 +182,3 @@ class CurvePlot(LivePlot):
                 value = float(np.interp(step, curve.steps, curve.values))
                 rows.append(f"{run.name}  {value_in_words(value)}")
         return "\n".join([f"At step {step:,.0f}", *rows]) if rows else ""
-
-
-def _rise(bottom: float, top: float) -> float:
-    return round_step((top - bottom) / MOST_TICKS)
-
-
-def _level(value: float, rise: float) -> str:
-    """A height with as many digits as tell the lines apart."""
-    if abs(value) < rise * 1e-6:
-        return "0"
-    if abs(value) >= 100_000 or rise < 1e-4:
-        return f"{value:.3g}" if rise < 1e-4 else steps_in_words(value) if value > 0 else f"{value:,.0f}"
-    digits = max(0, math.ceil(-math.log10(rise) - 1e-9))
-    if rise * 10**digits != round(rise * 10**digits):
-        digits += 1
-    return f"{value:,.{digits}f}"

@@ -138,14 +138,14 @@ def verdict_table_and_plots(opened_run: ResultsPage) -> None:
     assert "Good is better than Poor" in view.verdict.text() or "not decided" in view.verdict.text()
     model = view.table.rows
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["Good", "Poor"]
-    assert view.intervals.has_values() and view.paired.has_values()
+    assert view.intervals.chart is not None and view.paired.chart is not None
     assert not view.outcome_card.isVisible()
     view.task.chosen.emit(view.task.items[1].value)
     view.task.set_value(view.task.items[1].value)
     view.task.chosen.emit(view.task.value)
     names = [model.index(row, 0).data().strip() for row in range(model.rowCount())]
     assert names[0] == "Four" and len(names) == 3, "its two sides stand below it"
-    assert view.outcome_card.isVisible() and view.outcomes.has_values()
+    assert view.outcome_card.isVisible() and view.outcomes.chart is not None
 
 
 def the_table_fills_its_width_and_badges_stay_by_the_names(
@@ -170,7 +170,7 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     plot = opened_run.comparison.paired
     opened_run.exports.offer()
     assert not opened_run.exports.choices["video"].isEnabled()
-    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.bar_rect(1).center().toPoint())
+    qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.spot_rect(1).center().toPoint())
     replay = opened_run.replay
     qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players), timeout=LONG)
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}

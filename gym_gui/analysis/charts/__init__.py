@@ -1,0 +1,29 @@
+"""Charts of results as data, the same for the window and for pages: what is drawn where, and what it says."""
+
+from __future__ import annotations
+
+from gym_gui.analysis.charts.intervals import Interval, IntervalChart, interval_charts
+from gym_gui.analysis.charts.marks import Area, Box, Chart, Drawing, Line, Mark, Measure, Spot, Words
+from gym_gui.analysis.charts.outcomes import OutcomeChart, TeamOutcome, outcome_chart
+from gym_gui.analysis.charts.pairs import PairChart, Side, pair_chart
+
+__all__ = [
+    "Area",
+    "Box",
+    "Chart",
+    "Drawing",
+    "Interval",
+    "IntervalChart",
+    "Line",
+    "Mark",
+    "Measure",
+    "OutcomeChart",
+    "PairChart",
+    "Side",
+    "Spot",
+    "TeamOutcome",
+    "Words",
+    "interval_charts",
+    "outcome_chart",
+    "pair_chart",
+]

@@ -1,0 +1,150 @@
+"""Estimates with their uncertainty, one under the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.cells import ResultRow
+from gym_gui.analysis.charts.marks import (
+    GAP,
+    LABEL_PX,
+    LINE_PX,
+    STEP,
+    TEXT_PX,
+    Area,
+    Box,
+    Chart,
+    Drawing,
+    Line,
+    Mark,
+    Measure,
+    Spot,
+    Words,
+    baseline,
+    cut,
+    kind_role,
+)
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.summary import Estimate, OperatorSummary
+from gym_gui.analysis.text import clean, iqm_title
+
+AXIS: Final = 28
+PITCH: Final = (30, 180)
+"""Height of a row, at least and at most."""
+USUAL_PITCH: Final = 52
+LABEL_SHARE: Final = 0.32
+LABEL_MOST: Final = 200
+
+
+class Interval(NamedTuple):
+    """One estimate: whose it is, the role of its colour, its numbers."""
+
+    name: str
+    role: str
+    estimate: Estimate
+
+    def sentence(self) -> str:
+        """The estimate in words."""
+        e = self.estimate
+        if e.value is None:
+            return f"{self.name}: {e.note or 'nothing to estimate from'}."
+        digits = wording.decimals(e.value, e.low, e.high)
+        text = f"{self.name}: {wording.number(e.value, digits)}"
+        if e.low is not None and e.high is not None:
+            ends = (wording.number(end, digits) for end in (e.low, e.high))
+            text += f", 95 % interval {' to '.join(ends)}"
+        return f"{text} ({e.note})." if e.note else f"{text}."
+
+
+@dataclass(frozen=True)
+class IntervalChart(Chart):
+    """A bar for each interval, a mark for the value."""
+
+    title: str
+    rows: tuple[Interval, ...]
+
+    def __bool__(self) -> bool:
+        return any(row.estimate.value is not None for row in self.rows)
+
+    def describe(self) -> str:
+        """All rows in words."""
+        return " ".join(row.sentence() for row in self.rows)
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """A row needs a line of text, and likes room."""
+        return max(len(self.rows), 2) * PITCH[0] + AXIS, max(len(self.rows), 4) * USUAL_PITCH + AXIS
+
+    def draw(self, width: float, height: float, measure: Measure) -> Drawing:
+        """Few rows stand in the middle."""
+        least, most = PITCH
+        pitch = min(max((height - AXIS) / len(self.rows), least), most)
+        top = max((height - AXIS - pitch * len(self.rows)) / 2, 0.0)
+        bottom = top + pitch * len(self.rows)
+        widest = max(measure(row.name, TEXT_PX) for row in self.rows)
+        label = min(widest + 2 * GAP, width * LABEL_SHARE, LABEL_MOST)
+        estimates = [row.estimate for row in self.rows]
+        known = [v for e in estimates for v in (e.value, e.low, e.high) if v is not None]
+        scale = Scale.over(known, label + STEP, width - 2 * GAP)
+        marks: list[Mark] = []
+        for tick, word in zip(scale.ticks, scale.words(), strict=True):
+            marks.append(Line(scale(tick), top + STEP, scale(tick), bottom))
+            marks.append(Words(scale(tick), baseline(bottom + STEP + LINE_PX / 2), word, anchor="middle"))
+        spots = [
+            _spot(key, row, Area(0, top + key * pitch, width, pitch), scale, label, measure)
+            for key, row in enumerate(self.rows)
+        ]
+        return Drawing(width, height, tuple(marks), tuple(spots))
+
+
+def _spot(key: int, row: Interval, area: Area, scale: Scale, label: float, measure: Measure) -> Spot:
+    e, y = row.estimate, area.y + area.height / 2
+    half = min(max(12.0, area.height * 0.13), area.height * 0.3)
+    name = cut(row.name, label - GAP, measure, TEXT_PX)
+    marks: list[Mark] = [Words(0, baseline(y, TEXT_PX), name, "text", TEXT_PX)]
+    if e.low is not None and e.high is not None:
+        wide = max(scale(e.high) - scale(e.low), 2.0)
+        marks.append(Box(Area(scale(e.low), y - half, wide, 2 * half), row.role, 0.38, STEP))
+    if e.value is not None:
+        marks.append(Box(Area(scale(e.value) - 1.5, y - half - STEP, 3, 2 * half + 2 * STEP), row.role))
+    if e.note:
+        marks.append(_note(e, scale, y, measure))
+    return Spot(key, area, row.sentence(), tuple(marks))
+
+
+def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> Words:
+    """Beside the value, on the side that has more room."""
+    at = scale.start if e.value is None else scale(e.value)
+    if at > (scale.start + scale.end) / 2:
+        text = cut(e.note, at - scale.start - GAP, measure, LABEL_PX)
+        return Words(at - GAP, baseline(y), text, anchor="end")
+    return Words(at + GAP, baseline(y), cut(e.note, scale.end - at - GAP, measure, LABEL_PX))
+
+
+def interval_charts(operators: Sequence[OperatorSummary]) -> list[IntervalChart]:
+    """Estimates of one environment's operators: of those that play alone, and of teams that compete."""
+    alone = [o for o in operators if len(o.teams) <= 1]
+    competing = [o for o in operators if len(o.teams) > 1]
+    charts: list[IntervalChart] = []
+    if alone:
+        rows = tuple(Interval(clean(o.name), kind_role(o.kinds), o.iqm) for o in alone)
+        charts.append(IntervalChart(iqm_title(alone), rows))
+    if competing:
+        scored = all(team.score for o in competing for team in o.teams)
+        rows = tuple(row for o in competing for row in _teams(o, scored, len(operators) > 1))
+        charts.append(IntervalChart(f"Mean {'score' if scored else 'return'}, 95 % interval", rows))
+    return charts
+
+
+def _teams(operator: OperatorSummary, scored: bool, several: bool) -> list[Interval]:
+    return [
+        Interval(
+            clean(f"{operator.name}: {team.name}" if several else team.name),
+            kind_role(ResultRow(operator, team).kinds),
+            team.score if scored and team.score else team.mean,
+        )
+        for team in operator.teams
+    ]

@@ -1,0 +1,155 @@
+"""Two operators, or two teams, on the same seeds: a bar for each, up where the first did better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from gym_gui.analysis import wording
+from gym_gui.analysis.cells import ResultRow
+from gym_gui.analysis.charts.marks import (
+    GAP,
+    LINE_PX,
+    ROW,
+    STEP,
+    Area,
+    Box,
+    Chart,
+    Drawing,
+    Line,
+    Mark,
+    Measure,
+    Spot,
+    Words,
+    baseline,
+    cut,
+    kind_role,
+)
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.summary import Comparison, OperatorSummary
+from gym_gui.analysis.text import clean
+
+MOST_BARS: Final = 240
+HEAD: Final = ROW
+FOOT: Final = 24
+
+
+class Side(NamedTuple):
+    """One of the two: its name and the role of its colour."""
+
+    name: str
+    role: str
+
+
+class _Pair(NamedTuple):
+    key: int
+    seed: int | None
+    difference: float
+
+
+@dataclass(frozen=True)
+class PairChart(Chart):
+    """First minus second on each seed; of more than 240 pairs a selection, largest difference first."""
+
+    title: str
+    first: Side
+    second: Side
+    comparison: Comparison
+
+    def __bool__(self) -> bool:
+        return bool(self.comparison.differences)
+
+    @property
+    def caption(self) -> str:
+        """Who is ahead in how many."""
+        c = self.comparison
+        text = f"Difference in {c.measure}. {self.first.name} ahead in {c.ahead}, level in {c.level}, "
+        text += f"{self.second.name} ahead in {c.behind} of {c.pairs}."
+        return f"{text} {MOST_BARS} of them shown, from largest to smallest." if self._selected else text
+
+    def describe(self) -> str:
+        """The counts."""
+        return self.caption
+
+    @property
+    def heights(self) -> tuple[float, float]:
+        """The same for any number of bars."""
+        return 120, 240
+
+    def draw(self, width: float, height: float, measure: Measure) -> Drawing:
+        """Bars, the line of no difference, words for both directions."""
+        pairs = self._shown()
+        bottom = height - FOOT
+        scale = Scale.over([pair.difference for pair in pairs], bottom - STEP, HEAD, zero=True)
+        words = scale.words()
+        left = max(measure(word, 12) for word in words) + GAP
+        wide = max(width - left - STEP, 1.0)
+        marks = self._foot(Area(left, bottom + STEP, wide, LINE_PX), measure)
+        for tick, word in zip(scale.ticks, words, strict=True):
+            role = "line" if tick else "muted"
+            marks.append(Line(left, scale(tick), left + wide, scale(tick), role))
+            marks.append(Words(left - ROW, baseline(scale(tick)), word, anchor="end"))
+        slot = wide / len(pairs)
+        spots = [
+            self._spot(pair, Area(left + i * slot, HEAD, slot, bottom - HEAD), scale)
+            for i, pair in enumerate(pairs)
+        ]
+        return Drawing(width, height, tuple(marks), tuple(spots))
+
+    def _spot(self, pair: _Pair, area: Area, scale: Scale) -> Spot:
+        zero, end = scale(0.0), scale(pair.difference)
+        role = (self.first if pair.difference > 0 else self.second).role
+        if pair.difference < 0 and self.first.role == self.second.role:
+            role += "-second"
+        if not pair.difference:
+            role, end = "muted", zero - 2
+        thick = max(1.0, min(18.0, area.width * 0.7))
+        x, high = area.x + (area.width - thick) / 2, max(abs(end - zero), 2.0)
+        bar = Box(Area(x, min(zero, end), thick, high), role, 0.78)
+        return Spot(pair.key, area, self._sentence(pair), (bar,))
+
+    def _sentence(self, pair: _Pair) -> str:
+        where = f"Seed {pair.seed}" if pair.seed is not None else f"Pair {pair.key + 1}"
+        if not pair.difference:
+            return f"{where}: no difference."
+        ahead = self.first if pair.difference > 0 else self.second
+        amount = wording.number(abs(pair.difference))
+        return f"{where}: {ahead.name} ahead by {amount} in {self.comparison.measure}."
+
+    def _foot(self, area: Area, measure: Measure) -> list[Mark]:
+        y, end = baseline(area.y + area.height / 2), area.x + area.width
+        order = "Largest difference first" if self._selected else "Seeds in order"
+        right = measure(order, 12)
+        sides = f"↑ {self.first.name} ahead\N{EM SPACE}↓ {self.second.name} ahead"
+        return [
+            Words(area.x, y, cut(sides, area.width - right - GAP, measure)),
+            Words(end, y, cut(order, area.width, measure), anchor="end"),
+        ]
+
+    @property
+    def _selected(self) -> bool:
+        return len(self.comparison.differences) > MOST_BARS
+
+    def _shown(self) -> list[_Pair]:
+        """All of them, or 240 spread over the whole range of differences."""
+        c = self.comparison
+        pairs = [_Pair(i, *both) for i, both in enumerate(zip(c.seeds, c.differences, strict=True))]
+        if not self._selected:
+            return pairs
+        ranked = sorted(pairs, key=lambda pair: -pair.difference)
+        last = len(ranked) - 1
+        return [ranked[round(k * last / (MOST_BARS - 1))] for k in range(MOST_BARS)]
+
+
+def pair_chart(c: Comparison, operators: Mapping[str, OperatorSummary]) -> PairChart:
+    """The seeds of a comparison; ``operators`` by their keys."""
+    if c.kind == "operators":
+        both = (operators[c.first], operators[c.second])
+        first, second = (Side(clean(o.name), kind_role(o.kinds)) for o in both)
+        return PairChart(f"Same seed, {first.name} minus {second.name}", first, second, c)
+    operator = operators[c.operator]
+    roles = {team.name: kind_role(ResultRow(operator, team).kinds) for team in operator.teams}
+    first, second = (Side(clean(name), roles.get(name, "baseline")) for name in (c.first, c.second))
+    where = f"{clean(operator.name)}: same match"
+    return PairChart(f"{where}, {first.name} minus {second.name}", first, second, c)

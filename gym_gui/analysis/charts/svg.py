@@ -1,0 +1,74 @@
+"""Charts as SVG, for pages and for pictures that stand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gym_gui.analysis.charts.marks import (
+    Area,
+    Box,
+    Chart,
+    Drawing,
+    Line,
+    Mark,
+    Spot,
+    role_colours,
+    rough_width,
+)
+from gym_gui.analysis.markup import safe
+from gym_gui.core.colours import Tokens
+
+WIDTH: Final = 540
+"""Of a chart on a page, in its own pixels."""
+
+Ink = Callable[[str, str], str]
+"""The attribute that gives a role's colour to ``fill`` or ``stroke``."""
+
+
+def by_class(role: str, _property: str) -> str:
+    """The style sheet knows the role."""
+    return f'class="{role}"'
+
+
+def written_out(tokens: Tokens) -> Ink:
+    """Every colour stands in the picture itself."""
+    colours = role_colours(tokens)
+    return lambda role, target: f'{target}="{colours[role]}"'
+
+
+def svg(chart: Chart) -> str:
+    """A chart on a page, coloured by :data:`~gym_gui.analysis.page_style.STYLE`."""
+    drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
+    label = safe(f"{chart.title}. {chart.describe()}")
+    size = f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}"'
+    return f'<svg {size} role="img" aria-label="{label}">{shapes(drawing, by_class)}</svg>'
+
+
+def shapes(drawing: Drawing, ink: Ink) -> str:
+    """The shapes of a drawing."""
+    marks = "".join(_mark(mark, ink) for mark in drawing.marks)
+    return marks + "".join(_spot(spot, ink) for spot in drawing.spots)
+
+
+def _spot(spot: Spot, ink: Ink) -> str:
+    marks = "".join(_mark(mark, ink) for mark in spot.marks)
+    area = f'<rect {_place(spot.area)} fill-opacity="0"/>'
+    return f"<g><title>{safe(spot.sentence)}</title>{area}{marks}</g>"
+
+
+def _mark(mark: Mark, ink: Ink) -> str:
+    if isinstance(mark, Line):
+        place = f'x1="{mark.x1:.1f}" y1="{mark.y1:.1f}" x2="{mark.x2:.1f}" y2="{mark.y2:.1f}"'
+        return f"<line {ink(mark.role, 'stroke')} {place}/>"
+    if isinstance(mark, Box):
+        faint = f' opacity="{mark.opacity:g}"' if mark.opacity < 1 else ""
+        corners = f' rx="{mark.radius:g}"' if mark.radius else ""
+        return f"<rect {ink(mark.role, 'fill')} {_place(mark.area)}{faint}{corners}/>"
+    size = f'font-size="{mark.pixels}" text-anchor="{mark.anchor}"'
+    place = f'x="{mark.x:.1f}" y="{mark.y:.1f}"'
+    return f"<text {ink(mark.role, 'fill')} {place} {size}>{safe(mark.text)}</text>"
+
+
+def _place(area: Area) -> str:
+    return f'x="{area.x:.1f}" y="{area.y:.1f}" width="{area.width:.1f}" height="{area.height:.1f}"'

@@ -1,0 +1,132 @@
+"""Colours of the window and of pages, light and dark. The only place that names one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The colours of one theme, as ``#rrggbb``.
+
+    Attributes:
+        window: Behind everything.
+        panel: Cards, bars, the rail.
+        raised: Controls on a panel.
+        line: Borders and dividers.
+        text: What is read first.
+        muted: What is read second; meets WCAG AA on window, panel and raised.
+        faint: Disabled text.
+        accent: The main action, the selection.
+        accent_hover: The main action under the pointer.
+        accent_text: Accent as text (links); readable on panel and wash.
+        on_accent: Text on accent.
+        wash: Background of what is selected or said.
+        ok: Fine (dots and bars; text beside them is ``text``).
+        warning: Needs a look.
+        error: Broken.
+        stage: Around a frame.
+        stage_text: Text on the stage.
+        scroll: Scroll bars' handles.
+    """
+
+    window: str
+    panel: str
+    raised: str
+    line: str
+    text: str
+    muted: str
+    faint: str
+    accent: str
+    accent_hover: str
+    accent_text: str
+    on_accent: str
+    wash: str
+    ok: str
+    warning: str
+    error: str
+    stage: str
+    stage_text: str
+    scroll: str
+
+
+LIGHT: Final = Tokens(
+    window="#f6f7f9",
+    panel="#ffffff",
+    raised="#f0f2f5",
+    line="#e1e5ea",
+    text="#1b2430",
+    muted="#5f6b7d",
+    faint="#a3adb9",
+    accent="#3b6fe0",
+    accent_hover="#2f60cb",
+    accent_text="#2f60cb",
+    on_accent="#ffffff",
+    wash="#e8effd",
+    ok="#1f9d61",
+    warning="#c77700",
+    error="#d03b3b",
+    stage="#0d1117",
+    stage_text="#c3ccd8",
+    scroll="#c9d0d9",
+)
+DARK: Final = Tokens(
+    window="#14181f",
+    panel="#1b2029",
+    raised="#232a35",
+    line="#2f3845",
+    text="#e6ebf2",
+    muted="#93a0b3",
+    faint="#5a6675",
+    accent="#6b9bff",
+    accent_hover="#86adff",
+    accent_text="#82aaff",
+    on_accent="#0d1420",
+    wash="#24304a",
+    ok="#3ecf8e",
+    warning="#e5a23a",
+    error="#f06a6a",
+    stage="#0d1117",
+    stage_text="#c3ccd8",
+    scroll="#3b4655",
+)
+
+KIND_COLOURS: Final[Mapping[str, str]] = {
+    "llm": "#3b82f6",
+    "rl": "#8b5cf6",
+    "human": "#f97316",
+    "baseline": "#7c8796",
+    "bdi": "#10a37f",
+    "planner": "#10a37f",
+    "mpc": "#10a37f",
+    "vlm": "#0ea5e9",
+}
+"""Of each kind of agent; others share that of the baseline."""
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of ``#rrggbb`` as WCAG 2 defines it, 0 to 1."""
+
+    def linear(part: float) -> float:
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part / 255) for part in _parts(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG contrast of two colours, 1 to 21; text needs 4.5."""
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """The first with this share of the second in it."""
+    parts = zip(_parts(one), _parts(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
+
+
+def _parts(colour: str) -> list[int]:
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]

@@ -1,0 +1,222 @@
+"""A chart of results in the window: painted, pointed at, chosen from."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from gym_gui.analysis.charts import Area, Box, Chart, Drawing, Line, Mark, Spot
+from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.ui import theme as themes
+from gym_gui.ui.theme import GAP, TEXT_PX, Theme
+
+_ANCHORS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+
+
+class ChartView(QWidget):
+    """Shows a :class:`~gym_gui.analysis.charts.Chart`; what is pointed at says its sentence.
+
+    Where there is an invitation, a click on what a chart is made of chooses it; left and right,
+    Home and End move along it, Enter chooses.
+
+    Args:
+        theme: Colours.
+        name: Its object name.
+        hint: What stands here while there is nothing to draw.
+        invitation: What a click does, as a sentence; empty where it does nothing.
+        parent: Qt owner.
+    """
+
+    chosen = pyqtSignal(int)
+    """The key of what was chosen."""
+
+    def __init__(
+        self, theme: Theme, name: str, hint: str, *, invitation: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._theme, self._hint, self._invitation = theme, hint, invitation
+        self._chart: Chart | None = None
+        self._hover: int | None = None
+        self._current: int | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        if invitation:
+            self.setMouseTracking(True)
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        theme.changed.connect(self.update)
+        self.set_chart(None)
+
+    def set_chart(self, chart: Chart | None) -> None:
+        """Show another chart, ``None`` for none."""
+        self._chart = chart or None
+        self._hover = self._current = None
+        if chart is not None:
+            self.setAccessibleName(chart.title)
+        self.updateGeometry()
+        self._renew()
+
+    @property
+    def chart(self) -> Chart | None:
+        """What is shown, ``None`` while there is nothing to draw."""
+        return self._chart
+
+    @property
+    def drawing(self) -> Drawing | None:
+        """The chart as it is drawn now."""
+        return self._chart.draw(self.width(), self.height(), _measure) if self._chart is not None else None
+
+    def spot_rect(self, index: int) -> QRectF:
+        """Where a part of the chart is pointed at; the first one is 0."""
+        return _rect(self._spots[index].area)
+
+    def sizeHint(self) -> QSize:
+        """Wider than it has to be; where there is more height it takes that."""
+        return QSize(420, self.minimumSizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Smaller than this it cannot be read."""
+        return QSize(220, round(self._chart.heights[0]) if self._chart is not None else 120)
+
+    # ------------------------------------------------------------------------------------- pointing
+
+    def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
+        """Mark what is under the pointer."""
+        at = self._at(a0.position()) if a0 is not None else None
+        if self._invitation and at != self._hover:
+            self._hover = at
+            hand = Qt.CursorShape.PointingHandCursor if at is not None else Qt.CursorShape.ArrowCursor
+            self.setCursor(hand)
+            self.update()
+
+    def leaveEvent(self, a0: QEvent | None) -> None:
+        """Nothing is pointed at."""
+        self._hover = None
+        self.update()
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """Choose what is clicked."""
+        if a0 is not None and self._invitation and a0.button() == Qt.MouseButton.LeftButton:
+            at = self._at(a0.position())
+            if at is not None:
+                self._choose(at)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Left, right, Home and End move; Enter chooses."""
+        last = len(self._spots) - 1
+        if a0 is None or last < 0 or not self._invitation:
+            super().keyPressEvent(a0)
+            return
+        current = -1 if self._current is None else self._current
+        steps = {
+            Qt.Key.Key_Left: max(current - 1, 0),
+            Qt.Key.Key_Right: min(current + 1, last),
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: last,
+        }
+        key = Qt.Key(a0.key())
+        if key in steps:
+            self._current = steps[key]
+            self._renew()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self._current is not None:
+            self._choose(self._current)
+        else:
+            super().keyPressEvent(a0)
+
+    def event(self, a0: QEvent | None) -> bool:
+        """The tooltip is the sentence of what is pointed at."""
+        if isinstance(a0, QHelpEvent) and a0.type() == QEvent.Type.ToolTip:
+            at = self._at(QPointF(a0.pos()))
+            if at is not None:
+                QToolTip.showText(a0.globalPos(), self._sentence(at), self)
+            return True
+        return super().event(a0)
+
+    @property
+    def _spots(self) -> tuple[Spot, ...]:
+        return drawing.spots if (drawing := self.drawing) is not None else ()
+
+    def _at(self, point: QPointF) -> int | None:
+        spots = enumerate(self._spots)
+        return next((i for i, spot in spots if spot.area.holds(point.x(), point.y())), None)
+
+    def _choose(self, at: int) -> None:
+        self._current = at
+        self._renew()
+        self.chosen.emit(self._spots[at].key)
+
+    def _sentence(self, at: int) -> str:
+        return f"{self._spots[at].sentence} {self._invitation}".rstrip()
+
+    def _renew(self) -> None:
+        said = self._chart.describe() if self._chart is not None else self._hint
+        current = f" {self._sentence(self._current)}" if self._current is not None else ""
+        self.setAccessibleDescription(said + current)
+        self.update()
+
+    # -------------------------------------------------------------------------------------- drawing
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """The chart, or its hint."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        drawing = self.drawing
+        if drawing is None:
+            painter.setFont(themes.font(TEXT_PX))
+            painter.setPen(self._theme.colour("muted"))
+            flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
+            painter.drawText(self.rect().adjusted(GAP, GAP, -GAP, -GAP), flags, self._hint)
+            return
+        colours = role_colours(self._theme.tokens)
+        marked = (self._hover, self._current if self.hasFocus() else None)
+        for mark in drawing.marks:
+            _paint(painter, mark, colours)
+        for index, spot in enumerate(drawing.spots):
+            for mark in spot.marks:
+                _paint(painter, mark, colours, marked=index in marked)
+
+
+def _paint(painter: QPainter, mark: Mark, colours: dict[str, str], *, marked: bool = False) -> None:
+    colour = QColor(colours[mark.role])
+    if isinstance(mark, Line):
+        painter.setPen(QPen(colour, 1))
+        half = QPointF(0.5, 0.5)  # On whole pixels.
+        ends = (QPointF(mark.x1, mark.y1), QPointF(mark.x2, mark.y2))
+        painter.drawLine(*(end.toPoint().toPointF() + half for end in ends))
+    elif isinstance(mark, Box):
+        colour.setAlphaF(1.0 if marked else mark.opacity)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(_rect(mark.area), mark.radius, mark.radius)
+        if marked:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(colours["text"]), 1.2))
+            painter.drawRect(_rect(mark.area.inset(-1.5)))
+    else:
+        painter.setFont(_letters(mark.pixels))
+        painter.setPen(colour)
+        left = mark.x - _ANCHORS[mark.anchor] * _measure(mark.text, mark.pixels)
+        painter.drawText(QPointF(left, mark.y), mark.text)
+
+
+def _rect(area: Area) -> QRectF:
+    return QRectF(area.x, area.y, area.width, area.height)
+
+
+def _letters(pixels: int) -> QFont:
+    """The window's font, with digits of one width."""
+    return themes.tabular(themes.font(pixels))
+
+
+def _measure(text: str, pixels: int) -> float:
+    return QFontMetricsF(_letters(pixels)).horizontalAdvance(text)

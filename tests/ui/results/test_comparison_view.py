@@ -1,0 +1,84 @@
+"""What the window says of a run beside what its page says."""
+
+from __future__ import annotations
+
+from html import unescape
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gym_gui.analysis import Summary, open_run, render_html, summarize
+from gym_gui.ui.plots import ChartView
+from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
+from gym_gui.ui.theme import Theme
+from tests.ui.results.conftest import played_run
+
+__all__ = ["played_run"]
+PLOTS = ("intervalPlot", "pairedSeedsPlot", "outcomePlot")
+
+
+@pytest.fixture
+def summary(played_run: Path) -> Summary:
+    return summarize(open_run(played_run))
+
+
+@pytest.fixture
+def view(summary: Summary, qtbot: QtBot) -> ComparisonView:
+    view = ComparisonView(Theme("light"))
+    qtbot.addWidget(view)
+    qtbot.addWidget(view.task)  # Which belongs into the bar of a page.
+    view.resize(1200, 800)
+    view.show_analysis(summary)
+    view.show()
+    qtbot.waitExposed(view)
+    return view
+
+
+def plot(view: ComparisonView, name: str) -> ChartView:
+    found = view.findChild(ChartView, name)
+    assert found is not None
+    return found
+
+
+def test_window_and_page_show_the_same_charts(view: ComparisonView, summary: Summary) -> None:
+    page = unescape(render_html(summary))
+    seen = 0
+    for item in view.task.items:
+        view.task.set_value(item.value)
+        view.task.chosen.emit(item.value)
+        for chart in (plot(view, name).chart for name in PLOTS):
+            if chart is not None:
+                seen += 1
+                assert f"<h3>{chart.title}</h3>" in page
+                assert f'aria-label="{chart.title}. {chart.describe()}"' in page
+                assert all(
+                    f"<title>{spot.sentence}</title>" in page for spot in chart.draw(540, 240, len_px).spots
+                )
+        caption = view.findChild(QLabel, "results-pair-caption")
+        assert caption is not None and caption.text().removesuffix(" Click a bar to replay both.") in page
+    assert seen == 5, "intervals and pairs of two tasks, outcomes of one"
+
+
+def len_px(text: str, pixels: int) -> float:
+    return len(text) * pixels * 0.5
+
+
+def test_matches_are_not_called_seeds(view: ComparisonView) -> None:
+    """A seed of a match is played once for each seating."""
+    view.task.set_value(view.task.items[1].value)
+    view.task.chosen.emit(view.task.value)
+    comparison = view.comparison
+    assert comparison is not None and comparison.kind == "teams"
+    said = plot(view, "pairedSeedsPlot").accessibleDescription()
+    assert f"of {comparison.pairs}." in said and "seeds" not in said
+
+
+def test_a_bar_stands_for_its_pair(view: ComparisonView, qtbot: QtBot) -> None:
+    bars = plot(view, "pairedSeedsPlot")
+    with qtbot.waitSignal(view.pair_chosen) as chosen:
+        qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.spot_rect(1).center().toPoint())
+    (pair,) = chosen.args
+    assert isinstance(pair, PairChosen) and (pair.pair, pair.seed) == (1, 2)
