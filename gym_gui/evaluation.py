@@ -24,8 +24,7 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.sessions import Session, SessionSettings
-from gym_gui.core.checks import ConfigError, shown
+from gym_gui.controllers.session_interface import Session, SessionSettings
 from gym_gui.core.config import (
     GOAL_SUFFIX,
     SINGLE_AGENT,
@@ -42,6 +41,7 @@ from gym_gui.core.paths import runs_dir
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.records import EpisodeRecord
 from gym_gui.core.trust import TYPED, Origin, require
+from gym_gui.core.validation import ConfigError, shown
 from gym_gui.envs import needs_of, resolve
 from gym_gui.envs.spec import into_this_python
 from gym_gui.services.policy_files import PolicyFile, read_policy_file

@@ -380,7 +380,7 @@ def workers_check(
     as_json: Json = False,
 ) -> None:
     """Start a worker and hold it against the protocol."""
-    from gym_gui.cli.checks import check_worker
+    from gym_gui.cli.contract_tests import check_worker
 
     raise typer.Exit(check_worker(worker, settings or (), env=env, as_json=as_json))
 
@@ -443,7 +443,7 @@ def envs_check(
     as_json: Json = False,
 ) -> None:
     """Hold an environment against what the engine relies on."""
-    from gym_gui.cli.checks import check_env
+    from gym_gui.cli.contract_tests import check_env
 
     raise typer.Exit(check_env(env, api=api, as_json=as_json))
 

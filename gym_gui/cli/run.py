@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from gym_gui.analysis.reader import open_run
 from gym_gui.cli.runs import find_run
-from gym_gui.core.checks import under
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trust import Origin, require
+from gym_gui.core.validation import under
 from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
 from gym_gui.services.recorder import REPLAY
 

@@ -14,7 +14,7 @@ from gym_gui.analysis.transcript import DRY, Message, Transcript
 from gym_gui.controllers.model_slots import DRY_RUN, dry, paying_slots, settings_of, slots_with
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
-from gym_gui.controllers.sessions import OpenSession
+from gym_gui.controllers.session_interface import OpenSession
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import count, mapping, number

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.configuration_checks import ConfigurationChecks
     from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.environment_sheets import EnvironmentSheets
+    from gym_gui.controllers.environment_sheet_cache import EnvironmentSheets
     from gym_gui.services.policy_catalogue import PolicyFile
     from gym_gui.services.store import Store
     from gym_gui.workers.registry import WorkerTypeDefinition
@@ -67,7 +67,7 @@ class Knowledge:
             UsageError: It is unknown, not installed, or cannot be made so.
         """
         if self._sheets is None:
-            from gym_gui.controllers.environment_sheets import SHEETS_FOLDER, EnvironmentSheets
+            from gym_gui.controllers.environment_sheet_cache import SHEETS_FOLDER, EnvironmentSheets
 
             folder = self._store.cache_dir(SHEETS_FOLDER)
             self._sheets = EnvironmentSheets(folder, self.probe)

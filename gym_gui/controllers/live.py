@@ -13,7 +13,7 @@ from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent
-from gym_gui.controllers.sessions import LiveSettings
+from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.plain import to_plain

@@ -33,7 +33,7 @@ from gym_gui.services.versions import commit, machine
 from mosaic_worker.failures import described
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.sessions import SessionReady
+    from gym_gui.controllers.session_interface import SessionReady
 
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from gym_gui.controllers.session_events import (
     SessionEvent,
     StepsTaken,
 )
-from gym_gui.controllers.sessions import (
+from gym_gui.controllers.session_interface import (
     LiveSettings,
     SessionReady,
     SessionSettings,

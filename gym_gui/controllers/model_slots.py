@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from gym_gui.analysis.reader import Run
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
-from gym_gui.core.checks import Plain
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count, number
@@ -22,6 +21,7 @@ from gym_gui.core.secret_refs import parse_reference
 from gym_gui.core.spending import Amount
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import allow
+from gym_gui.core.validation import Plain
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 

@@ -11,7 +11,7 @@ from typing import Any
 from gym_gui.controllers.operator_execution import OperatorExecution
 from gym_gui.controllers.run_participants import RunParticipants
 from gym_gui.controllers.session_events import EpisodeFinished
-from gym_gui.controllers.sessions import SessionReady
+from gym_gui.controllers.session_interface import SessionReady
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.services.recorder import Recorder, RecordingError, require_room

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.sessions import SessionReady
+    from gym_gui.controllers.session_interface import SessionReady
 
 
 class RunParticipants:

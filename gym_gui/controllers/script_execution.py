@@ -17,8 +17,8 @@ from gym_gui.controllers.operator_execution import MAX_BROKEN_STARTS, OperatorEx
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.run_ledger import RunLedger
 from gym_gui.controllers.session_events import EpisodeFinished
+from gym_gui.controllers.session_interface import OpenSession, SessionSettings, default_concurrency
 from gym_gui.controllers.session_shares import SessionShare
-from gym_gui.controllers.sessions import OpenSession, SessionSettings, default_concurrency
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan

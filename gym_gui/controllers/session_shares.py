@@ -17,7 +17,7 @@ from gym_gui.controllers.session_events import (
     SessionEvent,
     StepsTaken,
 )
-from gym_gui.controllers.sessions import Session, SessionReady
+from gym_gui.controllers.session_interface import Session, SessionReady
 from gym_gui.core.execution import EpisodePlan
 
 _log = logging.getLogger(__name__)

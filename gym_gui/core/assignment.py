@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from gym_gui.core import aliases
-from gym_gui.core.checks import (
+from gym_gui.core.enums import WorkerKind
+from gym_gui.core.secret_refs import refuse_literals
+from gym_gui.core.validation import (
     ConfigError,
     Plain,
     boolean,
@@ -27,8 +29,6 @@ from gym_gui.core.checks import (
     text,
     under,
 )
-from gym_gui.core.enums import WorkerKind
-from gym_gui.core.secret_refs import refuse_literals
 
 InvalidFallback = Literal["error", "noop", "random_legal"]
 GROUP_COLORS: Final = (

@@ -19,7 +19,17 @@ from gym_gui.core.assignment import (
     WorkerAssignment,
     refuse_repeats,
 )
-from gym_gui.core.checks import (
+from gym_gui.core.execution import (
+    MAX_STEPS,
+    EnvironmentMode,
+    EpisodePlan,
+    ExecutionConfig,
+    RecordConfig,
+)
+from gym_gui.core.link_resolution import link_slots
+from gym_gui.core.secret_refs import refuse_literals
+from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.validation import (
     ConfigError,
     Plain,
     choice,
@@ -35,16 +45,6 @@ from gym_gui.core.checks import (
     shown,
     text,
 )
-from gym_gui.core.execution import (
-    MAX_STEPS,
-    EnvironmentMode,
-    EpisodePlan,
-    ExecutionConfig,
-    RecordConfig,
-)
-from gym_gui.core.link_resolution import link_slots
-from gym_gui.core.secret_refs import refuse_literals
-from gym_gui.core.trust import TYPED, Origin
 
 __all__ = [
     "EnvironmentMode",

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, cast
 
-from gym_gui.core.checks import (
+from gym_gui.core.spending import Amount
+from gym_gui.core.validation import (
     ConfigError,
     Plain,
     boolean,
@@ -20,7 +21,6 @@ from gym_gui.core.checks import (
     shown,
     under,
 )
-from gym_gui.core.spending import Amount
 
 EnvironmentMode = Literal["procedural", "fixed"]
 

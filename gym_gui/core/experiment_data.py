@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gym_gui.core import aliases
-from gym_gui.core.checks import ConfigError, join, key_place, keys, mapping, sequence, text, under
 from gym_gui.core.config import (
     ExecutionConfig,
     Experiment,
@@ -19,6 +18,7 @@ from gym_gui.core.config import (
     WorkerAssignment,
 )
 from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
 
 _T = TypeVar("_T")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gym_gui.core.aliases import DEFAULT_WORKERS
 from gym_gui.core.assignment import LinkGroup, WorkerAssignment
-from gym_gui.core.checks import ConfigError, Plain, shown
+from gym_gui.core.validation import ConfigError, Plain, shown
 
 
 def link_slots(

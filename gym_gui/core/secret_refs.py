@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from gym_gui.core.checks import ConfigError, Plain, join, key_place
+from gym_gui.core.validation import ConfigError, Plain, join, key_place
 from mosaic_worker.secret_words import is_key, is_secret_key
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.envs.checking import check
+from gym_gui.envs.contract import check
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import Axis, KeyScheme

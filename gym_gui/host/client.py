@@ -23,7 +23,7 @@ from gym_gui.controllers.session_events import (
     SessionEnded,
     StepsTaken,
 )
-from gym_gui.controllers.sessions import (
+from gym_gui.controllers.session_interface import (
     SessionReady,
     SessionSettings,
     checked_pace,

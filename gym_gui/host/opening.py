@@ -10,7 +10,7 @@ from gym_gui.core.config import OperatorConfig
 
 if TYPE_CHECKING:
     from gym_gui.controllers.session_events import OnSessionEvent
-    from gym_gui.controllers.sessions import Session, SessionSettings
+    from gym_gui.controllers.session_interface import Session, SessionSettings
     from gym_gui.services.store import Store
 
 

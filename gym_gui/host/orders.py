@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.spending import Amount
 from gym_gui.host.service import pb

@@ -21,7 +21,7 @@ from typing import Any
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_events import LogLine
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings, default_concurrency
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings, default_concurrency
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.experiment_data import experiment_from_data

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.checks import ConfigError, shown
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment_data import experiment_from_data
@@ -24,6 +23,7 @@ from gym_gui.core.own_code import hash_of
 from gym_gui.core.records import check_run_format
 from gym_gui.core.subjects import Need, Subject
 from gym_gui.core.trust import Origin
+from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiment_process import Limits, evaluate_file, missing_operators
 from gym_gui.services.experiment_yaml import parse_yaml

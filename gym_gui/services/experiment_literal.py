@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Mapping
 from typing import cast
 
-from gym_gui.core.checks import shown
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.validation import shown
 
 
 class NotLiteralError(Exception):

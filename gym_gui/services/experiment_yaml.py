@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from gym_gui.core.checks import shown
 from gym_gui.core.errors import ExperimentError
+from gym_gui.core.validation import shown
 
 
 def parse_yaml(source: str, name: str) -> object:

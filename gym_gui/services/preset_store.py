@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
-from gym_gui.core.checks import ConfigError, folder_name
 from gym_gui.core.errors import UsageError
+from gym_gui.core.validation import ConfigError, folder_name
 from mosaic_worker.plain_files import read_file, replace_file
 
 FORMAT: Final = 1

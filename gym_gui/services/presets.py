@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.checks import ConfigError, Plain
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.trust import Origin
+from gym_gui.core.validation import ConfigError, Plain
 from gym_gui.services.preset_store import PresetError, PresetKind, write_text
 
 

@@ -31,7 +31,7 @@ ENGINE: Final = (
     "gym_gui.host.client",
     "gym_gui.controllers.resolved_operator",
     "gym_gui.controllers.live_run",
-    "gym_gui.controllers.environment_sheets",
+    "gym_gui.controllers.environment_sheet_cache",
     "gym_gui.controllers.configuration_checks",
     "jsonschema",  # what checks settings imports it when it is first needed
 )

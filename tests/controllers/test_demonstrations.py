@@ -15,7 +15,7 @@ from gym_gui.controllers.demonstrations import MOST_TURNS, with_turns
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.model_slots import dry
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trust import NotAllowedError, Origin

@@ -16,7 +16,7 @@ from gym_gui.analysis import compare_runs, open_run
 from gym_gui.cli.app import run as run_here
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from tests.support.session_log import SessionLog

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.live import LiveView
 from tests.support.session_log import SessionLog

@@ -15,7 +15,7 @@ from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.sessions import LiveSettings, SessionReady, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionReady, SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus

@@ -13,7 +13,7 @@ import pytest
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.session import SessionController
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.errors import UsageError
 from tests.support.clockwork import Clockwork, by_clockwork
 from tests.support.engine import arena, lineup_of, plans, player

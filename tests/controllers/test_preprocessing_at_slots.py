@@ -16,7 +16,7 @@ import pytest
 from gym_gui.analysis import open_run
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig

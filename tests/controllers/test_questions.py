@@ -12,7 +12,7 @@ import pytest
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.live import HumanQuestion
 from tests.support.engine import arena
 from tests.support.session_log import SessionLog

@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from gym_gui.controllers.lineup import IN_PROCESS, noop_of, read_slots, seatings
 from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator
-from gym_gui.controllers.sessions import default_concurrency
+from gym_gui.controllers.session_interface import default_concurrency
 from gym_gui.controllers.staffing import process_groups
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import LinkGroup, OperatorConfig

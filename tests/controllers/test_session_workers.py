@@ -9,7 +9,7 @@ from typing import Any
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
 from tests.support.engine import arena, plans, player

@@ -13,7 +13,7 @@ from PIL import Image
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry

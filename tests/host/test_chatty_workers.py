@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.host.client import HostSession
 from tests.controllers.test_session_workers import faulty
 from tests.controllers.test_session_workers import operator as configured

@@ -15,7 +15,7 @@ import pytest
 
 from gym_gui.controllers.replay_reel import Reel
 from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.host.client import HostSession

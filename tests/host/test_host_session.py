@@ -19,7 +19,7 @@ import pytest
 
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data

@@ -20,7 +20,7 @@ import pytest
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.session_events import SessionEvent
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.live import LiveView
@@ -325,7 +325,7 @@ async def test_a_host_that_is_killed_while_it_starts_is_a_reason(moment: str, of
 _CLIENT = """
 import asyncio, sys
 from pathlib import Path
-from gym_gui.controllers.sessions import LiveSettings, SessionSettings
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.host.client import HostSession
 from tests.support.session_log import SessionLog
 from tests.support.watching import plans, resolved

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.host.client import HostSession
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.controllers.test_session_workers import operator

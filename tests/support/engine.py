@@ -13,7 +13,7 @@ from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_oper
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session import SessionController
 from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.controllers.staffing import staff
 from gym_gui.core.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig

@@ -24,7 +24,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.environment_sheets import SHEETS_FOLDER
+from gym_gui.controllers.environment_sheet_cache import SHEETS_FOLDER
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext

@@ -8,7 +8,7 @@ import psutil
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.session_log import SessionLog

@@ -11,7 +11,7 @@ from gym_gui.core.execution import EpisodePlan
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_run import LiveRun
-    from gym_gui.controllers.sessions import Session
+    from gym_gui.controllers.session_interface import Session
 
 PATIENCE_S: Final = 10.0
 """Time a session has to report an episode that was aborted; one that hangs is started again."""

@@ -11,7 +11,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.checks import ConfigError
+from gym_gui.core.validation import ConfigError
 from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
 from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, link_letter

@@ -10,7 +10,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.checks import ConfigError
+from gym_gui.core.validation import ConfigError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.setting_controls import SteadySpinBox

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.session_link import OpenLiveSession
     from gym_gui.controllers.live_run import LiveRun
     from gym_gui.controllers.session_events import OnSessionEvent
-    from gym_gui.controllers.sessions import Session, SessionSettings
+    from gym_gui.controllers.session_interface import Session, SessionSettings
     from gym_gui.ui.context import AppContext
 
 

@@ -99,7 +99,7 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
 
 def _import_engine() -> None:
     import gym_gui.controllers.configuration_checks
-    import gym_gui.controllers.environment_sheets
+    import gym_gui.controllers.environment_sheet_cache
     import gym_gui.host.client  # noqa: F401
 
 

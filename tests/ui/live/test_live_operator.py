@@ -17,7 +17,7 @@ from gym_gui.controllers.live_run import LiveRun
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError

@@ -14,7 +14,7 @@ from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
 from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.controllers.verification import verify
 from gym_gui.workers.check import check_worker
 from gym_gui.workers.discovery import discover

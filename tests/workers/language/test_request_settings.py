@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from chess_worker.settings import ChessSettings
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.checks import ConfigError
+from gym_gui.core.validation import ConfigError
 from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import ServerSettings, said
 from mosaic_llm_worker.servers import Ask, ServerError, Tool

@@ -12,7 +12,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.controllers.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.environment_sheets import EnvironmentSheets
+from gym_gui.controllers.environment_sheet_cache import EnvironmentSheets
 from gym_gui.core.errors import UsageError
 
 CARTPOLE = EnvironmentRequest("CartPole-v1")
