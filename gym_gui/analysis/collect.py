@@ -77,14 +77,6 @@ class Unfinished(NamedTuple):
         return self.status is EpisodeStatus.FAILED and not self.lost
 
 
-def _played() -> list[Played]:
-    return []
-
-
-def _unfinished() -> list[Unfinished]:
-    return []
-
-
 def _count() -> Counter[str]:
     return Counter()
 
@@ -110,9 +102,9 @@ class OperatorData:
         seats: Slot by seat of episodes in swapped seats.
     """
 
-    played: list[Played] = field(default_factory=_played)
-    halved: list[Played] = field(default_factory=_played)
-    unfinished: list[Unfinished] = field(default_factory=_unfinished)
+    played: list[Played] = field(default_factory=list[Played])
+    halved: list[Played] = field(default_factory=list[Played])
+    unfinished: list[Unfinished] = field(default_factory=list[Unfinished])
     squads: dict[str, tuple[str, ...]] = field(default_factory=lambda: dict[str, tuple[str, ...]]())
     agents: dict[str, AgentRecord] = field(default_factory=lambda: dict[str, AgentRecord]())
     invalid: Counter[str] = field(default_factory=_count)

@@ -38,10 +38,6 @@ METHODS: Mapping[str, str] = {
 }
 
 
-def _no_counts() -> dict[str, int]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A number from a sample.
@@ -231,7 +227,7 @@ class Decisions:
     """
 
     total: int
-    by_source: Mapping[str, int] = field(default_factory=_no_counts)
+    by_source: Mapping[str, int] = field(default_factory=dict[str, int])
     latency_p50_ms: float | None = None
     latency_p95_ms: float | None = None
 

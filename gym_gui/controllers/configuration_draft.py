@@ -25,14 +25,6 @@ SHARED = ("checkpoint", "algorithm")
 """Settings that a link group has in common."""
 
 
-def _no_rows() -> dict[AgentID, WorkerAssignment]:
-    return {}
-
-
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Link:
     """Agents that share one checkpoint file.
@@ -80,11 +72,11 @@ class Draft:
     name: str = ""
     env_name: str = ""
     api: str | None = None
-    env_kwargs: Mapping[str, Any] = field(default_factory=_nothing)
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     max_steps: int | None = None
     seats: str = "fixed"
     teams: Mapping[str, tuple[AgentID, ...]] | None = None
-    rows: Mapping[AgentID, WorkerAssignment] = field(default_factory=_no_rows)
+    rows: Mapping[AgentID, WorkerAssignment] = field(default_factory=dict[AgentID, WorkerAssignment])
     links: tuple[Link, ...] = ()
     origin: Origin = TYPED
     named: bool = False

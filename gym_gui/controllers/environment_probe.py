@@ -28,10 +28,6 @@ _LARGEST = 256 * 2**20
 _STOPPED = "was cancelled"
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class EnvironmentRequest:
     """Which environment, made how.
@@ -49,7 +45,7 @@ class EnvironmentRequest:
     task: str
     env_name: str = ""
     api: str | None = None
-    env_kwargs: Mapping[str, Any] = field(default_factory=_nothing)
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     managed: tuple[str, ...] = ()
     teams: Mapping[str, tuple[str, ...]] | None = None
     origin: Origin = TYPED

@@ -58,14 +58,6 @@ NOBODY = Player("", "", "")
 """Where actions come from a record."""
 
 
-def _no_rules() -> dict[AgentID, OnInvalid]:
-    return {}
-
-
-def _no_views() -> dict[AgentID, PromptInputs]:
-    return {}
-
-
 @dataclass
 class Lineup:
     """All that a session needs to play an operator's episodes.
@@ -87,8 +79,8 @@ class Lineup:
     seatings: Sequence[Seating]
     policies: SlotPolicies
     players: Mapping[AgentID, Player]
-    rules: Mapping[AgentID, OnInvalid] = field(default_factory=_no_rules)
-    views: Mapping[AgentID, PromptInputs] = field(default_factory=_no_views)
+    rules: Mapping[AgentID, OnInvalid] = field(default_factory=dict[AgentID, OnInvalid])
+    views: Mapping[AgentID, PromptInputs] = field(default_factory=dict[AgentID, PromptInputs])
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:

@@ -32,10 +32,6 @@ class OperatorProgress:
     steps: int
 
 
-def _tries() -> dict[int, int]:
-    return {}
-
-
 @dataclass
 class OperatorExecution:
     """Episodes of one operator.
@@ -57,7 +53,7 @@ class OperatorExecution:
     total: int
     pending: deque[EpisodePlan]
     suspects: deque[EpisodePlan] = field(default_factory=deque[EpisodePlan])
-    tries: dict[int, int] = field(default_factory=_tries)
+    tries: dict[int, int] = field(default_factory=dict[int, int])
     done: int = 0
     failed: int = 0
     steps: int = 0

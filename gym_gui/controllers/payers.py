@@ -40,10 +40,6 @@ class Payer:
         return Amount(tokens, min(amount.usd, self.limit.usd) if self.limit.usd else amount.usd)
 
 
-def _no_courses() -> dict[str, Course]:
-    return {}
-
-
 @dataclass
 class Flight:
     """An episode that is being played.
@@ -54,7 +50,7 @@ class Flight:
     """
 
     allowances: Mapping[str, Amount]
-    courses: dict[str, Course] = field(default_factory=_no_courses)
+    courses: dict[str, Course] = field(default_factory=dict[str, Course])
 
     def cut_off(self, slot: str, requests: int) -> Course:
         """What a slot has taken with requests that were under way; where they would have been the first, all

@@ -124,10 +124,6 @@ class ReplayFrame:
     scores: Mapping[str, float] | None = None
 
 
-def _no_words() -> dict[AgentID, tuple[str, ...]]:
-    return {}
-
-
 @dataclass
 class EpisodeReplay:
     """Steps an environment through the recorded actions of one episode.
@@ -142,7 +138,7 @@ class EpisodeReplay:
 
     order: ReplayOrder
     render: bool = True
-    meanings: Mapping[AgentID, tuple[str, ...]] = field(default_factory=_no_words)
+    meanings: Mapping[AgentID, tuple[str, ...]] = field(default_factory=dict[AgentID, tuple[str, ...]])
     departs: str = ""
 
     def open(self) -> None:

@@ -40,14 +40,6 @@ Told = tuple[TeamContext, Mapping[AgentID, TeamContext]]
 """What a slot is told of its own place, and of others that it takes in some episodes."""
 
 
-def _nobody() -> dict[AgentID, object]:
-    return {}
-
-
-def _nothing() -> dict[AgentID, Pipeline]:
-    return {}
-
-
 @dataclass(frozen=True)
 class ResolvedOperator:
     """A checked operator: every name in it exists and every slot has somebody who fits.
@@ -75,8 +67,8 @@ class ResolvedOperator:
     env_id: str
     env_package: str
     observation_bytes: int
-    objects: Mapping[AgentID, object] = field(default_factory=_nobody)
-    pipelines: Mapping[AgentID, Pipeline] = field(default_factory=_nothing)
+    objects: Mapping[AgentID, object] = field(default_factory=dict[AgentID, object])
+    pipelines: Mapping[AgentID, Pipeline] = field(default_factory=dict[AgentID, Pipeline])
     max_steps: int | None = None
 
     def make_environment(self, render_mode: str | None = None) -> Environment:

@@ -16,10 +16,6 @@ from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class SessionReady:
     """What a session says of itself once everybody sits.
@@ -33,10 +29,10 @@ class SessionReady:
     """
 
     pid: int
-    players: Mapping[str, Mapping[str, str]] = field(default_factory=_nothing)
+    players: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Any])
     concurrency: int = 1
-    versions: Mapping[str, str] = field(default_factory=_nothing)
-    actions: Mapping[str, Sequence[str]] = field(default_factory=_nothing)
+    versions: Mapping[str, str] = field(default_factory=dict[str, Any])
+    actions: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
 
 
 class Session(Protocol):

@@ -74,10 +74,6 @@ class Deviation:
         return f"{self.place}: {self.what}" if self.place else self.what
 
 
-def _no_versions() -> dict[str, tuple[str, str]]:
-    return {}
-
-
 @dataclass
 class Verification:
     """What came out.
@@ -98,7 +94,7 @@ class Verification:
     undigested: int = 0
     sealed: bool = False
     deviations: list[Deviation] = field(default_factory=list[Deviation])
-    versions: dict[str, tuple[str, str]] = field(default_factory=_no_versions)
+    versions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
     @property
     def uncovered(self) -> str:

@@ -39,10 +39,6 @@ class _Listable(Protocol):
     def tolist(self) -> object: ...
 
 
-def _no_allowances() -> dict[str, Amount]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class EpisodePlan:
     """One episode that is to be played.
@@ -59,7 +55,7 @@ class EpisodePlan:
     index: int
     seed: int
     seating: int
-    allowances: Mapping[str, Amount] = field(default_factory=_no_allowances, hash=False)
+    allowances: Mapping[str, Amount] = field(default_factory=dict[str, Amount], hash=False)
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,6 @@ class LiveView:
     eyes: tuple[AgentID, ...] = ()
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class HumanQuestion:
     """A decision that a person has to make.
@@ -178,4 +174,4 @@ class HumanQuestion:
     deadline_s: float | None = None
     attempt: int = 0
     reason: str = ""
-    space: Mapping[str, Any] = field(default_factory=_nothing)
+    space: Mapping[str, Any] = field(default_factory=dict[str, Any])

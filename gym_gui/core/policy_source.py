@@ -10,10 +10,6 @@ from typing import Any, cast
 from gym_gui.core.protocols import Actor, FunctionActor, as_actor
 
 
-def _no_config() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class ActorContext:
     """What a factory may know about the seat its actor will take.
@@ -34,7 +30,7 @@ class ActorContext:
     observation_space: Any = None
     action_space: Any = None
     noop_action: Any = None
-    config: Mapping[str, Any] = field(default_factory=_no_config)
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True)

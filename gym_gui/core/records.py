@@ -44,10 +44,6 @@ _LOST_ONCE = re.compile(
 )
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
     """Who sat in a seat during one episode.
@@ -65,7 +61,7 @@ class AgentRecord:
     worker_type: str
     policy: str | None
     slot: str
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
         """As the file has it."""
@@ -161,15 +157,15 @@ class EpisodeRecord:
     status: EpisodeStatus
     length: int = 0
     total_reward: float | None = None
-    returns: Mapping[str, float | None] = field(default_factory=_nothing)
-    teams: Mapping[str, TeamRecord] = field(default_factory=_nothing)
+    returns: Mapping[str, float | None] = field(default_factory=dict[str, Any])
+    teams: Mapping[str, TeamRecord] = field(default_factory=dict[str, Any])
     outcome: Mapping[str, Outcome] | None = None
     success: bool | None = None
     terminated: bool = False
     truncated: bool = False
-    agents: Mapping[str, AgentRecord] = field(default_factory=_nothing)
-    invalid_actions: Mapping[str, int] = field(default_factory=_nothing)
-    tokens: Mapping[str, TokenCount] = field(default_factory=_nothing)
+    agents: Mapping[str, AgentRecord] = field(default_factory=dict[str, Any])
+    invalid_actions: Mapping[str, int] = field(default_factory=dict[str, Any])
+    tokens: Mapping[str, TokenCount] = field(default_factory=dict[str, Any])
     error: str | None = None
     started_at: str | None = None
     wall_s: float | None = None
@@ -181,7 +177,7 @@ class EpisodeRecord:
     saw_everything: tuple[str, ...] = ()
     limit: str | None = None
     unplayed: bool = False
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
         """As the file has it; what a reader takes for absent is left out."""
@@ -260,7 +256,7 @@ class StepRecord:
     call_ref: Any = None
     value: Any = None
     option: Any = None
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,14 +299,14 @@ class RunRecord:
     status: str
     experiment: Mapping[str, Any]
     seeds: tuple[int, ...] = ()
-    versions: Mapping[str, Any] = field(default_factory=_nothing)
-    machine: Mapping[str, Any] = field(default_factory=_nothing)
+    versions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    machine: Mapping[str, Any] = field(default_factory=dict[str, Any])
     commit: str | None = None
     started_at: str | None = None
     finished_at: str | None = None
     retries: tuple[RetryRecord, ...] = ()
     problem: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def failure_score(self) -> float | None:

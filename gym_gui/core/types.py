@@ -163,10 +163,6 @@ class StepOutcome(NamedTuple):
     info: Mapping[str, Any]
 
 
-def _no_info() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(slots=True)
 class StepSnapshot:
     """What an in-process :class:`~gym_gui.core.protocols.Actor` is shown.
@@ -194,7 +190,7 @@ class StepSnapshot:
     episode_index: int = 0
     seed: int | None = None
     action_mask: Mask | None = None
-    info: Mapping[str, Any] = field(default_factory=_no_info)
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     action: Any = None
 
     @property
@@ -223,7 +219,7 @@ class EpisodeSummary:
     seed: int | None = None
     agent_id: AgentID = "agent_0"
     status: str = "completed"
-    metadata: Mapping[str, Any] = field(default_factory=_no_info)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def legal_indices(mask: Mask | None) -> list[int] | None:

@@ -48,10 +48,6 @@ class Pace(NamedTuple):
     rate: float = 5.0
 
 
-def _nothing() -> dict[str, int]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class KeyScheme:
     """The keys of one person.
@@ -68,7 +64,7 @@ class KeyScheme:
         typed: There are more actions than keys: a number is typed, and Return pressed.
     """
 
-    bindings: Mapping[str, int] = field(default_factory=_nothing)
+    bindings: Mapping[str, int] = field(default_factory=dict[str, int])
     axes: tuple[Axis, ...] = ()
     realtime: bool = False
     rate: float = 5.0

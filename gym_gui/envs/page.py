@@ -21,10 +21,6 @@ _WORDED = 64
 """More actions than this are not listed one by one, unless each has a word."""
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class EnvironmentPage:
     """All that is told of an environment; plain data, to be passed between processes.
@@ -60,12 +56,12 @@ class EnvironmentPage:
     render_modes: tuple[str, ...]
     board: bool
     agents: tuple[str, ...] = ()
-    teams: Mapping[str, tuple[str, ...]] = field(default_factory=_nothing)
+    teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, Any])
     max_steps: int | None = None
-    actions: Mapping[str, Actions] = field(default_factory=_nothing)
-    sees: Mapping[str, str] = field(default_factory=_nothing)
-    does: Mapping[str, str] = field(default_factory=_nothing)
-    keys: Mapping[str, tuple[KeyScheme, KeyScheme]] = field(default_factory=_nothing)
+    actions: Mapping[str, Actions] = field(default_factory=dict[str, Any])
+    sees: Mapping[str, str] = field(default_factory=dict[str, Any])
+    does: Mapping[str, str] = field(default_factory=dict[str, Any])
+    keys: Mapping[str, tuple[KeyScheme, KeyScheme]] = field(default_factory=dict[str, Any])
     trouble: str = ""
 
     def to_json(self) -> dict[str, Any]:

@@ -34,10 +34,6 @@ __all__ = [
 ]
 
 
-def _no_settings() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class ActorRegistration:
     """A policy that agents can be bound to.
@@ -54,7 +50,7 @@ class ActorRegistration:
     display_name: str
     source: PolicySource | None = None
     worker_id: str = ""
-    settings: Mapping[str, Any] = field(default_factory=_no_settings)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def exclusive(self) -> bool:

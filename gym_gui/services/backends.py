@@ -65,10 +65,6 @@ class SlotInfo:
         return {first + place: word for place, word in enumerate(self.action_meanings) if word}
 
 
-def _no_config() -> dict[str, Any]:
-    return {}
-
-
 @runtime_checkable
 class PaidBackend(Protocol):
     """A backend whose decisions may cost something."""
@@ -138,7 +134,7 @@ class ActorBackend:
     make: Callable[[ActorContext], Actor]
     sink: Sink
     exclusive: bool = False
-    config: Mapping[str, Any] = field(default_factory=_no_config)
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     slot: SlotInfo | None = None
 
     def __post_init__(self) -> None:

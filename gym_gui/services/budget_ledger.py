@@ -44,10 +44,6 @@ class Room(NamedTuple):
     usd: float
 
 
-def _no_amounts() -> dict[str, Amount]:
-    return {}
-
-
 @dataclass
 class _Account:
     spent: Amount = NOTHING
@@ -56,8 +52,8 @@ class _Account:
 
 @dataclass
 class _Ticket:
-    held: dict[str, Amount] = field(default_factory=_no_amounts)
-    settled: dict[str, Amount] = field(default_factory=_no_amounts)
+    held: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    settled: dict[str, Amount] = field(default_factory=dict[str, Amount])
 
 
 class BudgetLedger:

@@ -33,10 +33,6 @@ _MOST_NAMES = 3
 """So many who decide together are named."""
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Policy:
     """Something that may decide for a slot.
@@ -59,7 +55,7 @@ class Policy:
     title: str
     worker_id: str
     kind: str
-    settings: Mapping[str, Any] = field(default_factory=_nothing)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     meaning: str = ""
     option: SettingOption | None = None
     file: PolicyFile | None = None

@@ -23,10 +23,6 @@ _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
-def _no_config() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class AgentPolicyBinding:
     """Binding between an agent and its policy.
@@ -42,7 +38,7 @@ class AgentPolicyBinding:
     agent_id: AgentID
     policy_id: str
     worker_id: str | None = None
-    config: Mapping[str, Any] = field(default_factory=_no_config)
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
     worker_type: str = "baseline"
 
 

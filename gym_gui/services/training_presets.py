@@ -10,10 +10,6 @@ from typing import Any, Final, cast
 from gym_gui.services.preset_store import PresetError, PresetKind
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class TrainingPreset:
     """A training as the form holds it.
@@ -28,7 +24,7 @@ class TrainingPreset:
     worker: str
     algorithm: str
     env_id: str
-    settings: Mapping[str, Any] = field(default_factory=_nothing)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def _to_data(_: str, preset: TrainingPreset) -> dict[str, Any]:

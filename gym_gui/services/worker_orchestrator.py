@@ -19,10 +19,6 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 
 
-def _no_settings() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class UnifiedRunConfig:
     """A training run, whatever worker will do it.
@@ -49,7 +45,7 @@ class UnifiedRunConfig:
     observation_space: str | None = None
     agents: int | None = None
     seed: int = 0
-    settings: Mapping[str, Any] = field(default_factory=_no_settings)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class WorkerDispatcher(Protocol):

@@ -30,14 +30,6 @@ Need = Literal["no", "optional", "required"]
 Source = Literal["bundled", "user", "package", "code"]
 
 
-def _no_env() -> dict[str, str]:
-    return {}
-
-
-def _no_settings() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class LaunchSpec:
     """How a worker's process is started.
@@ -55,7 +47,7 @@ class LaunchSpec:
     command: tuple[str, ...] = ()
     carrier: Carrier = "socket"
     python: Path | None = None
-    env: Mapping[str, str] = field(default_factory=_no_env)
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
     inherits: tuple[str, ...] = ()
     heartbeat_s: float | None = None
     python_path: tuple[Path, ...] = ()
@@ -174,7 +166,7 @@ class WorkerTypeDefinition:
     inputs: WorkerInputs = WorkerInputs()
     limits: ResourceLimits = ResourceLimits()
     default_policy_id: str = ""
-    default_settings: Mapping[str, Any] = field(default_factory=_no_settings)
+    default_settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     extra: str = ""
     requirements: Path | None = None
     folder: Path | None = None

@@ -31,10 +31,6 @@ MAX_RESTARTS = 5
 """How often a worker that ended by itself is started again while it plays no episode to its end."""
 
 
-def _no_secrets() -> dict[str, str]:
-    return {}
-
-
 @dataclass(frozen=True)
 class TeamContext:
     """What a worker that reads is told of the game and of who else plays.
@@ -50,10 +46,6 @@ class TeamContext:
     team: str = ""
     teammates: Sequence[str] = ()
     opponents: Sequence[str] = ()
-
-
-def _alone() -> dict[str, TeamContext]:
-    return {}
 
 
 @dataclass(frozen=True)
@@ -86,10 +78,10 @@ class SlotRequest:
     noop: int | None = None
     deterministic: bool | None = None
     deadline_s: float | None = None
-    secrets: Mapping[str, str] = field(default_factory=_no_secrets, repr=False)
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     pipeline: Pipeline | None = None
     team_context: TeamContext = TeamContext()
-    seats: Mapping[str, TeamContext] = field(default_factory=_alone)
+    seats: Mapping[str, TeamContext] = field(default_factory=dict[str, TeamContext])
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""

@@ -19,10 +19,6 @@ OVER: frozenset[str] = frozenset({"completed", "stopped", "failed", "removed"})
 """States that a run does not leave again by itself."""
 
 
-def _nothing() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class RunLimits:
     """What a run may use.
@@ -124,7 +120,7 @@ class TrainingRecord:
     folder: Path
     submitted_at: float
     title: str = ""
-    settings: Mapping[str, Any] = field(default_factory=_nothing)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     state: RunState = "queued"
     reason: str = ""
     step: int = 0

@@ -38,10 +38,6 @@ _OWN_FLAGS = {
 }
 
 
-def _no_settings() -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class TrainRequest:
     """A training that was checked; made by :meth:`checked` or :meth:`resumed`.
@@ -68,8 +64,8 @@ class TrainRequest:
     env_id: str
     seed: int
     out: Path
-    settings: Mapping[str, Any] = field(default_factory=_no_settings)
-    defaults: Mapping[str, Any] = field(default_factory=_no_settings)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     extra: tuple[str, ...] = ()
     resume: bool = False
     overwrite: bool = False

@@ -28,10 +28,6 @@ _TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
 """What a command line can carry."""
 
 
-def _nothing() -> dict[str, Mapping[str, Any]]:
-    return {}
-
-
 @dataclass(frozen=True)
 class AlgorithmSchema:
     """One algorithm and what it can be told.
@@ -54,7 +50,7 @@ class AlgorithmSchema:
     observations: tuple[str, ...] = ()
     masks: bool = False
     recurrent: bool = False
-    properties: Mapping[str, Mapping[str, Any]] = field(default_factory=_nothing)
+    properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
     @property
     def defaults(self) -> dict[str, Any]:
