@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.cli.checks import check_worker
+from gym_gui.cli.contract_tests import check_worker
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.errors import MosaicError
 from tests.controllers import test_session_workers as sessions

@@ -8,7 +8,7 @@ import pytest
 
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.sessions import SessionSettings
+from gym_gui.controllers.session_interface import SessionSettings
 from gym_gui.core.errors import MosaicError
 from tests.controllers.test_session_workers import operator
 from tests.support.engine import plans
