@@ -53,6 +53,7 @@ def worker_environment(definition: WorkerTypeDefinition, gpus: Sequence[str] = (
         PYTHONSAFEPATH="1",
         PYTHONUNBUFFERED="1",
         CUDA_VISIBLE_DEVICES=",".join(gpus),
+        MOSAIC_WORKER_CACHE=str(cache),
     )
     # A person's own hold where the manifest names them.
     env.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gym_gui import evaluate
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
@@ -92,11 +95,31 @@ async def test_where_cards_are_hidden_it_earns_more_than_random_without_seeing_t
     assert all(again.column(i, "action") == log.column(i, "action") for i in range(3))
 
 
+def test_a_solved_game_earns_more_than_random_and_reports_say_what_it_gives_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOSAIC_CACHE_DIR", str(tmp_path / "cache"))
+    players = {"player_0": searching(algorithm="cfr_plus", iterations=60), "player_1": RANDOM}
+    first = evaluate("open_spiel/leduc_poker", players, seeds=80, out=tmp_path / "runs")
+    assert first.returns("player_0").sum() > 0
+    (slot,) = [s for o in first.summary.operators for s in o.slots if s.slot == "player_0"]
+    assert re.fullmatch(r"CFR\+, 60 iterations, exploitability 0\.0\d+", slot.policy)
+    assert slot.policy in " ".join(str(first).split())
+    assert slot.policy in (first.folder / "report.html").read_text(encoding="utf-8")
+    assert list((tmp_path / "cache").rglob("cfr/*.json"))
+    rows = [line.value for o in first.run.operators.values() for line in o.step_lines()]
+    told = [row["cfr"]["shares"] for row in rows if row["agent_id"] == "player_0"]
+    assert all(sum(shares.values()) == pytest.approx(1, abs=0.001) for shares in told)
+    again = evaluate("open_spiel/leduc_poker", players, seeds=80, out=tmp_path / "runs")
+    assert again.returns("player_0").tolist() == first.returns("player_0").tolist()
+
+
 @pytest.mark.parametrize(
     ("task", "settings", "says"),
     [
         ("classic/leduc_holdem_v4", {}, r"OpenSpiel is made for open_spiel/\*"),
         ("open_spiel/gin_rummy", {}, "gin_rummy can be dealt in too many ways"),
+        ("open_spiel/chess", {"algorithm": "cfr"}, r"CFR is for open_spiel/kuhn_poker|made for open_spiel"),
         ("open_spiel/hex", {"simulations": 0}, "Simulations must be a whole number from 1"),
     ],
 )

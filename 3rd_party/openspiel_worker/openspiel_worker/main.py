@@ -11,11 +11,14 @@ from mosaic_worker.worker import (
     Decision,
     EpisodeEnd,
     EpisodeStart,
+    LoadError,
     PolicyFailed,
     Slot,
     Worker,
 )
-from openspiel_worker.search import Budget, Found, Search
+from openspiel_worker.cfr import Solved
+from openspiel_worker.moves import Found, Player
+from openspiel_worker.search import Budget, Search
 from openspiel_worker.seat import Seat
 from openspiel_worker.table import Table
 
@@ -23,14 +26,22 @@ _MOST_TOLD = 5
 """Moves whose shares are recorded."""
 
 
-class _Player:
+class _Slot:
     """A slot: its game, how it is played, and its seats in the episodes."""
 
     def __init__(self, slot: Slot) -> None:
         self._table = Table(slot)
-        self._search = Search(self._table, Budget.of(slot), slot.deterministic is True)
+        self._player: Player = self._made(slot)
         self._seats: dict[int, Seat] = {}
-        self.name = self._search.name
+        self.name = self._player.name
+
+    def _made(self, slot: Slot) -> Player:
+        algorithm = slot.settings.get("algorithm", "mcts")
+        if algorithm == "mcts":
+            return Search(self._table, Budget.of(slot), slot.deterministic is True)
+        if algorithm in ("cfr", "cfr_plus"):
+            return Solved(self._table, slot)
+        raise LoadError(f"algorithm is {algorithm!r}: give mcts, cfr or cfr_plus")
 
     def begin(self, episode: int, agent: str) -> None:
         self._seats[episode] = Seat(self._table, agent)
@@ -38,22 +49,24 @@ class _Player:
     def forget(self, episode: int) -> None:
         self._seats.pop(episode, None)
 
-    def decide(self, decision: Decision) -> tuple[int, float, dict[str, Any]]:
-        """The environment's action, the return that is expected, and what is recorded."""
+    def decide(self, decision: Decision) -> tuple[int, dict[str, Any]]:
+        """The environment's action, and what is recorded."""
         seat = self._seats[decision.episode]
         states = seat.see(decision)
-        found = self._search.think(states, decision.seed, decision.step)
+        found = self._player.think(states, decision.seed, decision.step)
         for action in found.ranked:
             number = self._table.action(states[0], action, decision)
             if number is not None:
                 seat.play(action)
-                return number, found.value, {"search": self._told(states[0], found)}
+                return number, self._told(states[0], found)
         raise PolicyFailed(f"no legal move of {self._table.name} is one that its rules allow here")
 
     def _told(self, state: Any, found: Found) -> dict[str, Any]:
         most = sorted(found.shares, key=lambda each: (-found.shares[each], each))[:_MOST_TOLD]
         shares = {self._table.word(state, action): round(found.shares[action], 4) for action in most}
-        return {"simulations": found.simulations, "shares": shares}
+        counted = {"simulations": found.simulations} if found.simulations else {}
+        value = {} if found.value is None else {"value": found.value}
+        return {**value, self._player.key: {**counted, "shares": shares}}
 
 
 class OpenSpielWorker(Worker):
@@ -64,7 +77,7 @@ class OpenSpielWorker(Worker):
     """One to think about, one waiting: what is thought about for long is answered as soon as it is done."""
 
     def __init__(self) -> None:
-        self._players: dict[int, _Player] = {}
+        self._slots: dict[int, _Slot] = {}
 
     def load(self, slot: Slot) -> str:
         """Find the game and make ready to search it.
@@ -75,22 +88,18 @@ class OpenSpielWorker(Worker):
         Raises:
             LoadError: No rules of the game are known, it cannot be searched, or a setting cannot be.
         """
-        player = self._players[slot.index] = _Player(slot)
-        return player.name
+        made = self._slots[slot.index] = _Slot(slot)
+        return made.name
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
         for start in starts:
-            self._players[slot.index].begin(start.episode, start.agent_id or slot.agent_id)
+            self._slots[slot.index].begin(start.episode, start.agent_id or slot.agent_id)
 
     def select_actions(self, batch: Batch) -> Actions:
-        player = self._players[batch.slot.index]
-        answers = [player.decide(decision) for decision in batch]
-        return Actions(
-            [action for action, _, _ in answers],
-            values=[value for _, value, _ in answers],
-            extras=[told for _, _, told in answers],
-        )
+        slot = self._slots[batch.slot.index]
+        answers = [slot.decide(decision) for decision in batch]
+        return Actions([action for action, _ in answers], extras=[told for _, told in answers])
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:
-            self._players[slot.index].forget(end.episode)
+            self._slots[slot.index].forget(end.episode)

@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyspiel
 
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import LoadError, Slot
 from openspiel_worker.information_sets import InformationSetSearch
+from openspiel_worker.moves import Found, number
 from openspiel_worker.seat import can_be_followed
 from openspiel_worker.table import Table
 
@@ -23,22 +24,6 @@ _NO_LIMIT = -1.0
 _WITHOUT_COUNT = 2**31 - 1
 """Simulations where time is the limit."""
 _SEED_BITS = 31
-
-
-class Found(NamedTuple):
-    """What a search came to.
-
-    Attributes:
-        ranked: OpenSpiel's actions, best first.
-        shares: Share of each action among the simulations.
-        simulations: How many there were.
-        value: The return that is expected.
-    """
-
-    ranked: Sequence[int]
-    shares: Mapping[int, float]
-    simulations: int
-    value: float
 
 
 @dataclass(frozen=True)
@@ -64,28 +49,19 @@ class Budget:
         Raises:
             LoadError: One is no number, out of its range, or longer than the slot may think.
         """
-        simulations = _number(slot, "simulations", 1000, 1, whole=True)
-        seconds = _number(slot, "seconds", 0.0, 0)
+        simulations = number(slot, "simulations", 1000, 1, whole=True)
+        seconds = number(slot, "seconds", 0.0, 0)
         if slot.deadline_s is not None and seconds >= slot.deadline_s:
             raise LoadError(
                 f"seconds is {seconds:g}, and the slot has to answer within {slot.deadline_s:g} s: give less"
             )
-        exploration = _number(slot, "exploration", 2.0, 0)
-        return cls(int(simulations), seconds, exploration, int(_number(slot, "rollouts", 1, 1, whole=True)))
+        exploration = number(slot, "exploration", 2.0, 0)
+        return cls(int(simulations), seconds, exploration, int(number(slot, "rollouts", 1, 1, whole=True)))
 
     @property
     def name(self) -> str:
         """For tables: ``1000 simulations``."""
         return f"{self.seconds:g} s" if self.seconds else f"{self.simulations} simulations"
-
-
-def _number(slot: Slot, key: str, default: float, least: float, *, whole: bool = False) -> float:
-    value = slot.settings.get(key, default)
-    kinds = int if whole else int | float
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-        what = "a whole number" if whole else "a number"
-        raise LoadError(f"{key} is {value!r}: give {what} from {least:g} on")
-    return value
 
 
 class Search:
@@ -100,6 +76,8 @@ class Search:
     Raises:
         LoadError: The game cannot be searched.
     """
+
+    key = "search"
 
     def __init__(self, table: Table, budget: Budget, best: bool) -> None:
         self._table, self._budget, self._best = table, budget, best

@@ -134,5 +134,8 @@ def test_the_worker_plays_legal_moves_and_says_what_it_expects(new_slot: NewSlot
     )
     answer = worker.select_actions(batch)
     assert answer.actions[0] in range(7)
-    assert -1 <= answer.values[0] <= 1
-    assert answer.extras is not None and answer.extras[0]["search"]["simulations"] == 60
+    assert answer.extras is not None
+    (told,) = answer.extras
+    assert told is not None
+    assert -1 <= told["value"] <= 1
+    assert told["search"]["simulations"] == 60
