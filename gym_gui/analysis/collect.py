@@ -97,6 +97,7 @@ class OperatorData:
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
         saw_everything: Episodes by slot that a person has played who saw what the seat may not know.
+        saw_state: Episodes by slot in which it was handed the simulator's state.
         seatings: How often the schedule plays a seed, once in each seating.
         longest: Environment steps of the longest episode, whatever became of it.
         seats: Slot by seat of episodes in swapped seats.
@@ -113,6 +114,7 @@ class OperatorData:
     input_tokens: Counter[str] = field(default_factory=_count)
     output_tokens: Counter[str] = field(default_factory=_count)
     saw_everything: Counter[str] = field(default_factory=_count)
+    saw_state: Counter[str] = field(default_factory=_count)
     seatings: int = 1
     longest: int = 0
     seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
@@ -150,6 +152,7 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
         for seat, decisions in (episode.unusable_decisions or {}).items():
             data.unusable[slot_of.get(seat, seat)] += decisions
         data.saw_everything.update(slot_of.get(seat, seat) for seat in episode.saw_everything)
+        data.saw_state.update(slot_of.get(seat, seat) for seat in episode.saw_state)
         for seat, tokens in episode.tokens.items():
             data.input_tokens[slot_of.get(seat, seat)] += tokens.input
             data.output_tokens[slot_of.get(seat, seat)] += tokens.output

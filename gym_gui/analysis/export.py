@@ -66,6 +66,7 @@ def episode_rows(run: Run) -> Iterable[Row]:
                 "unusable": None if e.unusable_decisions is None else sum(e.unusable_decisions.values()),
                 "unusable_answers": sum(e.invalid_actions.values()),
                 "saw_everything": " ".join(e.saw_everything) or None,
+                "saw_state": " ".join(e.saw_state) or None,
                 "error": e.error,
                 "started_at": e.started_at,
                 "wall_s": e.wall_s,

@@ -20,6 +20,8 @@ from gym_gui.core.records import AgentRecord
 
 UNFINISHED = ("running", "stopped")
 """Statuses of runs that have not come to their end."""
+STATE_MARK = "†"
+"""Behind the name of who was handed the simulator's state, wherever the name stands."""
 
 
 @dataclass(frozen=True)

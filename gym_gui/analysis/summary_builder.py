@@ -11,6 +11,7 @@ from gym_gui.analysis.collect import OperatorData, SquadResult, collect_decision
 from gym_gui.analysis.estimates import estimate, share
 from gym_gui.analysis.notes import operator_notes, summary_notes
 from gym_gui.analysis.pairing import (
+    STATE_MARK,
     Entry,
     compare_operators,
     compare_teams,
@@ -96,7 +97,10 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
         alone = workers[e.title, e.label, e.workers] == 1 and e.workers
         return f"{e.label} ({e.workers if alone else e.key})"
 
-    return [replace(entry, label=label(entry)) for entry in entries]
+    def marked(e: Entry) -> str:
+        return f"{label(e)} {STATE_MARK}" if e.data.saw_state else label(e)
+
+    return [replace(entry, label=marked(entry)) for entry in entries]
 
 
 def _run_info(run: Run, entries: Iterable[Entry]) -> RunInfo:

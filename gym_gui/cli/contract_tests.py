@@ -20,6 +20,7 @@ from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import Shown
 from gym_gui.envs import Environment
+from gym_gui.envs import simulator as inside
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.check_probe import SHOWN
@@ -101,6 +102,9 @@ def check_worker(
                 settings=given or None,
                 env_id=environment.spec.id,
                 show=show,
+                simulator=inside.as_json(environment.simulator.description())
+                if environment.simulator
+                else "",
             )
     return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
 
@@ -109,10 +113,11 @@ def _seat(environment: Environment, wanted: Sequence[str]) -> tuple[str, Callabl
     """The first agent of an environment, and what it is shown beside an observation."""
     environment.adapter.reset(seed=0)
     agent = environment.adapter.possible_agents[0]
-    view = PromptInputs.of([each for each in wanted if each == "facts"], {})
+    given = [each for each in wanted if each in ("facts", "state")]
+    view = PromptInputs.of(given, {})
 
     def show(observation: Any) -> Shown:
-        if view is None or not environment.describer(agent).can_state(agent):
+        if view is None or (view.facts and not environment.describer(agent).can_state(agent)):
             return SHOWN
         try:
             return environment.show(agent, observation, view)

@@ -69,6 +69,7 @@ class Episode:
         self.unusable: dict[AgentID, int] = {}
         self.refused: dict[AgentID, str] = {}
         self.saw_everything: set[AgentID] = set()
+        self._saw_state: set[AgentID] = set()
         self.limits: dict[AgentID, Limit] = {}
         self.limit = ""
         self.lost = ""
@@ -310,6 +311,8 @@ class Episode:
         agent = decision.agent_id
         said = self._said.pop(agent, ()) if view.messages else ()
         shown = self.environment.show(agent, decision.observation, view, decision.action_mask, said)
+        if view.state:
+            self._saw_state.add(agent)
         return decision._replace(shown=shown)
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
@@ -418,6 +421,7 @@ class Episode:
             if self.invalid
             else {},
             saw_everything=tuple(agent for agent in self.seats if agent in self.saw_everything),
+            saw_state=tuple(agent for agent in self.seats if agent in self._saw_state),
             lost=self.lost or None,
             limit=self.limit or None,
             unplayed=unplayed,

@@ -109,6 +109,8 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
         offers.append("text")
     if environment.describer(agent).can_state(agent):
         offers.append("facts")
+    if environment.simulator is not None:
+        offers.append("state")
     if environment.pictures(agent):
         offers.append("image")
     if not environment.rewards_betray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from gym_gui.core.trust import require
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.envs.page import step_limit
+from gym_gui.envs.simulator import as_json
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_files import read_policy_file
@@ -146,6 +148,12 @@ class ResolvedOperator:
     def team_contexts_elsewhere(self, agent: AgentID) -> Mapping[AgentID, TeamContext]:
         """The same for others' seats that it takes in some episodes, by agent."""
         return self._told[agent][1]
+
+    @cached_property
+    def simulator(self) -> str:
+        """What is inside the environment, for workers that are handed its state; empty where it has none."""
+        with contextlib.closing(self.make_environment()) as environment:
+            return "" if environment.simulator is None else as_json(environment.simulator.description())
 
     @cached_property
     def _told(self) -> Mapping[AgentID, Told]:

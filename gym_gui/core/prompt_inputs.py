@@ -16,6 +16,8 @@ FRAMES: tuple[Frame, ...] = ("egocentric", "whole")
 TELLING: tuple[Telling, ...] = ("auto", "always", "never")
 MAX_IMAGE = 2048
 
+SHOWN: Final = frozenset({"text", "image", "messages", "facts", "state"})
+"""What a slot can be shown beside its observation."""
 VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid", "tell_rewards")
 """Settings of a slot that :meth:`PromptInputs.of` reads."""
 
@@ -29,6 +31,7 @@ class PromptInputs:
         image: A picture.
         messages: What teammates say.
         facts: The observation as ground facts.
+        state: All of the simulator's state, which no player sees.
         mode: ``egocentric``: what the agent itself sees; ``visible_teammates``: also where the
             teammates are that stand inside its field of view, which way they look and what they carry.
         frame: What the agent itself may see, or the whole picture, which is refused to seats from which
@@ -43,6 +46,7 @@ class PromptInputs:
     image: bool = False
     messages: bool = False
     facts: bool = False
+    state: bool = False
     mode: Mode = "egocentric"
     frame: Frame = "egocentric"
     image_size: int = 0
@@ -54,7 +58,7 @@ class PromptInputs:
         """What a worker wants by its manifest, and how by the slot's settings.
 
         Args:
-            wanted: Inputs that the worker names: ``text``, ``image``, ``messages``, ``facts``.
+            wanted: Inputs that the worker names, of :data:`SHOWN`.
             settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read.
 
         Returns:
@@ -63,7 +67,7 @@ class PromptInputs:
         Raises:
             UsageError: A setting has a value that there is not.
         """
-        if not {"text", "image", "messages", "facts"} & set(wanted):
+        if not SHOWN & set(wanted):
             return None
         size = settings.get("image_size", 0)
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size <= MAX_IMAGE:
@@ -78,6 +82,7 @@ class PromptInputs:
             "image" in wanted,
             "messages" in wanted,
             "facts" in wanted,
+            "state" in wanted,
             cast("Mode", _one_of("observation_mode", settings, MODES)),
             cast("Frame", _one_of("image_view", settings, FRAMES)),
             size,

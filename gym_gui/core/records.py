@@ -138,6 +138,7 @@ class EpisodeRecord:
         unusable_decisions: Decisions by seat whose last answer was unusable, all retries used up; ``None``:
             earlier versions did not count them.
         saw_everything: Seats that a person has played who saw what the seat may not know.
+        saw_state: Seats whose player was handed the simulator's whole state.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
         lost: The process that was missing, ``worker`` or ``session``, where neither the players nor
@@ -175,6 +176,7 @@ class EpisodeRecord:
     rebound: tuple[RebindingRecord, ...] = ()
     unusable_decisions: Mapping[str, int] | None = None
     saw_everything: tuple[str, ...] = ()
+    saw_state: tuple[str, ...] = ()
     limit: str | None = None
     unplayed: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -208,6 +210,8 @@ class EpisodeRecord:
             row["unusable_decisions"] = self.unusable_decisions
         if self.saw_everything:
             row["saw_everything"] = self.saw_everything
+        if self.saw_state:
+            row["saw_state"] = self.saw_state
         optional = {"lost": self.lost, "limit": self.limit, "unplayed": self.unplayed}
         row.update((key, value) for key, value in optional.items() if value)
         return {**row, **self.extra}
@@ -418,6 +422,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
         rebound=_rebound(f),
         unusable_decisions=unusable if unusable or not any(invalid.values()) else None,
         saw_everything=tuple(map(str, f.optional("saw_everything", items, "a list") or ())),
+        saw_state=tuple(map(str, f.optional("saw_state", items, "a list") or ())),
         limit=f.optional("limit", text, "text"),
         unplayed=f.optional("unplayed", boolean, "true or false") or False,
         extra=f.rest(),

@@ -62,6 +62,7 @@ class Shown(NamedTuple):
         messages: What teammates have said since the last decision, ``"green_1: I go left"``.
         choices: The legal actions in words, where the words depend on the position.
         facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``.
+        state: All of the simulator's state.
     """
 
     text: str = ""
@@ -69,6 +70,7 @@ class Shown(NamedTuple):
     messages: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     facts: tuple[str, ...] = ()
+    state: tuple[float, ...] = ()
 
 
 class Decision(NamedTuple):

@@ -21,6 +21,7 @@ from gym_gui.envs.instance import Teams
 from gym_gui.envs.keymaps import KeyScheme
 from gym_gui.envs.pictures import Picture, as_picture, as_text
 from gym_gui.envs.png import as_png, cells_of
+from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec
 from mosaic_worker.failures import described
 
@@ -161,6 +162,11 @@ class Environment:
     def _describer(self) -> Describer:
         return self.family.describer(self)
 
+    @cached_property
+    def simulator(self) -> Simulator | None:
+        """The simulator inside, where its state can be handed out; else ``None``."""
+        return self.family.simulator(self)
+
     def pictures(self, agent: AgentID) -> tuple[Frame, ...]:
         """Which pictures ``agent`` may be shown where the environment is made with ``rgb_array``.
 
@@ -250,9 +256,10 @@ class Environment:
                 describer.choices(agent, observation, mask) if view.text or view.facts else ()
             )
             image = self._drawn(agent, observation, view) if view.image else b""
+            state = self.simulator.state() if view.state and self.simulator else ()
         except Exception as exc:  # the border to environments' own attributes
             raise ObservationError(f"what {agent} sees cannot be described: {described(exc)}") from exc
-        return Shown(text, image, tuple(messages), choices, facts)
+        return Shown(text, image, tuple(messages), choices, facts, state)
 
     def _drawn(self, agent: AgentID, observation: Any, view: PromptInputs) -> bytes:
         pictures, own = self.pictures(agent), view.frame == "egocentric"

@@ -16,6 +16,7 @@ from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
+from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
@@ -230,6 +231,10 @@ class Family:
         from gym_gui.envs.describers import SpaceDescriber
 
         return SpaceDescriber(environment)
+
+    def simulator(self, environment: Instance) -> Simulator | None:
+        """The simulator inside, where its state can be handed out; else ``None``."""
+        return None
 
     def board(self, environment: Instance) -> Board | None:
         """The position of a board game, to be drawn and clicked on; else ``None``."""

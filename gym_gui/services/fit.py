@@ -32,6 +32,7 @@ _WITHOUT: Final = {
     "image": "there is no picture of what this seat may see",
     "messages": "its team exchanges no messages",
     "facts": "nothing states its observation as facts",
+    "state": "the environment has no simulator whose state can be handed out",
     "legal_actions": "its actions cannot be listed",
 }
 
@@ -108,7 +109,7 @@ def _space_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, shown: 
     if not capabilities.acts_in(action):
         return _sentence(worker, "acts in", capabilities.action_spaces, action, to_space(slot.action_space))
     # A worker that gets words or a frame need not understand the raw observation.
-    if shown is None or {"text", "image", "facts"} & set(worker.inputs.wanted) & set(slot.offers):
+    if shown is None or {"text", "image", "facts", "state"} & set(worker.inputs.wanted) & set(slot.offers):
         return ""
     kinds = observation_kinds(shown)
     if capabilities.observes(*kinds):

@@ -85,6 +85,7 @@ def check_worker(
     settings: Mapping[str, Any] | None = None,
     env_id: str = "Check-v0",
     show: Callable[[Any], Shown] | None = None,
+    simulator: str = "",
     patience_s: float = 30.0,
     idle_s: float = 5.0,
     grace_s: float = 10.0,
@@ -101,6 +102,7 @@ def check_worker(
             checkpoint is told here which.
         env_id: Name of the environment that the slot is told.
         show: What it is shown beside an observation; made up if not given.
+        simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.
         patience_s: Longest wait for an answer.
         idle_s: Longest wait for a heartbeat that was promised.
         grace_s: Time to end when asked, or when the host is gone. A session waits 2 s, then it
@@ -121,7 +123,7 @@ def check_worker(
     if actions is None:
         actions = action_space_for(capabilities.action_spaces)
     given = {**definition.default_settings, **(settings or {})}
-    request = SlotRequest("agent_0", env_id, observations, actions, given)
+    request = SlotRequest("agent_0", env_id, observations, actions, given, simulator=simulator)
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
     asyncio.run(_both(definition, request, Rounds(request, show), ledger, patience_s, idle_s))
     return _report(definition.type_id, ledger)

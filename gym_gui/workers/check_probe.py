@@ -289,5 +289,7 @@ class Probe:
             q.images.extend(pb.Image(data=PNG, mime="image/png") for _ in questions)
         if "facts" in inputs:
             q.facts.extend(pb.Facts(facts=x.shown.facts) for x in questions)
+        if "state" in inputs:
+            q.states.extend(pb.State(values=x.shown.state) for x in questions)
         if "messages" in inputs:
             q.messages.extend(pb.Messages(texts=["Hello"]) for _ in questions)

@@ -89,6 +89,7 @@ class WorkerInputs:
     image: Need = "no"
     messages: Need = "no"
     facts: Need = "no"
+    state: Need = "no"
     legal_actions: Need = "no"
 
     @property

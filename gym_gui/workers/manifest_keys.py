@@ -187,6 +187,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "image": Key(need, "A picture of what the slot may see (PNG)."),
         "messages": Key(need, "Messages from team-mates."),
         "facts": Key(need, "The observation as ground facts: `door(yellow, locked, 2, -1)`."),
+        "state": Key(
+            need, "The full state of the environment's simulator. Who gets it is marked in every table."
+        ),
         "legal_actions": Key(need, "The list of legal actions."),
     },
     "capabilities": {

@@ -264,6 +264,8 @@ class WorkerSlot:
             q.images.extend([pb.Image(data=each.image, mime="image/png") for each in shown])
         if "facts" in inputs:
             q.facts.extend([pb.Facts(facts=each.facts) for each in shown])
+        if "state" in inputs:
+            q.states.extend([pb.State(values=each.state) for each in shown])
         if "messages" in inputs:
             q.messages.extend([pb.Messages(texts=each.messages) for each in shown])
         if any(each.choices for each in shown):

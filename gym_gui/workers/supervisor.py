@@ -67,6 +67,7 @@ class SlotRequest:
         pipeline: What happens to observations before the worker sees them.
         company: The game in words and who else plays, for workers that read.
         seats: The same for others' seats that the slot takes in some episodes.
+        simulator: What is inside the environment, for workers that are handed its state: JSON.
     """
 
     agent_id: str
@@ -82,6 +83,7 @@ class SlotRequest:
     pipeline: Pipeline | None = None
     team_context: TeamContext = TeamContext()
     seats: Mapping[str, TeamContext] = field(default_factory=dict[str, TeamContext])
+    simulator: str = ""
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -100,6 +102,7 @@ class SlotRequest:
             opponents=self.team_context.opponents,
             seats=[pb.Seat(agent=agent, **vars(team_context)) for agent, team_context in self.seats.items()],
             deadline_s=self.deadline_s or 0.0,
+            simulator=self.simulator,
         )
         if self.noop is not None:
             load.noop = self.noop

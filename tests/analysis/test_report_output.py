@@ -105,6 +105,25 @@ def test_who_played_with_the_whole_picture_before_them_is_named(tmp_path: Path, 
         assert said in told
 
 
+def test_who_was_handed_the_state_of_the_simulator_is_marked_in_every_table(
+    tmp_path: Path, runs: Any
+) -> None:
+    goals = {"green": 1, "blue": 0}
+    rows = [{**runs.match("planner", i, goals), "saw_state": ["blue_0"]} for i in range(4)]
+    other = [runs.match("soccer", i, goals) for i in range(4)]
+    plan = runs.Plan({"planner": rows, "soccer": other}, task="Soccer 2v2")
+    summary = _summary((runs.write_run(tmp_path, plan),))
+    marked = [operator.name for operator in summary.operators if operator.name.endswith(" †")]
+    assert len(marked) == 1 and len(summary.operators) == 2
+    for told in (
+        _text(summary, 300),
+        render_html(summary),
+        json.dumps(summary.to_json(), ensure_ascii=False),
+    ):
+        assert marked[0] in told
+        assert "† blue_0 was handed the simulator" in told
+
+
 def test_the_table_is_plain_where_there_is_no_terminal(mixed: tuple[Path, Path]) -> None:
     summary = _summary(mixed)
     assert "\x1b" not in _text(summary, 100)

@@ -49,6 +49,7 @@ text = true
 image = "optional"
 messages = false
 facts = false
+state = false
 [capabilities]
 paradigm = "SEQUENTIAL"
 supported_paradigms = ["SEQUENTIAL", "SINGLE_AGENT"]

@@ -261,6 +261,7 @@ def _slot(load: pb.Load) -> Slot:
             seat.agent: Seat(seat.briefing, seat.team, tuple(seat.teammates), tuple(seat.opponents))
             for seat in load.seats
         },
+        simulator=json.loads(load.simulator or "{}"),
     )
 
 
@@ -285,6 +286,7 @@ def _batch(slot: Slot, codec: Codec, q: pb.Questions) -> Batch:
         messages=[list(m.texts) for m in q.messages],
         choices=[list(zip(c.actions, c.words)) for c in q.choices],
         facts=[list(f.facts) for f in q.facts],
+        states=[np.array(s.values, np.float64) for s in q.states],
     )
 
 

@@ -39,6 +39,7 @@ class Slot:
         deadline_s: Longest time for a decision in seconds; ``None``: there is none.
         seats: What the slot is told where it sits in another agent's place, by that agent;
             :meth:`at` uses it.
+        simulator: What is inside the environment (engine, version, model), for workers that want ``state``.
     """
 
     index: int
@@ -57,6 +58,7 @@ class Slot:
     opponents: Sequence[str] = ()
     deadline_s: Optional[float] = None
     seats: Mapping[str, Seat] = field(default_factory=lambda: _nothing())
+    simulator: Mapping[str, Any] = field(default_factory=lambda: _nothing(), repr=False)
 
     def at(self, agent_id: str) -> Slot:
         """The slot as it is in an episode in which it plays ``agent_id``.
@@ -134,6 +136,7 @@ class Decision(NamedTuple):
         messages: What team-mates have said since the last decision.
         choices: (action, word) of the legal actions, where words depend on the position.
         facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``, where it wants ``facts``.
+        state: The simulator's whole state, float64, where it wants ``state``.
     """
 
     id: int
@@ -149,6 +152,7 @@ class Decision(NamedTuple):
     messages: Sequence[str] = ()
     choices: Sequence[tuple[int, str]] = ()
     facts: Sequence[str] = ()
+    state: Optional[NDArray[np.float64]] = None
 
     @property
     def legal_actions(self) -> list[int] | None:
@@ -176,6 +180,7 @@ class Batch:
         messages: What teammates said, for workers whose ``inputs`` name ``messages``.
         choices: (action, word) of each one's legal actions, where words depend on the position.
         facts: The observation as ground facts, for workers whose ``inputs`` name ``facts``.
+        states: The simulator's whole state, float64, for workers whose ``inputs`` name ``state``.
     """
 
     slot: Slot
@@ -192,6 +197,7 @@ class Batch:
     messages: Sequence[Sequence[str]] = ()
     choices: Sequence[Sequence[Tuple[int, str]]] = ()
     facts: Sequence[Sequence[str]] = ()
+    states: Sequence[NDArray[np.float64]] = ()
 
     def only(self, i: int) -> Batch:
         """The batch that holds the ``i``-th decision alone."""
@@ -212,6 +218,7 @@ class Batch:
             self.messages[k],
             self.choices[k],
             self.facts[k],
+            self.states[k],
         )
 
     def __len__(self) -> int:
@@ -233,6 +240,7 @@ class Batch:
             self.messages[i] if self.messages else (),
             self.choices[i] if self.choices else (),
             self.facts[i] if self.facts else (),
+            self.states[i] if self.states else None,
         )
 
     def __iter__(self) -> Iterator[Decision]:

@@ -11,6 +11,7 @@ from gym_gui.envs import mujoco_gl
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
+from gym_gui.envs.simulator import MuJoCoSimulator, Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
@@ -262,6 +263,10 @@ class MuJoCoFamily(GymnasiumFamily):
         if render_mode is not None:
             mujoco_gl.choose()
         return super().build(spec, render_mode=render_mode, env_kwargs=env_kwargs)
+
+    def simulator(self, environment: Instance) -> Simulator | None:
+        """MuJoCo's model and state."""
+        return MuJoCoSimulator(environment.env)
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})

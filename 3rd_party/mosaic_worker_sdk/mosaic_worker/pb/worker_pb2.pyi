@@ -74,7 +74,7 @@ class Welcome(_message.Message):
     def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Load(_message.Message):
-    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s")
+    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s", "simulator")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +98,7 @@ class Load(_message.Message):
     OPPONENTS_FIELD_NUMBER: _ClassVar[int]
     SEATS_FIELD_NUMBER: _ClassVar[int]
     DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
+    SIMULATOR_FIELD_NUMBER: _ClassVar[int]
     slot: int
     agent: str
     env: str
@@ -114,7 +115,8 @@ class Load(_message.Message):
     opponents: _containers.RepeatedScalarFieldContainer[str]
     seats: _containers.RepeatedCompositeFieldContainer[Seat]
     deadline_s: float
-    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ..., seats: _Optional[_Iterable[_Union[Seat, _Mapping]]] = ..., deadline_s: _Optional[float] = ...) -> None: ...
+    simulator: str
+    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ..., seats: _Optional[_Iterable[_Union[Seat, _Mapping]]] = ..., deadline_s: _Optional[float] = ..., simulator: _Optional[str] = ...) -> None: ...
 
 class Seat(_message.Message):
     __slots__ = ("agent", "briefing", "team", "teammates", "opponents")
@@ -189,7 +191,7 @@ class Column(_message.Message):
     def __init__(self, data: _Optional[bytes] = ..., sizes: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Questions(_message.Message):
-    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages", "choices", "facts")
+    __slots__ = ("ids", "episodes", "steps", "observation", "masks", "attempts", "reasons", "seeds", "texts", "images", "messages", "choices", "facts", "states")
     IDS_FIELD_NUMBER: _ClassVar[int]
     EPISODES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -203,6 +205,7 @@ class Questions(_message.Message):
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     CHOICES_FIELD_NUMBER: _ClassVar[int]
     FACTS_FIELD_NUMBER: _ClassVar[int]
+    STATES_FIELD_NUMBER: _ClassVar[int]
     ids: _containers.RepeatedScalarFieldContainer[int]
     episodes: _containers.RepeatedScalarFieldContainer[int]
     steps: _containers.RepeatedScalarFieldContainer[int]
@@ -216,7 +219,8 @@ class Questions(_message.Message):
     messages: _containers.RepeatedCompositeFieldContainer[Messages]
     choices: _containers.RepeatedCompositeFieldContainer[Choices]
     facts: _containers.RepeatedCompositeFieldContainer[Facts]
-    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ..., choices: _Optional[_Iterable[_Union[Choices, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[Facts, _Mapping]]] = ...) -> None: ...
+    states: _containers.RepeatedCompositeFieldContainer[State]
+    def __init__(self, ids: _Optional[_Iterable[int]] = ..., episodes: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ..., observation: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., masks: _Optional[bytes] = ..., attempts: _Optional[_Iterable[int]] = ..., reasons: _Optional[_Iterable[str]] = ..., seeds: _Optional[_Iterable[int]] = ..., texts: _Optional[_Iterable[str]] = ..., images: _Optional[_Iterable[_Union[Image, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Messages, _Mapping]]] = ..., choices: _Optional[_Iterable[_Union[Choices, _Mapping]]] = ..., facts: _Optional[_Iterable[_Union[Facts, _Mapping]]] = ..., states: _Optional[_Iterable[_Union[State, _Mapping]]] = ...) -> None: ...
 
 class Image(_message.Message):
     __slots__ = ("data", "mime")
@@ -237,6 +241,12 @@ class Facts(_message.Message):
     FACTS_FIELD_NUMBER: _ClassVar[int]
     facts: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, facts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class State(_message.Message):
+    __slots__ = ("values",)
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    values: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, values: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class Choices(_message.Message):
     __slots__ = ("actions", "words")
