@@ -96,6 +96,7 @@ def test_the_answer_is_the_same_everywhere(task: str, worker_id: str) -> None:
 def test_a_trainer_that_is_made_for_other_environments_is_not_chosen() -> None:
     """Trainings ask for the same patterns."""
     with WorkerTypeRegistry.isolated(empty=False) as registry:
+        before = {worker.type_id: worker.capabilities.environments for worker in registry.all()}
         for worker in registry.all():
             if worker.train is not None:
                 object.__setattr__(worker.capabilities, "environments", ("minigrid-*",))
@@ -106,4 +107,4 @@ def test_a_trainer_that_is_made_for_other_environments_is_not_chosen() -> None:
                 chooser.select_worker(UnifiedRunConfig("CartPole-v1"))
         finally:
             for worker in registry.all():
-                object.__setattr__(worker.capabilities, "environments", ())
+                object.__setattr__(worker.capabilities, "environments", before[worker.type_id])

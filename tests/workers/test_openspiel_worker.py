@@ -114,6 +114,15 @@ def test_a_solved_game_earns_more_than_random_and_reports_say_what_it_gives_away
     assert again.returns("player_0").tolist() == first.returns("player_0").tolist()
 
 
+async def test_a_position_that_its_rules_do_not_lead_to_fails_the_episode_in_a_sentence() -> None:
+    """Dice with twenty sides, which nobody told it of."""
+    players = {"player_0": searching(simulations=5), "player_1": searching(simulations=5)}
+    log = await games(players, "open_spiel/pig", range(1), env_kwargs={"config": {"diceoutcomes": 20}})
+    assert log.episodes[0]["status"] == "failed"
+    assert re.search(r"pig (at step \d+ cannot be rebuilt|could have led)", log.episodes[0]["error"])
+    assert "Error" not in log.episodes[0]["error"]
+
+
 @pytest.mark.parametrize(
     ("task", "settings", "says"),
     [
