@@ -221,7 +221,7 @@ class Spectator:
             reward=row[rows.REWARD],
             total=total,
             value=None if value is None else float(value),
-            option=extras.get("option", ""),
+            option=str(extras.get("option", "")),
             latency_ms=row[rows.LATENCY],
             unusable=unusable,
             by=episode.chosen_by_another(agent),

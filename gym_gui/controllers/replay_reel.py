@@ -7,40 +7,18 @@ program's memory nor, once it ended in whatever way, the disk.
 from __future__ import annotations
 
 import tempfile
-import zlib
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-import numpy as np
-
 from gym_gui.controllers.replay_session import Picture, ReplayFrame
 from gym_gui.core.live import Board
+from gym_gui.core.packed_picture import PackedPicture, unpack
 
 ROOM = 512 << 20
 """Bytes that an episode's compressed pictures may take; beyond it every other one goes."""
-
-
-@dataclass(frozen=True, slots=True)
-class PackedPicture:
-    """A picture on its way: compressed pixels, and their height and width."""
-
-    pixels: bytes
-    height: int
-    width: int
-
-
-def pack(picture: Picture) -> PackedPicture:
-    """Compress a picture; cheap rather than small, since it is read again at once."""
-    return PackedPicture(zlib.compress(picture.tobytes(), 1), picture.shape[0], picture.shape[1])
-
-
-def unpack(packed: PackedPicture) -> Picture:
-    """The picture again."""
-    pixels = np.frombuffer(zlib.decompress(packed.pixels), np.uint8)
-    return pixels.reshape(packed.height, packed.width, 3)
 
 
 @dataclass(frozen=True, slots=True)

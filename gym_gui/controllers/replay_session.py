@@ -6,10 +6,9 @@ one who asks gives the rows along, so that both need not share a disk.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
@@ -88,17 +87,6 @@ class ReplayOrder:
         """The operator, as the run's file names it."""
         data = {"operators": [dict(self.operator)]}
         return experiment_from_data(data, complete=False, origin=self.origin).operators[0]
-
-    def to_json(self) -> str:
-        """All but the rows, as JSON."""
-        data = (self.operator, self.index, self.seed, self.seats, self.max_steps, asdict(self.origin))
-        return orjson.dumps(data).decode()
-
-    @classmethod
-    def from_json(cls, text: str, lines: bytes) -> ReplayOrder:
-        """The order that :meth:`to_json` wrote."""
-        operator, index, seed, seats, max_steps, origin = json.loads(text)
-        return cls(operator, index, seed, seats, max_steps, lines, Origin(**origin))
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from itertools import count
 from typing import Any
 
@@ -36,11 +35,12 @@ from gym_gui.core.live import Compiling
 from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places, make_memory
-from gym_gui.host.orders import allowance_message, episode_message, launch_message
-from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostProcess
+from gym_gui.host.orders import allowance_message, episode_message, launch_message, player_of, ready_of
+from gym_gui.host.process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
 from gym_gui.host.service import pb
-from gym_gui.host.views import question_from_json, unpacked, view_from_json
+from gym_gui.host.views import picture_in, question_of, view_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
+from gym_gui.services.rpc.calling import Requests
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.store import Store
 
@@ -82,17 +82,17 @@ class HostSession:
         self._host = HostProcess(
             self, self._name, operator, store, patience_s=patience_s, farewell_s=farewell_s
         )
-        self._send = self._host.send
         self._share = share_memory and settings.live is not None
         self._frames: FrameReader | None = None
         self._untold = 0
-        self._ready: asyncio.Future[SessionReady] | None = None
-        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._seen: Requests[pb.Seen] = Requests()
+        self._settling: dict[int, asyncio.Future[None]] = {}
         self._numbers = count(1)
+        self._planned: list[EpisodePlan] = []
         self._live: set[int] = set()
         self._over_unbegun: set[int] = set()
         self._broken = ""
-        self._closing = self._started = self._ended = False
+        self._closing = self._started = self._ended = self._killed = False
 
     @property
     def pid(self) -> int:
@@ -100,30 +100,25 @@ class HostSession:
         return self._host.pid
 
     async def start(self) -> SessionReady:
-        self._ready = asyncio.get_running_loop().create_future()
         try:
             # Before the process gets its environment, which secrets are then kept out of.
-            order = pb.Command(launch=launch_message(self._resolved, self._settings))
+            request = launch_message(self._resolved, self._settings)
             memory = make_memory() if self._share else None
             if memory is not None:
                 self._frames = FrameReader(memory)
-            await self._host.start(order, memory, vouch(self._resolved.config))
-            ready = await self._ready
+            await self._host.start(memory, vouch(self._resolved.config))
+            self._host.follow("Follow", self._seen, self._on_event)
+            ready = ready_of(await self._host.ask("Launch", request))
             self._started = True
             return ready
+        except HostLostError as exc:
+            how = "was closed before it was ready" if self._closing else self._broken or exc.message
+            error = KilledWhileStartingError if self._killed else WorkerLaunchError
+            await self.close()
+            raise error(f"the {self._name} {how}") from None
         except BaseException:
             await self.close()
             raise
-        finally:
-            self._ready = None  # it holds its exception, whose traceback holds this session
-
-    def _not_ready(self, error: MosaicError) -> bool:
-        """Let :meth:`start` fail; false where nobody waits for it."""
-        if self._ready is None or self._ready.done():
-            return False
-        self._ready.set_exception(error)
-        self._ready.exception()  # whoever waited for it may have been cancelled
-        return True
 
     # -- what the host says ----------------------------------------------------------------
 
@@ -143,15 +138,16 @@ class HostSession:
     def on_exit(self, outcome: ChildOutcome) -> None:
         """The host has ended."""
         self._ended = True
-        words = self._broken or outcome.words
-        self._refuse_asked(f"the session {words}")
-        killed = outcome.status is ChildStatus.KILLED
-        error = KilledWhileStartingError if killed else WorkerLaunchError
-        if not self._not_ready(error(f"the {self._name} {words}")) and not self._closing:
-            self._tell(SessionEnded(words))
+        self._killed = outcome.status is ChildStatus.KILLED
+        self._settle(*self._settling)
+        if self._started and not self._closing:
+            self._tell(SessionEnded(self._broken or outcome.words))
 
-    def on_event(self, event: pb.Event) -> None:
-        """It sent a message."""
+    def on_failed(self, error: MosaicError) -> None:
+        """It cannot be followed."""
+        self._broken = str(error)
+
+    def _on_event(self, event: pb.Event) -> None:
         body, tell = event.WhichOneof("body"), self._tell
         if body == "news":
             for done in event.news.finished:
@@ -161,18 +157,14 @@ class HostSession:
             tell(StepsTaken(event.news.steps))
         elif body == "retried":
             tell(EpisodeRetried(event.retried.index, event.retried.reason))
-        elif body == "ready":
-            self._on_ready(event.ready)
+        elif body == "settled":
+            self._settle(event.settled.id)
         elif body == "view":
             self._on_view(event.view)
         elif body == "question":
-            tell(question_from_json(event.question.json))
+            tell(question_of(event.question))
         elif body == "withdrawn":
             tell(QuestionWithdrawn(event.withdrawn.question))
-        elif body == "rebound":
-            self._on_answered(event.rebound.id, event.rebound.player, event.rebound.error)
-        elif body == "presented":
-            self._on_answered(event.presented.id, event.presented.json, event.presented.error)
         elif body == "compiling":
             tell(Compiling(event.compiling.title, tuple(event.compiling.functions), event.compiling.total))
         elif body == "log":
@@ -181,108 +173,108 @@ class HostSession:
             tell(CallMade(event.call.json.encode()))
         elif body == "broken":
             self._broken = event.broken.reason
-            error = UsageError if event.broken.usage else MosaicError
-            self._not_ready(error(event.broken.reason))
-
-    def _on_ready(self, ready: pb.Ready) -> None:
-        if self._ready is not None and not self._ready.done():
-            players, versions, words = map(json.loads, (ready.players, ready.versions, ready.actions))
-            self._ready.set_result(SessionReady(ready.pid, players, ready.concurrency, versions, words))
 
     def _on_view(self, view: pb.View) -> None:
         frame = view.frame
-        if frame.pixels:
-            self._tell(FrameDrawn(unpacked(frame), frame.number))
-        elif frame.number and self._frames is not None:
+        if frame.HasField("pixels"):
+            self._tell(FrameDrawn(picture_in(frame), view.picture))
+        elif frame.stride and self._frames is not None:
             newest = self._frames.newest(Places(frame.base, frame.stride))
             if newest is not None:
                 self._tell(FrameDrawn(*newest))
-        self._tell(view_from_json(view.json))
+        self._tell(view_of(view))
         self._untold += 1
         if self._untold >= SEEN_EVERY:
-            self._send(pb.Command(seen=pb.Seen(looks=self._untold)))
+            self._seen.put(pb.Seen(looks=self._untold))
             self._untold = 0
 
-    def _on_answered(self, number: int, answer: str, error: str) -> None:
-        future = self._asked.pop(number, None)
-        if future is None or future.done():
-            return
-        if error:
-            future.set_exception(UsageError(error))
-        else:
-            future.set_result(json.loads(answer))
-
-    def _refuse_asked(self, why: str) -> None:
-        for future in self._asked.values():
-            if not future.done():
-                future.set_exception(UsageError(why))
+    def _settle(self, *numbers: int) -> None:
+        for number in numbers:
+            if number in self._settling and not self._settling[number].done():
+                self._settling[number].set_result(None)
 
     # -- what is asked of it ----------------------------------------------------------------
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        self._send(pb.Command(episodes=pb.Episodes(episodes=map(episode_message, plans))))
+        # What one message of news makes room for goes out in one call: each costs as much as an episode.
+        if not self._planned:
+            asyncio.get_running_loop().call_soon(self._hand_out)
+        self._planned.extend(plans)
+
+    def _hand_out(self) -> None:
+        plans, self._planned = self._planned, []
+        if plans:
+            self._host.command("Play", pb.Episodes(episodes=map(episode_message, plans)))
+
+    def _command(self, method: str, request: Any) -> None:
+        self._hand_out()
+        self._host.command(method, request)
 
     def pause(self) -> None:
-        self._send(pb.Command(pause=pb.Pause()))
+        self._command("Pause", pb.PauseRequest())
 
     def resume(self) -> None:
-        self._send(pb.Command(resume=pb.Resume()))
+        self._command("Resume", pb.ResumeRequest())
 
     def step(self) -> None:
-        self._send(pb.Command(step=pb.Step()))
+        self._command("Step", pb.StepRequest())
 
     def step_agent(self) -> None:
         self.step()
 
     def pace(self, steps_per_s: float | None) -> None:
-        self._send(pb.Command(pace=pb.Pace(steps_per_s=checked_pace(steps_per_s) or 0.0)))
+        self._command("SetPace", pb.Pace(steps_per_s=checked_pace(steps_per_s) or 0.0))
 
     def abort(self) -> None:
-        self._send(pb.Command(abort=pb.Abort()))
+        self._command("Abort", pb.AbortRequest())
 
     async def settled(self) -> None:
-        # Commands are carried out in their order: who answers the last one is done with all before.
-        with contextlib.suppress(UsageError):
-            await self.present("")
+        if not self._started or self._ended or self._closing:
+            return
+        number = next(self._numbers)
+        self._settling[number] = asyncio.get_running_loop().create_future()
+        self._command("Settle", pb.SettleRequest(id=number))
+        try:
+            await self._settling[number]
+        finally:
+            del self._settling[number]
 
     def answer(self, question_id: int, action: Any) -> None:
-        self._send(pb.Command(answer=pb.Answer(question=question_id, action=json.dumps(action))))
+        self._command("Answer", pb.HumanAnswer(question=question_id, action=json.dumps(action).encode()))
 
     async def rebind(
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
     ) -> Mapping[str, str]:
-        if not self._started or self._ended:
-            raise UsageError("the session is not running", fix="Start it first")
+        self._check_running()
         # The keyring may have to ask for a password.
         secrets = await asyncio.to_thread(resolve_secrets, assignment)
-        number = next(self._numbers)
-        record = json.dumps(assignment.to_record())
-        message = pb.Rebind(id=number, agent=agent, assignment=record, secrets=secrets)
-        if allowance is not None:
-            message.allowance.CopyFrom(allowance_message(agent, allowance))
-        return await self._answer_to(number, pb.Command(rebind=message))
+        record = json.dumps(assignment.to_record()).encode()
+        told = None if allowance is None else allowance_message(agent, allowance)
+        request = pb.RebindRequest(agent=agent, assignment=record, secrets=secrets, allowance=told)
+        return player_of(await self._answered(self._host.ask("Rebind", request)))
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
+        self._check_running()
+        self._hand_out()
+        presented = await self._answered(self._host.order("Present", pb.PresentRequest(agent=agent)))
+        return json.loads(presented.json)
+
+    def _check_running(self) -> None:
         if not self._started or self._ended:
             raise UsageError("the session is not running", fix="Start it first")
-        number = next(self._numbers)
-        return await self._answer_to(number, pb.Command(present=pb.Present(id=number, agent=agent)))
 
-    async def _answer_to(self, number: int, command: pb.Command) -> Mapping[str, Any]:
-        future = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._send(command)
+    async def _answered(self, answer: Awaitable[Any]) -> Any:
         try:
-            return await future
-        finally:
-            self._asked.pop(number, None)
-            del future  # as in start()
+            return await answer
+        except HostLostError as exc:
+            how = "was closed" if self._closing else self._broken or exc.message
+            raise UsageError(f"the session {how}") from None
 
     async def close(self, *, in_haste: bool = False) -> None:
         self._closing = True
         if self._started and not self._ended:
-            self._send(pb.Command(stop=pb.Stop(in_haste=in_haste)))
+            self._command("Stop", pb.StopRequest(in_haste=in_haste))
         try:
-            # While it starts its workers it reads no commands.
             await self._host.close(
                 hang_up=not self._started, within_s=_HASTY_FAREWELL_S if in_haste else None
             )
@@ -290,5 +282,4 @@ class HostSession:
             if self._frames is not None:
                 self._frames.close()
                 self._frames = None
-            self._refuse_asked("the session was closed")
-            self._not_ready(WorkerLaunchError(f"the {self._name} was closed before it was ready"))
+            self._settle(*self._settling)

@@ -1,18 +1,28 @@
-"""What a session host is told first, as a message."""
+"""What a session host is asked for, as messages, and back."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.session_interface import (
+    LiveSettings,
+    SessionReady,
+    SessionSettings,
+    default_concurrency,
+)
+from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.spending import Amount
 from gym_gui.host.service import pb
+from gym_gui.host.views import text_by_name, texts, words, words_by_name
 from gym_gui.services.secrets import resolve_secrets
 
 
-def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.Launch:
+def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.LaunchRequest:
     """The operator and how it plays.
 
     Raises:
@@ -23,14 +33,54 @@ def launch_message(resolved: ResolvedOperator, settings: SessionSettings) -> pb.
         for agent, assignment in resolved.assignments.items()
         for place, secret in resolve_secrets(assignment).items()
     }
-    return pb.Launch(
-        operator=json.dumps(resolved.config.to_record()),
+    return pb.LaunchRequest(
+        operator=json.dumps(resolved.config.to_record()).encode(),
         concurrency=settings.concurrency,
         max_steps=settings.max_steps or 0,
         observations=settings.observations,
         secrets=secrets,
         live=None if settings.live is None else _live_message(settings.live),
     )
+
+
+def operator_of(message: pb.LaunchRequest) -> ResolvedOperator:
+    """The operator that is to be launched.
+
+    Raises:
+        UsageError: It cannot play here.
+    """
+    experiment = experiment_from_data({"operators": [json.loads(message.operator)]})
+    return resolve_operator(experiment.operators[0])
+
+
+def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> SessionSettings:
+    """How it is to play."""
+    return SessionSettings(
+        message.concurrency or default_concurrency(resolved, 1 << 30),
+        message.max_steps or None,
+        message.observations,
+        _live_of(message.live) if message.HasField("live") else None,
+    )
+
+
+def secrets_of(message: pb.LaunchRequest) -> dict[str, dict[str, str]]:
+    """Its keys, by slot and place."""
+    secrets: dict[str, dict[str, str]] = {}
+    for key, secret in message.secrets.items():
+        agent, _, place = key.partition(" ")
+        secrets.setdefault(agent, {})[place] = secret
+    return secrets
+
+
+def _live_message(live: LiveSettings) -> pb.Live:
+    first = None if live.first is None else episode_message(live.first)
+    return pb.Live(fps=live.fps, render=live.render, everything=live.everything, first=first)
+
+
+def _live_of(message: pb.Live) -> LiveSettings:
+    render: Any = message.render  # checked by the settings themselves
+    first = plan_of(message.first) if message.HasField("first") else None
+    return LiveSettings(message.fps, render, first, message.everything)
 
 
 def episode_message(plan: EpisodePlan) -> pb.Episode:
@@ -44,14 +94,54 @@ def allowance_message(slot: str, allowance: Amount) -> pb.Allowance:
     return pb.Allowance(slot=slot, tokens=allowance.tokens, usd=allowance.usd)
 
 
+def amount_of(message: pb.Allowance) -> Amount:
+    """The allowance of a message."""
+    return Amount(message.tokens, message.usd)
+
+
 def plan_of(message: pb.Episode) -> EpisodePlan:
     """The episode that a message asks for."""
-    allowances = {a.slot: Amount(a.tokens, a.usd) for a in message.allowances}
+    allowances = {a.slot: amount_of(a) for a in message.allowances}
     return EpisodePlan(message.index, message.seed, message.seating, allowances)
 
 
-def _live_message(live: LiveSettings) -> pb.Live:
-    message = pb.Live(fps=live.fps, render=live.render, everything=live.everything)
-    if live.first is not None:
-        message.first.CopyFrom(episode_message(live.first))
-    return message
+def assignment_of(message: pb.RebindRequest) -> WorkerAssignment:
+    """Who is to play a slot."""
+    record: dict[str, Any] = json.loads(message.assignment)
+    return WorkerAssignment(worker_type=record.pop("type"), **record)
+
+
+# -- what is answered -------------------------------------------------------------------------
+
+
+def ready_message(ready: SessionReady) -> pb.Ready:
+    """What a session says of itself once everybody sits."""
+    return pb.Ready(
+        pid=ready.pid,
+        players=[player_message(slot, player) for slot, player in ready.players.items()],
+        concurrency=ready.concurrency,
+        versions=texts(ready.versions),
+        actions=words(ready.actions),
+    )
+
+
+def ready_of(message: pb.Ready) -> SessionReady:
+    """What a message says of a session."""
+    return SessionReady(
+        message.pid,
+        {player.slot: player_of(player) for player in message.players},
+        message.concurrency,
+        text_by_name(message.versions),
+        words_by_name(message.actions),
+    )
+
+
+def player_message(slot: str, player: Mapping[str, str]) -> pb.Player:
+    """Who plays a slot."""
+    return pb.Player(slot=slot, **player)
+
+
+def player_of(message: pb.Player) -> dict[str, str]:
+    """Worker, type, policy, version."""
+    player = {"worker_id": message.worker_id, "worker_type": message.worker_type, "policy": message.policy}
+    return {**player, "version": message.version} if message.HasField("version") else player

@@ -25,7 +25,7 @@ from gym_gui.controllers.session_events import (
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
 from gym_gui.host.service import pb
-from gym_gui.host.views import packed, question_to_json, view_to_json
+from gym_gui.host.views import frame_with, question_message, view_message
 
 _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
@@ -70,10 +70,6 @@ class Outbox:
         """Queue an event, behind what was told before."""
         self.flush()
         self._queue.put_nowait(event)
-
-    def waiting(self) -> int:
-        """Events that the client has not taken yet."""
-        return self._queue.qsize()
 
     def close(self) -> None:
         """Nothing more will come."""
@@ -143,15 +139,16 @@ class Outbox:
             case FrameDrawn(frame, number):
                 self._frame = self._shared(frame, number)
                 if self._frame is None and frame.nbytes <= LARGEST:
-                    self._frame = packed(frame, number)
+                    self._frame = frame_with(frame)
             case LiveView():
                 self._look_at(event)
             case HumanQuestion():
-                self.put(pb.Event(question=pb.Question(json=question_to_json(event))))
+                self.put(pb.Event(question=question_message(event)))
             case QuestionWithdrawn(question_id):
                 self.put(pb.Event(withdrawn=pb.Withdrawn(question=question_id)))
             case SessionEnded(reason):
-                self.put(pb.Event(broken=pb.Broken(reason=reason)) if reason else pb.Event(ended=pb.Ended()))
+                if reason:
+                    self.put(pb.Event(broken=pb.Broken(reason=reason)))
                 self.close()
 
     def is_behind(self) -> bool:
@@ -172,13 +169,13 @@ class Outbox:
 
     def _shared(self, frame: Picture, number: int) -> pb.Frame | None:
         places = self._frames.write(frame, number) if self._frames is not None else None
-        return None if places is None else pb.Frame(number=number, base=places.base, stride=places.stride)
+        return None if places is None else pb.Frame(base=places.base, stride=places.stride)
 
     def _look_at(self, view: LiveView) -> None:
         frame, self._frame = self._frame, None
         if frame is None and view.frame:
             view = replace(view, frame=0)  # too large to be sent
-        event = pb.Event(view=pb.View(json=view_to_json(view), frame=frame))
+        event = pb.Event(view=view_message(view, frame))
         if self._look is not None:
             self._look.CopyFrom(event)
         elif self._unseen >= _UNSEEN and not view.over:

@@ -10,8 +10,9 @@ import secrets as random_secrets
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,13 +21,13 @@ from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLau
 from gym_gui.core.subjects import Subject
 from gym_gui.core.trust import handed_on
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
-from gym_gui.host.service import LISTENING, pb
+from gym_gui.host.service import LISTENING, greeting
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.reaper import guard, remove_after
 from gym_gui.services.rpc.address import UnixAddress
-from gym_gui.services.rpc.calling import Connection, Requests
+from gym_gui.services.rpc.calling import Connection
 from gym_gui.services.store import Store
 from gym_gui.workers.environment import engine_environment
 
@@ -40,11 +41,15 @@ FAREWELL_S = 3.0
 _DRAIN_S = 3.0
 
 
+class HostLostError(MosaicError):
+    """A host has ended, or does not answer; the message says how, to follow its name."""
+
+
 class HostOwner(Protocol):
     """Is told what a host says; called from the event loop."""
 
-    def on_event(self, event: pb.Event) -> None:
-        """It sent a message."""
+    def on_failed(self, error: MosaicError) -> None:
+        """What was followed has ended with an error."""
         ...
 
     def on_begun(self, index: int) -> None:
@@ -67,7 +72,7 @@ class HostProcess:
     gRPC's channel at once, and with the last channel gRPC ends its thread.
 
     Args:
-        owner: Is told what it says.
+        owner: Is told what becomes of it.
         name: What messages call it: ``"session process of blue"``.
         operator: What ``ps`` shows.
         store: Where its socket lives.
@@ -93,10 +98,14 @@ class HostProcess:
         self._connection: Connection | None = None
         self._hearing: asyncio.Task[None] | None = None
         self._listening = asyncio.Event()
-        self._commands: Requests[pb.Command] = Requests()
+        self._stub: Any = None
+        self._on_message: Callable[[Any], None] | None = None
+        self._orders: set[asyncio.Task[Any]] = set()
+        self._turn = asyncio.Lock()
         self._watcher: asyncio.Task[None] | None = None
         self._heard = math.inf  # signs of life are expected once it is connected
         self._closing = False
+        self._end = ""
 
     @property
     def pid(self) -> int:
@@ -105,18 +114,16 @@ class HostProcess:
 
     # -- its start -------------------------------------------------------------------------
 
-    async def start(
-        self, order: pb.Command, frames: int | None = None, allowed: Sequence[Subject] = ()
-    ) -> None:
-        """Start it and give it its first command; whatever comes of this, :meth:`close` it later.
+    async def start(self, frames: int | None = None, allowed: Sequence[Subject] = ()) -> None:
+        """Start it and connect to it; whatever comes of this, :meth:`close` it later.
 
         Args:
-            order: What it is to do.
             frames: Memory that it is to share, as a file descriptor.
             allowed: What it may use of all that is not registered or installed.
 
         Raises:
             WorkerLaunchError: It did not come up.
+            UsageError: It is of another version.
         """
         environment = handed_on(engine_environment(), allowed)
         guard()
@@ -128,11 +135,12 @@ class HostProcess:
         create_task = asyncio.get_running_loop().create_task
         self._watcher = create_task(self._watch(child))
         await self._until_listening(child)
-        self.send(order)
         address = UnixAddress(folder / "h")
-        self._connection = Connection(address, token, self._name, MosaicError)
-        self._heard = time.monotonic()
-        self._hearing = create_task(self._hear(child, self._connection))
+        self._connection = Connection(address, token, self._name, HostLostError)
+        self._stub = SessionStub(self._connection.channel)
+        await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
+        # The host removes its socket when it ends; a connection stays although this goes.
+        self._remove_folder()
 
     async def _spawn(
         self, path: Path, environment: dict[str, str], token: str, frames: int | None
@@ -180,36 +188,84 @@ class HostProcess:
 
     # -- what is said ----------------------------------------------------------------------
 
-    def send(self, command: pb.Command) -> None:
-        """Give it a command."""
-        self._commands.put(command)
+    def follow(self, method: str, request: Any, on_message: Callable[[Any], None]) -> None:
+        """Take what a method streams, for as long as the host lives; silence is its end.
 
-    async def _hear(self, child: ManagedChild, connection: Connection) -> None:
-        problem = ""
-        stub: Any = SessionStub(connection.channel)
+        Args:
+            method: Its name.
+            request: Its message, or :class:`Requests`.
+            on_message: Is given each answer.
+        """
+        assert self._child is not None and self._connection is not None
+        self._on_message = on_message
+        self._heard = time.monotonic()
+        answers = self._connection.stream(getattr(self._stub, method), request)
+        self._hearing = asyncio.get_running_loop().create_task(self._hear(self._child, answers))
+
+    async def ask(self, method: str, request: Any, *, timeout_s: float | None = None) -> Any:
+        """Ask a question of its own, beside all orders.
+
+        Raises:
+            HostLostError: It has ended; says how.
+            MosaicError: What it says against it.
+        """
+        if self._connection is None:
+            raise HostLostError(self._end or "was closed")
         try:
-            async with aclosing(connection.stream(stub.Control, self._commands)) as events:
-                async for event in events:
+            return await self._connection.ask(getattr(self._stub, method), request, timeout_s=timeout_s)
+        except HostLostError as exc:
+            lost = exc.message
+        # How it ended is known in a moment; one that stays although it does not answer is ended.
+        if self._watcher is not None:
+            await asyncio.wait({self._watcher}, timeout=self._farewell_s)
+        raise HostLostError(self._end or f"closed its connection ({lost})")
+
+    def order(self, method: str, request: Any) -> asyncio.Task[Any]:
+        """Ask when all that was ordered before is answered; what is said against it is in the task."""
+        task = asyncio.get_running_loop().create_task(self._in_turn(method, request))
+        self._orders.add(task)
+        task.add_done_callback(self._orders.discard)
+        return task
+
+    async def _in_turn(self, method: str, request: Any) -> Any:
+        async with self._turn:
+            return await self.ask(method, request)
+
+    def command(self, method: str, request: Any) -> None:
+        """Order what nothing can be said against."""
+        self.order(method, request).add_done_callback(partial(self._on_carried_out, method))
+
+    def _on_carried_out(self, method: str, task: asyncio.Task[Any]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, HostLostError) and self._child is not None:
+            self._child.kill(f"it could not carry out {method}: {error}")
+
+    async def _hear(self, child: ManagedChild, answers: AsyncGenerator[Any]) -> None:
+        problem = ""
+        try:
+            async with aclosing(answers):
+                async for message in answers:
                     self._heard = time.monotonic()
-                    # The host removes its socket when it ends; a connection stays although this goes.
-                    self._remove_folder()
-                    if not self._tell(child, event):
+                    if not self._take(child, message):
                         break
         except asyncio.CancelledError:
             if not self._closing:
                 raise
-        except MosaicError as exc:
+        except HostLostError as exc:
             problem = f"closed its connection ({exc.message})"
+        except MosaicError as exc:
+            if self._owner is not None:
+                self._owner.on_failed(exc)
         # Its end follows; a host that stays although nobody can speak to it is ended.
         await asyncio.wait({child.exited}, timeout=self._farewell_s)
         child.kill(problem or "did not end when it was done")
 
-    def _tell(self, child: ManagedChild, event: pb.Event) -> bool:
+    def _take(self, child: ManagedChild, message: Any) -> bool:
         """Pass on what it said; false where that failed: nobody would hear any more."""
-        if self._owner is None:
+        if self._on_message is None:
             return True
         try:
-            self._owner.on_event(event)
+            self._on_message(message)
         except Exception as exc:
             _log.exception("what the %s said could not be taken", self._name)
             child.kill(f"what it said could not be taken: {exc}")
@@ -252,7 +308,7 @@ class HostProcess:
         if self._hearing is not None:  # what it said last is still on its way
             await asyncio.wait({self._hearing}, timeout=1.0)
         outcome = await child.finished()
-        self._commands.close()
+        self._end = outcome.words
         if self._owner is not None:
             self._owner.on_exit(outcome)
 
@@ -260,7 +316,7 @@ class HostProcess:
         """End it, whatever it is at; nothing it started is left.
 
         Args:
-            hang_up: Do not wait for what it is at: it reads no commands now.
+            hang_up: Follow it no more; else it has been asked to end.
             within_s: Time it has to end by itself; ``None``: what was agreed.
         """
         await finish_despite_cancel(self._close(hang_up, self._farewell_s if within_s is None else within_s))
@@ -268,7 +324,6 @@ class HostProcess:
     async def _close(self, hang_up: bool, farewell_s: float) -> None:
         self._closing = True
         self._listening.set()  # who waits for it looks
-        self._commands.close()  # the end of its commands is the end of a host
         child, hearing = self._child, self._hearing
         if child is not None and child.running:
             child.asked = True
@@ -285,4 +340,6 @@ class HostProcess:
         self._remove_folder()
         if self._connection is not None:
             await self._connection.close()
-        self._owner = self._hearing = self._connection = self._watcher = None
+        if self._orders:
+            await asyncio.wait(self._orders)
+        self._owner = self._hearing = self._connection = self._watcher = self._on_message = self._stub = None

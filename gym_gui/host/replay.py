@@ -6,16 +6,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-import orjson
-
-from gym_gui.controllers.replay_reel import Look, PackedPicture, Reel
+from gym_gui.controllers.replay_reel import Look, Reel
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.controllers.resolved_operator import vouch
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.errors import MosaicError
 from gym_gui.core.types import AgentID
-from gym_gui.host.plain_board import board_from_json
 from gym_gui.host.process import HostProcess
+from gym_gui.host.replay_messages import replay_message
 from gym_gui.host.service import pb
+from gym_gui.host.views import board_of, packed_of, scores_of, words_by_name
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.services.store import Store
 
@@ -64,12 +63,10 @@ class ReplaySession:
             UsageError: The environment is not there.
             MosaicError: The process ended before its work was done.
         """
-        replay = pb.Replay(order=self._order.to_json(), lines=self._order.lines)
         self._played = asyncio.get_running_loop().create_future()
         try:
-            await self._host.start(
-                pb.Command(replay=replay), allowed=vouch(self._order.config, env_only=True)
-            )
+            await self._host.start(allowed=vouch(self._order.config, env_only=True))
+            self._host.follow("Replay", replay_message(self._order), self._take)
             await self._played
         finally:
             self._played = None  # it holds its exception, whose traceback holds this session
@@ -80,18 +77,13 @@ class ReplaySession:
             self._played.set_exception(error)
             self._played.exception()  # whoever waited for it may have been cancelled
 
-    def on_event(self, event: pb.Event) -> None:
-        """The host sent a message."""
-        body = event.WhichOneof("body")
-        if body == "broken":
-            error = UsageError if event.broken.usage else MosaicError
-            self._fail(error(event.broken.reason))
-        elif body == "looks" and not self.over:
-            self._take(event.looks)
+    def on_failed(self, error: MosaicError) -> None:
+        """It cannot be played."""
+        self._fail(error)
 
     def _take(self, news: pb.Looks) -> None:
         if news.meanings:
-            self.meanings = {agent: tuple(words) for agent, words in orjson.loads(news.meanings).items()}
+            self.meanings = words_by_name(news.meanings)
         for look in news.looks:
             self._add(look)
         self.over, self.departs = news.over, news.departs
@@ -111,7 +103,7 @@ class ReplaySession:
         self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
 
     def _add(self, look: pb.Look) -> None:
-        scores = orjson.loads(look.scores) if look.scores else None
-        kept = Look(look.position, look.step, look.rows, board_from_json(look.board), look.text, scores)
-        picture = PackedPicture(look.pixels, look.height, look.width) if look.pixels else None
-        self.reel.add(kept, picture)
+        board = board_of(look.board) if look.HasField("board") else None
+        scores = scores_of(look.scores) if look.HasField("scores") else None
+        picture = packed_of(look.picture) if look.HasField("picture") else None
+        self.reel.add(Look(look.position, look.step, look.rows, board, look.text, scores), picture)

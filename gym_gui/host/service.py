@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from gym_gui.host.pb import session_pb2 as pb
+from gym_gui.version import __version__
 
+PROTOCOL = 2
+"""Raised with every change of ``session.proto``."""
 LISTENING = b"listening"
 """First line of the pipe that takes the indices of episodes that begin."""
 
-__all__ = ["LISTENING", "pb"]
+
+def greeting() -> pb.Greeting:
+    """What this end says of itself."""
+    return pb.Greeting(protocol=PROTOCOL, version=__version__)
+
+
+__all__ = ["LISTENING", "greeting", "pb"]

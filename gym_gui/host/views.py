@@ -3,74 +3,238 @@
 from __future__ import annotations
 
 import json
-import zlib
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move
-from gym_gui.core.plain import to_plain
+from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.host.service import pb
 
-_OPTIONS = orjson.OPT_SERIALIZE_NUMPY
+
+def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
+    """A view; ``frame`` says where its picture is."""
+    return pb.View(
+        episode=view.episode,
+        seed=view.seed,
+        step=view.step,
+        agents=map(_agent_message, view.agents),
+        turn=view.turn,
+        over=view.over,
+        error=view.error,
+        scores=scores_message(view.scores),
+        outcome=None if view.outcome is None else pb.Outcomes(teams=texts(view.outcome)),
+        board=board_message(view.board),
+        text=view.text,
+        picture=view.frame,
+        frame=frame,
+        kept_from=view.kept_from,
+        eyes=view.eyes,
+        sent_ns=view.sent_ns,
+    )
 
 
-def view_to_json(view: LiveView) -> bytes:
-    """A view as JSON; its picture travels beside it."""
-    return orjson.dumps(view, default=to_plain, option=_OPTIONS)
+def view_of(message: pb.View) -> LiveView:
+    """The view of a message."""
+    return LiveView(
+        episode=message.episode,
+        seed=message.seed,
+        step=message.step,
+        agents=tuple(map(_agent_of, message.agents)),
+        turn=tuple(message.turn),
+        over=message.over,
+        error=message.error,
+        scores=scores_of(message.scores) if message.HasField("scores") else None,
+        outcome=text_by_name(message.outcome.teams) if message.HasField("outcome") else None,
+        board=board_of(message.board) if message.HasField("board") else None,
+        text=message.text,
+        frame=message.picture,
+        sent_ns=message.sent_ns,
+        kept_from=tuple(message.kept_from),
+        eyes=tuple(message.eyes),
+    )
 
 
-def view_from_json(data: bytes) -> LiveView:
-    """The view that :func:`view_to_json` was given."""
-    fields: dict[str, Any] = orjson.loads(data)
-    fields["agents"] = tuple(AgentView(**agent) for agent in fields["agents"])
-    for name in ("turn", "kept_from", "eyes"):
-        fields[name] = tuple(fields[name])
-    if fields["board"] is not None:
-        fields["board"] = _board(fields["board"])
-    return LiveView(**fields)
+def _agent_message(view: AgentView) -> pb.AgentView:
+    return pb.AgentView(
+        agent=view.agent,
+        slot=view.slot,
+        action=view.action,
+        number=view.number,
+        source=view.source,
+        reward=view.reward,
+        total=view.total,
+        value=view.value,
+        option=view.option,
+        latency_ms=view.latency_ms,
+        unusable=view.unusable,
+        by=view.by,
+    )
 
 
-def _board(fields: dict[str, Any]) -> Board:
-    fields["cells"] = tuple(fields["cells"])
-    fields["moves"] = tuple(_move(move) for move in fields["moves"])
-    fields["last"] = tuple((row, column) for row, column in fields["last"])
-    return Board(**fields)
+def _agent_of(message: pb.AgentView) -> AgentView:
+    return AgentView(
+        message.agent,
+        message.slot,
+        message.action,
+        message.number if message.HasField("number") else None,
+        message.source,
+        message.reward,
+        message.total,
+        message.value if message.HasField("value") else None,
+        message.option,
+        message.latency_ms,
+        message.unusable,
+        message.by,
+    )
 
 
-def _move(fields: dict[str, Any]) -> Move:
-    fields["target"] = tuple(fields["target"])
-    if fields["source"] is not None:
-        fields["source"] = tuple(fields["source"])
-    return Move(**fields)
+# -- boards ---------------------------------------------------------------------------------
 
 
-def question_to_json(question: HumanQuestion) -> str:
-    """A question as JSON; spaces have bounds that are infinite, which orjson cannot say."""
-    plain = {name: getattr(question, name) for name in HumanQuestion.__slots__}
-    return json.dumps(plain)
+def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None:
+    """A position; without ``moves`` for those who only look on."""
+    if board is None:
+        return None
+    columns = board.columns
+    return pb.Board(
+        kind=board.kind,
+        rows=board.rows,
+        columns=columns,
+        cells=board.cells,
+        moves=[_move_message(move, columns) for move in board.moves] if moves else (),
+        last=[row * columns + column for row, column in board.last],
+        turn=board.turn,
+        flipped=board.flipped,
+    )
 
 
-def question_from_json(text: str) -> HumanQuestion:
-    """The question that :func:`question_to_json` was given."""
-    question = HumanQuestion(**json.loads(text))
-    return question if question.legal is None else replace(question, legal=tuple(question.legal))
+def board_of(message: pb.Board) -> Board:
+    """The position of a message."""
+    columns = message.columns
+    return Board(
+        message.kind,
+        message.rows,
+        columns,
+        tuple(message.cells),
+        tuple(_move_of(move, columns) for move in message.moves),
+        tuple(divmod(square, columns) for square in message.last),
+        message.turn,
+        message.flipped,
+    )
 
 
-def packed(frame: NDArray[np.uint8], number: int) -> pb.Frame:
-    """A picture that travels in the message itself, because both ends share no memory."""
-    height, width = frame.shape[:2]
-    return pb.Frame(number=number, height=height, width=width, pixels=zlib.compress(frame.tobytes(), 1))
+def _move_message(move: Move, columns: int) -> pb.Move:
+    (row, column), source = move.target, move.source
+    return pb.Move(
+        action=move.action,
+        target=row * columns + column,
+        source=None if source is None else source[0] * columns + source[1],
+        label=move.label,
+        promotion=move.promotion,
+    )
 
 
-def unpacked(frame: pb.Frame) -> NDArray[np.uint8]:
-    """The picture of a message.
+def _move_of(message: pb.Move, columns: int) -> Move:
+    source = divmod(message.source, columns) if message.HasField("source") else None
+    return Move(message.action, divmod(message.target, columns), source, message.label, message.promotion)
+
+
+# -- questions ------------------------------------------------------------------------------
+
+
+def question_message(question: HumanQuestion) -> pb.Question:
+    """A question to a person."""
+    return pb.Question(
+        id=question.id,
+        episode=question.episode,
+        step=question.step,
+        agent=question.agent,
+        slot=question.slot,
+        legal=None if question.legal is None else pb.Actions(numbers=question.legal),
+        deadline_s=question.deadline_s,
+        attempt=question.attempt,
+        reason=question.reason,
+        space=json.dumps(question.space).encode(),
+    )
+
+
+def question_of(message: pb.Question) -> HumanQuestion:
+    """The question of a message."""
+    space: dict[str, Any] = json.loads(message.space)
+    return HumanQuestion(
+        message.id,
+        message.episode,
+        message.step,
+        message.agent,
+        message.slot,
+        tuple(message.legal.numbers) if message.HasField("legal") else None,
+        message.deadline_s if message.HasField("deadline_s") else None,
+        message.attempt,
+        message.reason,
+        space,
+    )
+
+
+# -- pictures -------------------------------------------------------------------------------
+
+
+def pixels_message(packed: PackedPicture) -> pb.Pixels:
+    """A picture that travels in the message itself."""
+    return pb.Pixels(rgb=packed.pixels, height=packed.height, width=packed.width)
+
+
+def packed_of(message: pb.Pixels) -> PackedPicture:
+    """The picture of a message, still packed."""
+    return PackedPicture(message.rgb, message.height, message.width)
+
+
+def frame_with(picture: NDArray[np.uint8]) -> pb.Frame:
+    """Where a picture is that travels in the message itself, because both ends share no memory."""
+    return pb.Frame(pixels=pixels_message(pack(picture)))
+
+
+def picture_in(frame: pb.Frame) -> NDArray[np.uint8]:
+    """The picture that travels in a message.
 
     Raises:
         ValueError: It is not as large as the message says.
     """
-    pixels = bytearray(zlib.decompress(frame.pixels))
-    return np.frombuffer(pixels, np.uint8).reshape(frame.height, frame.width, 3)
+    return unpack(packed_of(frame.pixels))
+
+
+# -- mappings whose order is kept -------------------------------------------------------------
+
+
+def scores_message(scores: Mapping[str, float] | None) -> pb.Scores | None:
+    """Scores by team."""
+    if scores is None:
+        return None
+    return pb.Scores(teams=[pb.NamedNumber(name=name, number=value) for name, value in scores.items()])
+
+
+def scores_of(message: pb.Scores) -> dict[str, float]:
+    """The scores of a message."""
+    return {entry.name: entry.number for entry in message.teams}
+
+
+def texts(values: Mapping[str, str]) -> list[pb.NamedText]:
+    """A mapping to text."""
+    return [pb.NamedText(name=name, text=value) for name, value in values.items()]
+
+
+def text_by_name(entries: Sequence[pb.NamedText]) -> dict[str, str]:
+    """The mapping that :func:`texts` was given."""
+    return {entry.name: entry.text for entry in entries}
+
+
+def words(values: Mapping[str, Sequence[str]]) -> list[pb.NamedWords]:
+    """A mapping to words."""
+    return [pb.NamedWords(name=name, words=value) for name, value in values.items()]
+
+
+def words_by_name(entries: Sequence[pb.NamedWords]) -> dict[str, tuple[str, ...]]:
+    """The mapping that :func:`words` was given."""
+    return {entry.name: tuple(entry.words) for entry in entries}

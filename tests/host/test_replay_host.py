@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import signal
 from pathlib import Path
@@ -14,9 +15,9 @@ from gym_gui.controllers.replay_reel import Reel
 from gym_gui.controllers.replay_session import ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.live import Board
-from gym_gui.host.plain_board import board_from_json, board_to_json
 from gym_gui.host.replay import ReplaySession
+from gym_gui.host.replay_messages import replay_message, replay_order_of
+from gym_gui.host.service import pb
 from gym_gui.services.recorded_episode import load_episode
 from tests.support.engine import arena, player, record_run
 from tests.support.processes import Offspring
@@ -70,8 +71,6 @@ async def test_a_killed_host_is_told_in_words(tmp_path: Path, offspring: Offspri
 
 
 async def test_what_is_not_installed_is_said(tmp_path: Path, offspring: Offspring) -> None:
-    import dataclasses
-
     order = await order_of(tmp_path)
     order = dataclasses.replace(order, operator={**order.operator, "task": "Nowhere-v1"})
     reel = Reel()
@@ -81,7 +80,10 @@ async def test_what_is_not_installed_is_said(tmp_path: Path, offspring: Offsprin
     offspring.assert_none()
 
 
-def test_boards_travel() -> None:
-    board = Board("go", 2, 2, ("", "X", "O", ""), last=((0, 1),), turn="white", flipped=True)
-    assert board_from_json(board_to_json(board)) == board
-    assert board_from_json(board_to_json(None)) is None
+async def test_an_episode_travels(tmp_path: Path) -> None:
+    order = await order_of(tmp_path)
+    for max_steps in (None, 7):
+        order = dataclasses.replace(order, max_steps=max_steps, seats={"b": "a", "a": "b"})
+        got = replay_order_of(pb.ReplayRequest.FromString(replay_message(order).SerializeToString()))
+        assert got == order
+        assert list(got.seats) == ["b", "a"], "in their order"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -9,13 +11,16 @@ import pytest
 from gym_gui.core.enums import ActionSource, Outcome
 from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move
 from gym_gui.core.spaces import to_space
+from gym_gui.host.service import pb
 from gym_gui.host.views import (
-    packed,
-    question_from_json,
-    question_to_json,
-    unpacked,
-    view_from_json,
-    view_to_json,
+    board_message,
+    board_of,
+    frame_with,
+    picture_in,
+    question_message,
+    question_of,
+    view_message,
+    view_of,
 )
 from mosaic_worker.spaces import Space
 
@@ -32,6 +37,14 @@ BOARD = Board(
 )
 
 
+def arrived(view: LiveView) -> LiveView:
+    return view_of(pb.View.FromString(view_message(view).SerializeToString()))
+
+
+def asked(question: HumanQuestion) -> HumanQuestion:
+    return question_of(pb.Question.FromString(question_message(question).SerializeToString()))
+
+
 @pytest.mark.parametrize(
     "view",
     [
@@ -42,31 +55,37 @@ BOARD = Board(
     ],
 )
 def test_a_view_arrives_as_it_was(view: LiveView):
-    assert view_from_json(view_to_json(view)) == view
+    assert arrived(view) == view
 
 
 def test_values_of_environments_become_plain():
     view = LiveView(0, 0, 0, (AgentView("a", "a", reward=np.float32(0.5)),), scores={"x": np.int64(2)})  # type: ignore[arg-type]
-    got = view_from_json(view_to_json(view))
-    assert type(got.agents[0].reward) is float and type(got.scores["x"]) is int  # type: ignore[index]
-    outcome = view_from_json(view_to_json(LiveView(0, 0, 0, (), outcome={"x": Outcome.WIN}))).outcome
+    got = arrived(view)
+    assert type(got.agents[0].reward) is float and got.scores == {"x": 2.0}  # type: ignore[index]
+    outcome = arrived(LiveView(0, 0, 0, (), outcome={"x": Outcome.WIN})).outcome
     assert outcome == {"x": "win"} and type(outcome["x"]) is str
 
 
 @pytest.mark.parametrize("space", [gym.spaces.Discrete(4, start=2), gym.spaces.Box(-np.inf, 3, (2,))])
 def test_a_question_arrives_as_it_was(space: gym.Space):
     question = HumanQuestion(5, 1, 2, "a", "b", (2, 3), 1.5, 1, "no", to_space(space).to_json())
-    got = question_from_json(question_to_json(question))
+    got = asked(question)
     assert got == question
     assert Space.from_json(got.space) == to_space(space)
-    assert question_from_json(question_to_json(HumanQuestion(1, 0, 0, "a", "a"))).legal is None
+    assert asked(HumanQuestion(1, 0, 0, "a", "a")).legal is None
 
 
 def test_a_picture_can_travel_in_the_message():
-    frame = np.random.default_rng(1).integers(0, 256, (30, 40, 3), np.uint8)
-    message = packed(frame, 9)
-    assert message.number == 9 and np.array_equal(unpacked(message), frame)
-    assert unpacked(message).flags.writeable
-    message.height = 31
+    picture = np.random.default_rng(1).integers(0, 256, (30, 40, 3), np.uint8)
+    message = frame_with(picture)
+    assert np.array_equal(picture_in(message), picture)
+    assert picture_in(message).flags.writeable
+    message.pixels.height = 31
     with pytest.raises(ValueError, match="reshape"):
-        unpacked(message)
+        picture_in(message)
+
+
+def test_a_board_may_travel_without_its_moves():
+    got = board_of(pb.Board.FromString(board_message(BOARD, moves=False).SerializeToString()))  # type: ignore[union-attr]
+    assert got == replace(BOARD, moves=())
+    assert board_message(None) is None

@@ -5,37 +5,35 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class Command(_message.Message):
-    __slots__ = ("launch", "episodes", "pause", "resume", "step", "stop", "pace", "abort", "answer", "rebind", "seen", "present", "replay")
-    LAUNCH_FIELD_NUMBER: _ClassVar[int]
-    EPISODES_FIELD_NUMBER: _ClassVar[int]
-    PAUSE_FIELD_NUMBER: _ClassVar[int]
-    RESUME_FIELD_NUMBER: _ClassVar[int]
-    STEP_FIELD_NUMBER: _ClassVar[int]
-    STOP_FIELD_NUMBER: _ClassVar[int]
-    PACE_FIELD_NUMBER: _ClassVar[int]
-    ABORT_FIELD_NUMBER: _ClassVar[int]
-    ANSWER_FIELD_NUMBER: _ClassVar[int]
-    REBIND_FIELD_NUMBER: _ClassVar[int]
-    SEEN_FIELD_NUMBER: _ClassVar[int]
-    PRESENT_FIELD_NUMBER: _ClassVar[int]
-    REPLAY_FIELD_NUMBER: _ClassVar[int]
-    launch: Launch
-    episodes: Episodes
-    pause: Pause
-    resume: Resume
-    step: Step
-    stop: Stop
-    pace: Pace
-    abort: Abort
-    answer: Answer
-    rebind: Rebind
-    seen: Seen
-    present: Present
-    replay: Replay
-    def __init__(self, launch: _Optional[_Union[Launch, _Mapping]] = ..., episodes: _Optional[_Union[Episodes, _Mapping]] = ..., pause: _Optional[_Union[Pause, _Mapping]] = ..., resume: _Optional[_Union[Resume, _Mapping]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., stop: _Optional[_Union[Stop, _Mapping]] = ..., pace: _Optional[_Union[Pace, _Mapping]] = ..., abort: _Optional[_Union[Abort, _Mapping]] = ..., answer: _Optional[_Union[Answer, _Mapping]] = ..., rebind: _Optional[_Union[Rebind, _Mapping]] = ..., seen: _Optional[_Union[Seen, _Mapping]] = ..., present: _Optional[_Union[Present, _Mapping]] = ..., replay: _Optional[_Union[Replay, _Mapping]] = ...) -> None: ...
+class Greeting(_message.Message):
+    __slots__ = ("protocol", "version")
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    protocol: int
+    version: str
+    def __init__(self, protocol: _Optional[int] = ..., version: _Optional[str] = ...) -> None: ...
 
-class Launch(_message.Message):
+class Done(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PauseRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ResumeRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class StepRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class AbortRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class LaunchRequest(_message.Message):
     __slots__ = ("operator", "concurrency", "max_steps", "observations", "secrets", "live")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
@@ -50,13 +48,13 @@ class Launch(_message.Message):
     OBSERVATIONS_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
     LIVE_FIELD_NUMBER: _ClassVar[int]
-    operator: str
+    operator: bytes
     concurrency: int
     max_steps: int
     observations: bool
     secrets: _containers.ScalarMap[str, str]
     live: Live
-    def __init__(self, operator: _Optional[str] = ..., concurrency: _Optional[int] = ..., max_steps: _Optional[int] = ..., observations: bool = ..., secrets: _Optional[_Mapping[str, str]] = ..., live: _Optional[_Union[Live, _Mapping]] = ...) -> None: ...
+    def __init__(self, operator: _Optional[bytes] = ..., concurrency: _Optional[int] = ..., max_steps: _Optional[int] = ..., observations: bool = ..., secrets: _Optional[_Mapping[str, str]] = ..., live: _Optional[_Union[Live, _Mapping]] = ...) -> None: ...
 
 class Live(_message.Message):
     __slots__ = ("fps", "render", "first", "everything")
@@ -98,19 +96,7 @@ class Allowance(_message.Message):
     usd: float
     def __init__(self, slot: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
 
-class Pause(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
-
-class Resume(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
-
-class Step(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
-
-class Stop(_message.Message):
+class StopRequest(_message.Message):
     __slots__ = ("in_haste",)
     IN_HASTE_FIELD_NUMBER: _ClassVar[int]
     in_haste: bool
@@ -122,9 +108,11 @@ class Pace(_message.Message):
     steps_per_s: float
     def __init__(self, steps_per_s: _Optional[float] = ...) -> None: ...
 
-class Abort(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+class SettleRequest(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    def __init__(self, id: _Optional[int] = ...) -> None: ...
 
 class Seen(_message.Message):
     __slots__ = ("looks",)
@@ -132,16 +120,16 @@ class Seen(_message.Message):
     looks: int
     def __init__(self, looks: _Optional[int] = ...) -> None: ...
 
-class Answer(_message.Message):
+class HumanAnswer(_message.Message):
     __slots__ = ("question", "action")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
     question: int
-    action: str
-    def __init__(self, question: _Optional[int] = ..., action: _Optional[str] = ...) -> None: ...
+    action: bytes
+    def __init__(self, question: _Optional[int] = ..., action: _Optional[bytes] = ...) -> None: ...
 
-class Rebind(_message.Message):
-    __slots__ = ("id", "agent", "assignment", "secrets", "allowance")
+class RebindRequest(_message.Message):
+    __slots__ = ("agent", "assignment", "secrets", "allowance")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -149,57 +137,27 @@ class Rebind(_message.Message):
         key: str
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
-    ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_FIELD_NUMBER: _ClassVar[int]
     ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
     ALLOWANCE_FIELD_NUMBER: _ClassVar[int]
-    id: int
     agent: str
-    assignment: str
+    assignment: bytes
     secrets: _containers.ScalarMap[str, str]
     allowance: Allowance
-    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ..., assignment: _Optional[str] = ..., secrets: _Optional[_Mapping[str, str]] = ..., allowance: _Optional[_Union[Allowance, _Mapping]] = ...) -> None: ...
+    def __init__(self, agent: _Optional[str] = ..., assignment: _Optional[bytes] = ..., secrets: _Optional[_Mapping[str, str]] = ..., allowance: _Optional[_Union[Allowance, _Mapping]] = ...) -> None: ...
 
-class Present(_message.Message):
-    __slots__ = ("id", "agent")
-    ID_FIELD_NUMBER: _ClassVar[int]
+class PresentRequest(_message.Message):
+    __slots__ = ("agent",)
     AGENT_FIELD_NUMBER: _ClassVar[int]
-    id: int
     agent: str
-    def __init__(self, id: _Optional[int] = ..., agent: _Optional[str] = ...) -> None: ...
+    def __init__(self, agent: _Optional[str] = ...) -> None: ...
 
-class Event(_message.Message):
-    __slots__ = ("ready", "news", "call", "log", "broken", "ended", "view", "question", "withdrawn", "rebound", "presented", "retried", "compiling", "looks")
-    READY_FIELD_NUMBER: _ClassVar[int]
-    NEWS_FIELD_NUMBER: _ClassVar[int]
-    CALL_FIELD_NUMBER: _ClassVar[int]
-    LOG_FIELD_NUMBER: _ClassVar[int]
-    BROKEN_FIELD_NUMBER: _ClassVar[int]
-    ENDED_FIELD_NUMBER: _ClassVar[int]
-    VIEW_FIELD_NUMBER: _ClassVar[int]
-    QUESTION_FIELD_NUMBER: _ClassVar[int]
-    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
-    REBOUND_FIELD_NUMBER: _ClassVar[int]
-    PRESENTED_FIELD_NUMBER: _ClassVar[int]
-    RETRIED_FIELD_NUMBER: _ClassVar[int]
-    COMPILING_FIELD_NUMBER: _ClassVar[int]
-    LOOKS_FIELD_NUMBER: _ClassVar[int]
-    ready: Ready
-    news: News
-    call: PaidCall
-    log: LogLine
-    broken: Broken
-    ended: Ended
-    view: View
-    question: Question
-    withdrawn: Withdrawn
-    rebound: Rebound
-    presented: Presented
-    retried: Retried
-    compiling: Compiling
-    looks: Looks
-    def __init__(self, ready: _Optional[_Union[Ready, _Mapping]] = ..., news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., ended: _Optional[_Union[Ended, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., rebound: _Optional[_Union[Rebound, _Mapping]] = ..., presented: _Optional[_Union[Presented, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ..., looks: _Optional[_Union[Looks, _Mapping]] = ...) -> None: ...
+class Presented(_message.Message):
+    __slots__ = ("json",)
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    def __init__(self, json: _Optional[bytes] = ...) -> None: ...
 
 class Compiling(_message.Message):
     __slots__ = ("title", "functions", "total")
@@ -219,11 +177,79 @@ class Ready(_message.Message):
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     pid: int
-    players: str
+    players: _containers.RepeatedCompositeFieldContainer[Player]
     concurrency: int
-    versions: str
-    actions: str
-    def __init__(self, pid: _Optional[int] = ..., players: _Optional[str] = ..., concurrency: _Optional[int] = ..., versions: _Optional[str] = ..., actions: _Optional[str] = ...) -> None: ...
+    versions: _containers.RepeatedCompositeFieldContainer[NamedText]
+    actions: _containers.RepeatedCompositeFieldContainer[NamedWords]
+    def __init__(self, pid: _Optional[int] = ..., players: _Optional[_Iterable[_Union[Player, _Mapping]]] = ..., concurrency: _Optional[int] = ..., versions: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., actions: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ...) -> None: ...
+
+class Player(_message.Message):
+    __slots__ = ("slot", "worker_id", "worker_type", "policy", "version")
+    SLOT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_ID_FIELD_NUMBER: _ClassVar[int]
+    WORKER_TYPE_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    slot: str
+    worker_id: str
+    worker_type: str
+    policy: str
+    version: str
+    def __init__(self, slot: _Optional[str] = ..., worker_id: _Optional[str] = ..., worker_type: _Optional[str] = ..., policy: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+
+class NamedText(_message.Message):
+    __slots__ = ("name", "text")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    text: str
+    def __init__(self, name: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+
+class NamedWords(_message.Message):
+    __slots__ = ("name", "words")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    words: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., words: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class NamedNumber(_message.Message):
+    __slots__ = ("name", "number")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    number: float
+    def __init__(self, name: _Optional[str] = ..., number: _Optional[float] = ...) -> None: ...
+
+class Event(_message.Message):
+    __slots__ = ("news", "call", "log", "broken", "view", "question", "withdrawn", "retried", "settled", "compiling")
+    NEWS_FIELD_NUMBER: _ClassVar[int]
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    LOG_FIELD_NUMBER: _ClassVar[int]
+    BROKEN_FIELD_NUMBER: _ClassVar[int]
+    VIEW_FIELD_NUMBER: _ClassVar[int]
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    WITHDRAWN_FIELD_NUMBER: _ClassVar[int]
+    RETRIED_FIELD_NUMBER: _ClassVar[int]
+    SETTLED_FIELD_NUMBER: _ClassVar[int]
+    COMPILING_FIELD_NUMBER: _ClassVar[int]
+    news: News
+    call: PaidCall
+    log: LogLine
+    broken: Broken
+    view: View
+    question: Question
+    withdrawn: Withdrawn
+    retried: Retried
+    settled: Settled
+    compiling: Compiling
+    def __init__(self, news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., settled: _Optional[_Union[Settled, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ...) -> None: ...
+
+class Settled(_message.Message):
+    __slots__ = ("id",)
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    def __init__(self, id: _Optional[int] = ...) -> None: ...
 
 class News(_message.Message):
     __slots__ = ("finished", "live", "steps")
@@ -274,46 +300,170 @@ class LogLine(_message.Message):
     def __init__(self, level: _Optional[int] = ..., logger: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Broken(_message.Message):
-    __slots__ = ("reason", "usage")
+    __slots__ = ("reason",)
     REASON_FIELD_NUMBER: _ClassVar[int]
-    USAGE_FIELD_NUMBER: _ClassVar[int]
     reason: str
-    usage: bool
-    def __init__(self, reason: _Optional[str] = ..., usage: bool = ...) -> None: ...
-
-class Ended(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class View(_message.Message):
-    __slots__ = ("json", "frame")
-    JSON_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns")
+    EPISODE_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    AGENTS_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    OVER_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    BOARD_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    PICTURE_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
-    json: bytes
+    KEPT_FROM_FIELD_NUMBER: _ClassVar[int]
+    EYES_FIELD_NUMBER: _ClassVar[int]
+    SENT_NS_FIELD_NUMBER: _ClassVar[int]
+    episode: int
+    seed: int
+    step: int
+    agents: _containers.RepeatedCompositeFieldContainer[AgentView]
+    turn: _containers.RepeatedScalarFieldContainer[str]
+    over: str
+    error: str
+    scores: Scores
+    outcome: Outcomes
+    board: Board
+    text: str
+    picture: int
     frame: Frame
-    def __init__(self, json: _Optional[bytes] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ...) -> None: ...
+    kept_from: _containers.RepeatedScalarFieldContainer[str]
+    eyes: _containers.RepeatedScalarFieldContainer[str]
+    sent_ns: int
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ...) -> None: ...
+
+class Scores(_message.Message):
+    __slots__ = ("teams",)
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    teams: _containers.RepeatedCompositeFieldContainer[NamedNumber]
+    def __init__(self, teams: _Optional[_Iterable[_Union[NamedNumber, _Mapping]]] = ...) -> None: ...
+
+class Outcomes(_message.Message):
+    __slots__ = ("teams",)
+    TEAMS_FIELD_NUMBER: _ClassVar[int]
+    teams: _containers.RepeatedCompositeFieldContainer[NamedText]
+    def __init__(self, teams: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
+
+class AgentView(_message.Message):
+    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by")
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    SLOT_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REWARD_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    OPTION_FIELD_NUMBER: _ClassVar[int]
+    LATENCY_MS_FIELD_NUMBER: _ClassVar[int]
+    UNUSABLE_FIELD_NUMBER: _ClassVar[int]
+    BY_FIELD_NUMBER: _ClassVar[int]
+    agent: str
+    slot: str
+    action: str
+    number: int
+    source: str
+    reward: float
+    total: float
+    value: float
+    option: str
+    latency_ms: float
+    unusable: int
+    by: str
+    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ...) -> None: ...
+
+class Board(_message.Message):
+    __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    CELLS_FIELD_NUMBER: _ClassVar[int]
+    MOVES_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
+    TURN_FIELD_NUMBER: _ClassVar[int]
+    FLIPPED_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    rows: int
+    columns: int
+    cells: _containers.RepeatedScalarFieldContainer[str]
+    moves: _containers.RepeatedCompositeFieldContainer[Move]
+    last: _containers.RepeatedScalarFieldContainer[int]
+    turn: str
+    flipped: bool
+    def __init__(self, kind: _Optional[str] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ..., cells: _Optional[_Iterable[str]] = ..., moves: _Optional[_Iterable[_Union[Move, _Mapping]]] = ..., last: _Optional[_Iterable[int]] = ..., turn: _Optional[str] = ..., flipped: bool = ...) -> None: ...
+
+class Move(_message.Message):
+    __slots__ = ("action", "target", "source", "label", "promotion")
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    PROMOTION_FIELD_NUMBER: _ClassVar[int]
+    action: int
+    target: int
+    source: int
+    label: str
+    promotion: str
+    def __init__(self, action: _Optional[int] = ..., target: _Optional[int] = ..., source: _Optional[int] = ..., label: _Optional[str] = ..., promotion: _Optional[str] = ...) -> None: ...
 
 class Frame(_message.Message):
-    __slots__ = ("number", "base", "stride", "height", "width", "pixels")
-    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("base", "stride", "pixels")
     BASE_FIELD_NUMBER: _ClassVar[int]
     STRIDE_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    WIDTH_FIELD_NUMBER: _ClassVar[int]
     PIXELS_FIELD_NUMBER: _ClassVar[int]
-    number: int
     base: int
     stride: int
+    pixels: Pixels
+    def __init__(self, base: _Optional[int] = ..., stride: _Optional[int] = ..., pixels: _Optional[_Union[Pixels, _Mapping]] = ...) -> None: ...
+
+class Pixels(_message.Message):
+    __slots__ = ("rgb", "height", "width")
+    RGB_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    rgb: bytes
     height: int
     width: int
-    pixels: bytes
-    def __init__(self, number: _Optional[int] = ..., base: _Optional[int] = ..., stride: _Optional[int] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., pixels: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, rgb: _Optional[bytes] = ..., height: _Optional[int] = ..., width: _Optional[int] = ...) -> None: ...
 
 class Question(_message.Message):
-    __slots__ = ("json",)
-    JSON_FIELD_NUMBER: _ClassVar[int]
-    json: str
-    def __init__(self, json: _Optional[str] = ...) -> None: ...
+    __slots__ = ("id", "episode", "step", "agent", "slot", "legal", "deadline_s", "attempt", "reason", "space")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    EPISODE_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    SLOT_FIELD_NUMBER: _ClassVar[int]
+    LEGAL_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    episode: int
+    step: int
+    agent: str
+    slot: str
+    legal: Actions
+    deadline_s: float
+    attempt: int
+    reason: str
+    space: bytes
+    def __init__(self, id: _Optional[int] = ..., episode: _Optional[int] = ..., step: _Optional[int] = ..., agent: _Optional[str] = ..., slot: _Optional[str] = ..., legal: _Optional[_Union[Actions, _Mapping]] = ..., deadline_s: _Optional[float] = ..., attempt: _Optional[int] = ..., reason: _Optional[str] = ..., space: _Optional[bytes] = ...) -> None: ...
+
+class Actions(_message.Message):
+    __slots__ = ("numbers",)
+    NUMBERS_FIELD_NUMBER: _ClassVar[int]
+    numbers: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, numbers: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Withdrawn(_message.Message):
     __slots__ = ("question",)
@@ -321,33 +471,25 @@ class Withdrawn(_message.Message):
     question: int
     def __init__(self, question: _Optional[int] = ...) -> None: ...
 
-class Rebound(_message.Message):
-    __slots__ = ("id", "player", "error")
-    ID_FIELD_NUMBER: _ClassVar[int]
-    PLAYER_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    id: int
-    player: str
-    error: str
-    def __init__(self, id: _Optional[int] = ..., player: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
-
-class Presented(_message.Message):
-    __slots__ = ("id", "json", "error")
-    ID_FIELD_NUMBER: _ClassVar[int]
-    JSON_FIELD_NUMBER: _ClassVar[int]
-    ERROR_FIELD_NUMBER: _ClassVar[int]
-    id: int
-    json: str
-    error: str
-    def __init__(self, id: _Optional[int] = ..., json: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
-
-class Replay(_message.Message):
-    __slots__ = ("order", "lines")
-    ORDER_FIELD_NUMBER: _ClassVar[int]
+class ReplayRequest(_message.Message):
+    __slots__ = ("operator", "index", "seed", "seats", "max_steps", "lines", "origin", "folder")
+    OPERATOR_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    SEATS_FIELD_NUMBER: _ClassVar[int]
+    MAX_STEPS_FIELD_NUMBER: _ClassVar[int]
     LINES_FIELD_NUMBER: _ClassVar[int]
-    order: str
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    operator: bytes
+    index: int
+    seed: int
+    seats: _containers.RepeatedCompositeFieldContainer[NamedText]
+    max_steps: int
     lines: bytes
-    def __init__(self, order: _Optional[str] = ..., lines: _Optional[bytes] = ...) -> None: ...
+    origin: str
+    folder: str
+    def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ...) -> None: ...
 
 class Looks(_message.Message):
     __slots__ = ("looks", "meanings", "over", "departs")
@@ -356,29 +498,25 @@ class Looks(_message.Message):
     OVER_FIELD_NUMBER: _ClassVar[int]
     DEPARTS_FIELD_NUMBER: _ClassVar[int]
     looks: _containers.RepeatedCompositeFieldContainer[Look]
-    meanings: str
+    meanings: _containers.RepeatedCompositeFieldContainer[NamedWords]
     over: bool
     departs: str
-    def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[str] = ..., over: bool = ..., departs: _Optional[str] = ...) -> None: ...
+    def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., over: bool = ..., departs: _Optional[str] = ...) -> None: ...
 
 class Look(_message.Message):
-    __slots__ = ("position", "step", "rows", "pixels", "height", "width", "board", "text", "scores")
+    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores")
     POSITION_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
-    PIXELS_FIELD_NUMBER: _ClassVar[int]
-    HEIGHT_FIELD_NUMBER: _ClassVar[int]
-    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    PICTURE_FIELD_NUMBER: _ClassVar[int]
     BOARD_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
     position: int
     step: int
     rows: int
-    pixels: bytes
-    height: int
-    width: int
-    board: str
+    picture: Pixels
+    board: Board
     text: str
-    scores: str
-    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., pixels: _Optional[bytes] = ..., height: _Optional[int] = ..., width: _Optional[int] = ..., board: _Optional[str] = ..., text: _Optional[str] = ..., scores: _Optional[str] = ...) -> None: ...
+    scores: Scores
+    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ...) -> None: ...

@@ -14,18 +14,184 @@ class SessionStub(object):
         Args:
             channel: A grpc.Channel.
         """
-        self.Control = channel.stream_stream(
-                '/mosaic.v1.Session/Control',
-                request_serializer=mosaic_dot_v1_dot_session__pb2.Command.SerializeToString,
+        self.Greet = channel.unary_unary(
+                '/mosaic.v1.Session/Greet',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.Greeting.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Greeting.FromString,
+                )
+        self.Follow = channel.stream_stream(
+                '/mosaic.v1.Session/Follow',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.Seen.SerializeToString,
                 response_deserializer=mosaic_dot_v1_dot_session__pb2.Event.FromString,
+                )
+        self.Launch = channel.unary_unary(
+                '/mosaic.v1.Session/Launch',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.LaunchRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Ready.FromString,
+                )
+        self.Play = channel.unary_unary(
+                '/mosaic.v1.Session/Play',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.Episodes.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Pause = channel.unary_unary(
+                '/mosaic.v1.Session/Pause',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.PauseRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Resume = channel.unary_unary(
+                '/mosaic.v1.Session/Resume',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.ResumeRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Step = channel.unary_unary(
+                '/mosaic.v1.Session/Step',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.StepRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.SetPace = channel.unary_unary(
+                '/mosaic.v1.Session/SetPace',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.Pace.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Abort = channel.unary_unary(
+                '/mosaic.v1.Session/Abort',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.AbortRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Answer = channel.unary_unary(
+                '/mosaic.v1.Session/Answer',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.HumanAnswer.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Settle = channel.unary_unary(
+                '/mosaic.v1.Session/Settle',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.SettleRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Present = channel.unary_unary(
+                '/mosaic.v1.Session/Present',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Presented.FromString,
+                )
+        self.Stop = channel.unary_unary(
+                '/mosaic.v1.Session/Stop',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.StopRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Done.FromString,
+                )
+        self.Rebind = channel.unary_unary(
+                '/mosaic.v1.Session/Rebind',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.RebindRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Player.FromString,
+                )
+        self.Replay = channel.unary_stream(
+                '/mosaic.v1.Session/Replay',
+                request_serializer=mosaic_dot_v1_dot_session__pb2.ReplayRequest.SerializeToString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.Looks.FromString,
                 )
 
 
 class SessionServicer(object):
     """Missing associated documentation comment in .proto file."""
 
-    def Control(self, request_iterator, context):
-        """One call for the life of the session: when it ends, the host ends.
+    def Greet(self, request, context):
+        """First of all: are both of one version? Refused where not.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Follow(self, request_iterator, context):
+        """What happens, for the life of the session: when this call ends, the host ends. The client says
+        how many looks it has taken in; few are sent ahead of that.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Launch(self, request, context):
+        """Staff the session that is followed; answered when it is ready to play.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Play(self, request, context):
+        """The client sends these one after another: each is carried out when it is answered.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Pause(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Resume(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Step(self, request, context):
+        """While paused, every episode takes one environment step.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetPace(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Abort(self, request, context):
+        """End every episode, recorded as aborted, and forget those that wait.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Answer(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Settle(self, request, context):
+        """Told as Settled behind everything that came of what was asked before.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Present(self, request, context):
+        """What is a slot shown at this moment?
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Stop(self, request, context):
+        """Abort what is running, then end.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Rebind(self, request, context):
+        """Somebody else plays a slot; takes as long as loading a policy does.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Replay(self, request, context):
+        """In place of all others: play one recorded episode again, as fast as it goes, and show every
+        look. When this call ends, the host ends.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -34,10 +200,80 @@ class SessionServicer(object):
 
 def add_SessionServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'Control': grpc.stream_stream_rpc_method_handler(
-                    servicer.Control,
-                    request_deserializer=mosaic_dot_v1_dot_session__pb2.Command.FromString,
+            'Greet': grpc.unary_unary_rpc_method_handler(
+                    servicer.Greet,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.Greeting.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Greeting.SerializeToString,
+            ),
+            'Follow': grpc.stream_stream_rpc_method_handler(
+                    servicer.Follow,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.Seen.FromString,
                     response_serializer=mosaic_dot_v1_dot_session__pb2.Event.SerializeToString,
+            ),
+            'Launch': grpc.unary_unary_rpc_method_handler(
+                    servicer.Launch,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.LaunchRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Ready.SerializeToString,
+            ),
+            'Play': grpc.unary_unary_rpc_method_handler(
+                    servicer.Play,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.Episodes.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Pause': grpc.unary_unary_rpc_method_handler(
+                    servicer.Pause,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.PauseRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Resume': grpc.unary_unary_rpc_method_handler(
+                    servicer.Resume,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.ResumeRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Step': grpc.unary_unary_rpc_method_handler(
+                    servicer.Step,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.StepRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'SetPace': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetPace,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.Pace.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Abort': grpc.unary_unary_rpc_method_handler(
+                    servicer.Abort,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.AbortRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Answer': grpc.unary_unary_rpc_method_handler(
+                    servicer.Answer,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.HumanAnswer.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Settle': grpc.unary_unary_rpc_method_handler(
+                    servicer.Settle,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.SettleRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Present': grpc.unary_unary_rpc_method_handler(
+                    servicer.Present,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Presented.SerializeToString,
+            ),
+            'Stop': grpc.unary_unary_rpc_method_handler(
+                    servicer.Stop,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.StopRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Done.SerializeToString,
+            ),
+            'Rebind': grpc.unary_unary_rpc_method_handler(
+                    servicer.Rebind,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.RebindRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Player.SerializeToString,
+            ),
+            'Replay': grpc.unary_stream_rpc_method_handler(
+                    servicer.Replay,
+                    request_deserializer=mosaic_dot_v1_dot_session__pb2.ReplayRequest.FromString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.Looks.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -50,7 +286,7 @@ class Session(object):
     """Missing associated documentation comment in .proto file."""
 
     @staticmethod
-    def Control(request_iterator,
+    def Greet(request,
             target,
             options=(),
             channel_credentials=None,
@@ -60,8 +296,246 @@ class Session(object):
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.stream_stream(request_iterator, target, '/mosaic.v1.Session/Control',
-            mosaic_dot_v1_dot_session__pb2.Command.SerializeToString,
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Greet',
+            mosaic_dot_v1_dot_session__pb2.Greeting.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Greeting.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Follow(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(request_iterator, target, '/mosaic.v1.Session/Follow',
+            mosaic_dot_v1_dot_session__pb2.Seen.SerializeToString,
             mosaic_dot_v1_dot_session__pb2.Event.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Launch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Launch',
+            mosaic_dot_v1_dot_session__pb2.LaunchRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Ready.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Play(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Play',
+            mosaic_dot_v1_dot_session__pb2.Episodes.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Pause(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Pause',
+            mosaic_dot_v1_dot_session__pb2.PauseRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Resume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Resume',
+            mosaic_dot_v1_dot_session__pb2.ResumeRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Step(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Step',
+            mosaic_dot_v1_dot_session__pb2.StepRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def SetPace(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/SetPace',
+            mosaic_dot_v1_dot_session__pb2.Pace.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Abort(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Abort',
+            mosaic_dot_v1_dot_session__pb2.AbortRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Answer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Answer',
+            mosaic_dot_v1_dot_session__pb2.HumanAnswer.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Settle(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Settle',
+            mosaic_dot_v1_dot_session__pb2.SettleRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Present(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Present',
+            mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Presented.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Stop(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Stop',
+            mosaic_dot_v1_dot_session__pb2.StopRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Done.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Rebind(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/Rebind',
+            mosaic_dot_v1_dot_session__pb2.RebindRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Player.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def Replay(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(request, target, '/mosaic.v1.Session/Replay',
+            mosaic_dot_v1_dot_session__pb2.ReplayRequest.SerializeToString,
+            mosaic_dot_v1_dot_session__pb2.Looks.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

@@ -112,6 +112,11 @@ class Connection:
             raise self._as_ours(error) from None
         except grpc.aio.UsageError as error:  # the channel is closed
             raise self._lost(str(error)) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise self._lost("the connection was closed") from None
 
     async def stream(self, method: Any, request: Any) -> AsyncGenerator[Any]:
         """Answers of a method that streams, one after another; who reads slowly holds it up.
@@ -154,6 +159,8 @@ class Connection:
             return QueueFullError(words, fix=fix)
         if code == grpc.StatusCode.FAILED_PRECONDITION:
             return MosaicError(words, fix=fix)
+        if code == grpc.StatusCode.UNIMPLEMENTED:
+            return UsageError(f"the {self._name} is of another MOSAIC", fix="Stop it and try again")
         if code == grpc.StatusCode.UNKNOWN:
             return MosaicError(f"the {self._name} failed: {words}", fix="See its log")
         return self._lost(words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -13,6 +14,9 @@ import grpc.aio
 
 from gym_gui.core.errors import MosaicError, QueueFullError, UnknownNameError, UsageError
 from gym_gui.services.rpc.address import ADMITTED, FIX, OPTIONS, TOKEN
+from mosaic_worker.failures import described
+
+_log = logging.getLogger(__name__)
 
 _OPTIONS: list[tuple[str, Any]] = [
     *OPTIONS,
@@ -134,7 +138,7 @@ class _Interceptor(grpc.aio.ServerInterceptor):
             self._server.calls += 1
             try:
                 return await work(request)
-            except MosaicError as error:
+            except Exception as error:  # told to the client
                 await _refuse(context, error)
             finally:
                 self._server.ended()
@@ -149,7 +153,7 @@ class _Interceptor(grpc.aio.ServerInterceptor):
                 await context.send_initial_metadata(((ADMITTED, "1"),))
                 async for answer in answers:
                     yield answer
-            except MosaicError as error:
+            except Exception as error:  # told to the client
                 await _refuse(context, error)
             finally:
                 self._server.ended()
@@ -163,7 +167,11 @@ async def _refuse_token(_: Any, context: Any) -> AsyncIterator[Any]:
     yield  # never: it makes this a stream
 
 
-async def _refuse(context: Any, error: MosaicError) -> None:
+async def _refuse(context: Any, error: Exception) -> None:
+    if not isinstance(error, MosaicError):
+        _log.error("a call has failed", exc_info=error)
+        await context.abort(grpc.StatusCode.UNKNOWN, described(error)[:_LONGEST])
+        return
     code = next(code for kind, code in _CODES if isinstance(error, kind))
     fix = error.fix[:_LONGEST].encode()
     await context.abort(code, error.message[:_LONGEST], ((FIX, fix),))

@@ -1,0 +1,37 @@
+"""An episode that is to be played again, as a message, and back."""
+
+from __future__ import annotations
+
+import json
+
+from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.core.trust import Origin
+from gym_gui.host.service import pb
+from gym_gui.host.views import text_by_name, texts
+
+
+def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
+    """The episode as a message."""
+    return pb.ReplayRequest(
+        operator=json.dumps(order.operator).encode(),
+        index=order.index,
+        seed=order.seed,
+        seats=texts(order.seats),
+        max_steps=order.max_steps,
+        lines=order.lines,
+        origin=order.origin.file,
+        folder=order.origin.folder,
+    )
+
+
+def replay_order_of(message: pb.ReplayRequest) -> ReplayOrder:
+    """The episode of a message."""
+    return ReplayOrder(
+        json.loads(message.operator),
+        message.index,
+        message.seed,
+        text_by_name(message.seats),
+        message.max_steps if message.HasField("max_steps") else None,
+        message.lines,
+        Origin(message.origin, message.folder),
+    )
