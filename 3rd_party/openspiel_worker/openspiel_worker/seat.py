@@ -69,21 +69,18 @@ class Seat:
 
     def _found(self, decision: Decision, player: int) -> list[Any]:
         moves = decision.step - self._step
-        if moves == 0 and (same := self._leading(self._states, 0, player, decision)):
-            return same
-        if self._played is not None and moves > 0:
+        if self._played is None or moves == 0:  # the first question, or the same once more
+            followed = self._leading(self._states, moves, player, decision)
+        else:
             after = [state.child(self._played) for state in self._states]
-            if followed := self._leading(after, moves - 1, player, decision):
-                return followed
-        if (
-            moves > 0
-            and self._played is None
-            and (first := self._leading(self._states, moves, player, decision))
-        ):
-            return first
-        state = self._table.set_up(decision)
-        if state is not None:
+            followed = self._leading(after, moves - 1, player, decision)
+        if followed:
+            return followed
+        if (state := self._table.set_up(decision)) is not None:
             return [state]
+        # Another move was made in its place, as where an answer comes too late.
+        if self._step and (replaced := self._leading(self._states, moves, player, decision, own=True)):
+            return replaced
         beginning = [self._table.game.new_initial_state()]
         return self._leading(beginning, decision.step, player, decision, own=True)
 
@@ -119,7 +116,7 @@ class Seat:
                 continue
             if state.is_chance_node():
                 open_states += [(state.child(action), left) for action, _ in state.chance_outcomes()]
-            elif left and (own or state.current_player() != player):
+            elif left > 0 and (own or state.current_player() != player):
                 open_states += [(state.child(action), left - 1) for action in state.legal_actions()]
             elif not left and state.current_player() == player and self._table.shows(state, player, decision):
                 found.append(state)

@@ -76,6 +76,25 @@ def test_who_takes_over_in_the_middle_tries_the_game_from_its_beginning(
     assert str(state) in {str(each) for each in states}
 
 
+@pytest.mark.parametrize("name", ["breakthrough", "othello", "leduc_poker"])
+def test_a_move_that_was_made_in_place_of_its_own_is_found_out(
+    name: str, new_slot: NewSlot, look: Look
+) -> None:
+    rng, found = random.Random(4), 0
+    for _ in range(4):
+        table = Table(new_slot(name))
+        seat, state, step = Seat(table, "player_0"), table.game.new_initial_state(), 0
+        while not state.is_terminal() and step < 12:
+            chance, legal = state.is_chance_node(), state.legal_actions()
+            if not chance and state.current_player() == 0:
+                assert str(state) in {str(each) for each in seat.see(look(state, 0, step))}
+                found += step > 1
+                seat.play(legal[0])
+            state.apply_action(rng.choice(legal))
+            step += not chance
+    assert found > 2
+
+
 def test_what_cannot_be_is_said(new_slot: NewSlot, look: Look) -> None:
     table = Table(new_slot("hex(board_size=4)", game="hex(board_size=4)"))
     state = table.game.new_initial_state()
