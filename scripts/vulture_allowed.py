@@ -8,7 +8,7 @@ tests: what they alone use is dead as well.
 
 # -- called by their names
 BdiWorker, ChessWorker, CleanRLWorker, ControlWorker, FaultInjector, HumanWorker  # worker.toml
-OpenSpielWorker, OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
+OpenSpielWorker, MpcWorker, OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
@@ -50,6 +50,7 @@ _.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 
 # -- for people who write workers, environments and notebooks; the design documents' names
+MuJoCoMPCController
 _.to_pandas  # docs/python_api.md
 _.get_active_operators, _.new_policy_mapping, _.multi_operators, _.orchestrator, _.registrations
 _.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step, _.submit_run

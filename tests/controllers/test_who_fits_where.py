@@ -23,7 +23,7 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 TRAINED = {"cleanrl_worker", "sb3_worker"}
 CHESS = {"stockfish_worker", "chess_worker"}
-GAMES = {*CHESS, "openspiel_worker"}
+GAMES = {*CHESS, "openspiel_worker", "mujoco_mpc_worker"}
 OTHERS = {*GAMES, "control_worker"}
 """Made for games and tasks of their own."""
 
@@ -33,8 +33,8 @@ REFUSED = {
     "Pendulum-v1": GAMES,
     "MiniGrid-Empty-5x5-v0": OTHERS,
     "MosaicMultiGrid-S-2v2-IndAgObs-v1": OTHERS,
-    "classic/chess_v6": {"control_worker"},
-    "classic/connect_four_v3": {*CHESS, "control_worker"},
+    "classic/chess_v6": {"control_worker", "mujoco_mpc_worker"},
+    "classic/connect_four_v3": {*CHESS, "control_worker", "mujoco_mpc_worker"},
     "leduc_holdem_v4": {*OTHERS, "spade_bdi_worker"},
     "mpe2/simple_crypto_v3": {*OTHERS, "spade_bdi_worker", "vlm_worker"},
 }

@@ -1,0 +1,92 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from mosaic_worker.worker import (
+    Actions,
+    Batch,
+    Decision,
+    EpisodeEnd,
+    EpisodeStart,
+    LoadError,
+    PolicyFailed,
+    Slot,
+    Worker,
+)
+from mujoco_mpc_worker.planners import Planner, Settings
+from mujoco_mpc_worker.simulation import Simulation
+
+
+class _Player:
+    """A slot: copies of its simulator, and the plans of its episodes."""
+
+    def __init__(self, slot: Slot) -> None:
+        if not slot.simulator:
+            raise LoadError(
+                "there is no simulator to plan with: this worker plays MuJoCo's environments only"
+            )
+        given = slot.settings
+        self.settings = Settings(**{f.name: given[f.name] for f in fields(Settings) if f.name in given})
+        self.simulation = Simulation(slot.simulator, int(given.get("threads") or 0))
+        self._space = slot.action_space
+        if self._space.kind != "Box" or self._space.shape != self.simulation.low.shape:
+            raise LoadError(
+                f"plans are of {len(self.simulation.low)} controls, and the slot's actions are not"
+            )
+        self._plans: dict[int, tuple[Planner, int, Any]] = {}
+
+    @property
+    def name(self) -> str:
+        s = self.settings
+        budget = f"{s.budget_ms:g} ms, does not repeat" if s.budget_ms else f"{s.rollouts} rollouts"
+        return f"{s.planner} ({budget}, horizon {s.horizon})"
+
+    def begin(self, start: EpisodeStart) -> None:
+        self._plans[start.episode] = Planner(self.simulation, self.settings, start.seed), -1, None
+
+    def forget(self, episode: int) -> None:
+        self._plans.pop(episode, None)
+
+    def decide(self, decision: Decision) -> tuple[Any, float]:
+        planner, step, action = self._plans[decision.episode]
+        if decision.step != step:  # asked again, it plans nothing new
+            if decision.state is None:
+                raise PolicyFailed("the session has sent no state of its simulator")
+            action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
+            self._plans[decision.episode] = planner, decision.step, action
+        return action.reshape(self._space.shape), planner.value
+
+
+class MpcWorker(Worker):
+    """Plans with the simulator's own state; a planner for each slot and episode."""
+
+    inputs = ("state",)
+
+    def __init__(self) -> None:
+        self._players: dict[int, _Player] = {}
+
+    def load(self, slot: Slot) -> str:
+        player = self._players[slot.index] = _Player(slot)
+        return player.name
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        for start in starts:
+            self._players[slot.index].begin(start)
+
+    def select_actions(self, batch: Batch) -> Actions:
+        answers = [self._players[batch.slot.index].decide(decision) for decision in batch]
+        return Actions([action for action, _ in answers], values=np.array([value for _, value in answers]))
+
+    def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        for end in ends:
+            self._players[slot.index].forget(end.episode)
+
+    def close(self) -> None:
+        for player in self._players.values():
+            player.simulation.close()
