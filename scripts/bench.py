@@ -78,7 +78,7 @@ def bare_rate(task: str, seconds: float) -> float:
         for _ in range(200):
             _, _, terminated, truncated, _ = environment.step(environment.action_space.sample())
             steps += 1
-            if _over(terminated) or _over(truncated):
+            if _is_over(terminated) or _is_over(truncated):
                 episode += 1
                 environment.reset(seed=episode)
         if time.perf_counter() - start > seconds:
@@ -86,7 +86,7 @@ def bare_rate(task: str, seconds: float) -> float:
             return steps / (time.perf_counter() - start)
 
 
-def _over(flag: Any) -> bool:
+def _is_over(flag: Any) -> bool:
     return all(cast("dict[int, bool]", flag).values()) if isinstance(flag, dict) else bool(flag)
 
 

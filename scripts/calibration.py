@@ -289,7 +289,7 @@ def verdicts(samples: int, names: Iterable[str] = SCENES, sizes: Sequence[int] =
             wrong = sentence = right = 0
             for _ in range(samples):
                 (c,) = summarize(_run(scene.draw(rng, n)), steps=False).comparisons
-                said = _said(c)
+                said = _verdict_of(c)
                 right += bool(said) and said == scene.better
                 if said and said != scene.better:
                     wrong += 1
@@ -297,7 +297,7 @@ def verdicts(samples: int, names: Iterable[str] = SCENES, sizes: Sequence[int] =
             yield Verdicts(what, n, *(100 * k / samples for k in (wrong, sentence, right)))
 
 
-def _said(c: Comparison) -> str:
+def _verdict_of(c: Comparison) -> str:
     return {"first": c.first, "second": c.second, "undecided": ""}[c.verdict]
 
 

@@ -214,7 +214,7 @@ def _paired(
         found = [x.value - y.value for x, y in both if x.value is not None and y.value is not None]
         if len(found) == len(both):  # a seed counts in every seating or not at all
             differences += found
-            samples += [Sample(key[0], i, _both(x.digest, y.digest)) for x, y in both]
+            samples += [Sample(key[0], i, _both_or_none(x.digest, y.digest)) for x, y in both]
     rows = [pair for key in shared for pair in zip(first[key], second[key], strict=True)]
     return Pairs(
         tuple(samples),
@@ -229,7 +229,7 @@ def _paired(
     )
 
 
-def _both(first: str | None, second: str | None) -> tuple[str, str] | None:
+def _both_or_none(first: str | None, second: str | None) -> tuple[str, str] | None:
     return None if first is None or second is None else (first, second)
 
 

@@ -174,11 +174,12 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
         raise UsageError(f"{root} cannot be read: {error.strerror}") from error
     named = mapping(record.extra.get("actions")) or {}
     return {
-        key: OperatorRun(key, root / key, config, _words(named.get(key))) for key, config in configs.items()
+        key: OperatorRun(key, root / key, config, _action_words(named.get(key)))
+        for key, config in configs.items()
     }
 
 
-def _words(named: Any) -> dict[str, Sequence[str]]:
+def _action_words(named: Any) -> dict[str, Sequence[str]]:
     """Words of actions by slot."""
     found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
     return {slot: words for slot, words in found.items() if words}

@@ -180,19 +180,19 @@ def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
 def _messages(given: Any) -> Iterator[Message]:
     for entry in items(given) or ():
         message = mapping(entry) or {}
-        words = _words(message.get("content"))
+        words = _content_text(message.get("content"))
         called = "\n".join(_tools(message.get("tool_calls")))
         yield Message(text(message.get("role")) or "", "\n".join(part for part in (words, called) if part))
 
 
-def _words(content: Any) -> str:
+def _content_text(content: Any) -> str:
     """A message's content: text, or parts of text and pictures."""
     if isinstance(content, str):
         return content
-    return "\n".join(filter(None, (_part(mapping(part) or {}) for part in items(content) or ())))
+    return "\n".join(filter(None, (_part_text(mapping(part) or {}) for part in items(content) or ())))
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def _part_text(part: Mapping[str, Any]) -> str:
     words = text(part.get("text"))
     if words is not None:
         return words

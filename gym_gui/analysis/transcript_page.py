@@ -60,7 +60,7 @@ def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
     agents, episodes = agents[:MOST_CHOICES], episodes[:MOST_CHOICES]
     title = "Transcript of " + (f"run {runs[0].run_id}" if len(runs) == 1 else f"{len(runs)} runs")
     style = STYLE + TRANSCRIPT_STYLE + rules(len(agents), len(episodes))
-    body = "".join(_part(part, agents, episodes, len(parts) > 1) for part in parts)
+    body = "".join(_operator_part(part, agents, episodes, len(parts) > 1) for part in parts)
     shown, total = sum(len(p.turns) for p in parts), sum(len(p.transcript) for p in parts)
     return (
         f"{PAGE_HEAD}<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body><main>"
@@ -167,7 +167,7 @@ def _radios(title: str, name: str, labels: Sequence[str]) -> str:
     return f"<p><b>{title}</b> {''.join(buttons)}</p>"
 
 
-def _part(
+def _operator_part(
     part: _Part, agents: Sequence[tuple[str, str]], episodes: Sequence[tuple[str, int]], named: bool
 ) -> str:
     operator = part.operator

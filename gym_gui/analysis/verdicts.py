@@ -47,13 +47,13 @@ class Sides(NamedTuple):
         """What claims are about."""
         names = (self.first_name, self.second_name)
         first, second = (
-            _with(name, "this checkpoint") if trained else name
+            _with_remark(name, "this checkpoint") if trained else name
             for name, trained in zip(names, self.trained, strict=True)
         )
         return first, second
 
 
-def _with(name: str, remark: str) -> str:
+def _with_remark(name: str, remark: str) -> str:
     """``PPO (remark)``; ``PPO (200k, remark)`` where something stands there already."""
     return f"{name[:-1]}, {remark})" if name.endswith(")") else f"{name} ({remark})"
 
@@ -137,7 +137,7 @@ def _compare(t: _Tested, p_adjusted: float | None, family: int) -> Comparison:
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
     difference = estimate(d, pairs.samples, paired=True)
     verdict = _verdict(pairs, difference, p_adjusted)
-    claim, detail = _words(t, difference, verdict, p_adjusted, family)
+    claim, detail = _verdict_words(t, difference, verdict, p_adjusted, family)
     return Comparison(
         kind=sides.kind,
         operator=sides.operator,
@@ -184,7 +184,9 @@ def _verdict(pairs: Pairs, difference: Estimate, p: float | None) -> Literal["fi
 # ------------------------------------------------------------------------ in words
 
 
-def _words(t: _Tested, difference: Estimate, verdict: str, p: float | None, family: int) -> tuple[str, str]:
+def _verdict_words(
+    t: _Tested, difference: Estimate, verdict: str, p: float | None, family: int
+) -> tuple[str, str]:
     sides, pairs = t.sides, t.pairs
     failures = _failures(sides, pairs)
     correction = f" (Holm, {family} comparisons)" if family > 1 else ""

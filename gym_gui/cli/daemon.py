@@ -73,7 +73,7 @@ def show_status(*, as_json: bool = False) -> int:
         else:
             write_line("No trainer daemon runs. It starts with the first training that is asked of it.")
         return WORK_FAILED
-    health, runs = asyncio.run(_ask(store))
+    health, runs = asyncio.run(_health_and_runs(store))
     if as_json:
         write_json({"running": True, **asdict(health), "tcp": address.tcp, "runs": list(map(_row, runs))})
         return DONE
@@ -90,7 +90,7 @@ def show_status(*, as_json: bool = False) -> int:
     return DONE
 
 
-async def _ask(store: Store) -> tuple[Health, list[TrainingRecord]]:
+async def _health_and_runs(store: Store) -> tuple[Health, list[TrainingRecord]]:
     from gym_gui.services.trainer.client import TrainerClient
 
     client = await TrainerClient.connect(store, start=False)

@@ -53,7 +53,7 @@ def install_environments(
     family.require()
     known = len(family.specs())
     said = f"is installed: {known} environment{'s' * (known != 1)}." if new else "nothing is missing."
-    _told(who, f"{family.name}{'' if new else ':'} {said}", requirements, new, as_json=as_json)
+    _print_installed(who, f"{family.name}{'' if new else ':'} {said}", requirements, new, as_json=as_json)
     return DONE
 
 
@@ -65,7 +65,7 @@ def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_js
         _plan_told({"extra": extra}, new, as_json=as_json)
         return DONE
     line = f"{extra} is installed." if new else f"{extra}: nothing is missing."
-    _told({"extra": extra}, line, requirements, new, as_json=as_json)
+    _print_installed({"extra": extra}, line, requirements, new, as_json=as_json)
     return DONE
 
 
@@ -118,7 +118,7 @@ def _plan_told(who: dict[str, str], new: Mapping[str, str], *, as_json: bool) ->
     answer(who, "planned", new, [line], as_json=as_json)
 
 
-def _told(
+def _print_installed(
     who: dict[str, str], line: str, requirements: Sequence[str], new: Mapping[str, str], *, as_json: bool
 ) -> None:
     found = versions(requirements)

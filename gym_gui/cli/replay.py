@@ -73,7 +73,7 @@ def replay_episode(
                 pass
     finally:
         replay.close()
-    _say(recorded, replay, played.steps, video, as_json=as_json)
+    _print_replay(recorded, replay, played.steps, video, as_json=as_json)
     return WORK_FAILED if replay.departs else DONE
 
 
@@ -106,7 +106,7 @@ class _Played:
         sys.stderr.flush()
 
 
-def _say(
+def _print_replay(
     recorded: RecordedEpisode, replay: EpisodeReplay, steps: int, video: Path | None, *, as_json: bool
 ) -> None:
     episode = recorded.episode

@@ -72,7 +72,7 @@ def train_policy(
         _check_resume(worker=worker, algo=algo, env=env, seed=seed, out=out, overwrite=overwrite, extra=extra)
         request = resumed(resume, texts, WorkerCatalog().registry)
     else:
-        request = _asked(
+        request = _new_request(
             worker, algo or _ALGORITHM, env, seed=seed, out=out, texts=texts, extra=extra, overwrite=overwrite
         )
         if not as_json and not worker:
@@ -84,7 +84,7 @@ def train_policy(
     return _ended(_trained(request, as_json=as_json), request, as_json=as_json)
 
 
-def _asked(worker: str, algo: str, env: str, *, seed: int | None, **more: Any) -> TrainRequest:
+def _new_request(worker: str, algo: str, env: str, *, seed: int | None, **more: Any) -> TrainRequest:
     """A new training, by the worker that is named or fits best."""
     definition = _choose(worker, algo, env)
     return TrainRequest.checked(definition, algo=algo, env=env, seed=_SEED if seed is None else seed, **more)
@@ -109,7 +109,7 @@ def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
     if as_json:
         write_json(_result_row(result, request.definition))
     else:
-        _say(result, request)
+        _print_result(result, request)
     if result.status == "completed":
         return DONE
     if not as_json:
@@ -219,7 +219,7 @@ def _result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mappin
     }
 
 
-def _say(result: TrainResult, request: TrainRequest) -> None:
+def _print_result(result: TrainResult, request: TrainRequest) -> None:
     mean = "" if result.mean_return is None else f", mean return {result.mean_return:.1f} in its evaluation"
     write_line(f"Trained: {result.step:,} steps in {result.wall_s:.0f} s{mean}")
     write_line(f"Policy:  {shlex.quote(_shown(result.out))}")

@@ -36,7 +36,7 @@ def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
     """
     subjects = [subject for name in names for subject in _subjects(name)]
     TrustFile().add(subjects)
-    _say("Allowed", subjects, as_json=as_json)
+    _print_subjects("Allowed", subjects, as_json=as_json)
 
 
 def remove_trusted(names: Sequence[str], *, as_json: bool) -> None:
@@ -46,10 +46,12 @@ def remove_trusted(names: Sequence[str], *, as_json: bool) -> None:
         UsageError: It has not been.
     """
     file = TrustFile()
-    _say("No longer allowed", [gone for name in names for gone in file.remove(name)], as_json=as_json)
+    _print_subjects(
+        "No longer allowed", [gone for name in names for gone in file.remove(name)], as_json=as_json
+    )
 
 
-def _say(done: str, subjects: Iterable[Subject], *, as_json: bool) -> None:
+def _print_subjects(done: str, subjects: Iterable[Subject], *, as_json: bool) -> None:
     if as_json:
         write_json([asdict(subject) for subject in subjects])
     else:

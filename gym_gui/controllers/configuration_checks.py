@@ -225,7 +225,7 @@ class ConfigurationChecks:
                 yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
                 continue
             yield Finding(Level.OK, f"{listed(link.agents)} share {Path(path).name}, which is loaded once")
-            yield from _parts(draft, link, read_policy_file(Path(path)))
+            yield from _joint_file_findings(draft, link, read_policy_file(Path(path)))
 
     def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
         if draft.seats != "swap":
@@ -300,7 +300,7 @@ def _checkpoint(
         yield Finding(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
 
 
-def _parts(draft: Draft, link: Link, file: PolicyFile | None) -> Iterator[Finding]:
+def _joint_file_findings(draft: Draft, link: Link, file: PolicyFile | None) -> Iterator[Finding]:
     """Which part of a joint file each linked agent plays."""
     if file is None:
         return

@@ -100,7 +100,7 @@ def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str
         given = settings.get(setting.name)
         if setting.kind == SETTING and isinstance(given, Mapping) and given:
             recorded = Recorded.of(cast("Mapping[str, Any]", given))
-            told = list(_told(resolved, recorded, agent))
+            told = list(_turns_of_episodes(resolved, recorded, agent))
             _see_size(told)
             result[setting.name] = {**given, EPISODES: told}
     return result
@@ -117,7 +117,9 @@ def _see_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
         )
 
 
-def _told(resolved: ResolvedOperator, recorded: Recorded, slot: AgentID) -> Iterator[list[dict[str, Any]]]:
+def _turns_of_episodes(
+    resolved: ResolvedOperator, recorded: Recorded, slot: AgentID
+) -> Iterator[list[dict[str, Any]]]:
     """The turns of each episode."""
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
@@ -144,7 +146,7 @@ def _told(resolved: ResolvedOperator, recorded: Recorded, slot: AgentID) -> Iter
                 fix=f"It has: {done[:200]}" if done else "Choose a run with a completed episode",
             )
         steps = list(rows.steps(index))
-        turns = _again(resolved, agent, shown, line, steps, experiment.max_steps(config))
+        turns = _decision_again(resolved, agent, shown, line, steps, experiment.max_steps(config))
         yield turns[: recorded.turns or None]
 
 
@@ -180,7 +182,7 @@ def _same_environment(resolved: ResolvedOperator, other: OperatorConfig) -> bool
     return same and spec.id == resolved.env_id
 
 
-def _again(
+def _decision_again(
     resolved: ResolvedOperator,
     agent: AgentID,
     view: PromptInputs,

@@ -124,7 +124,7 @@ class EnvironmentProbe:
         Raises:
             UsageError: It is unknown, not installed, or cannot be made so.
         """
-        header, _ = await self._ask({"do": "describe", **request.to_json()}, request.vouch)
+        header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.vouch)
         return EnvironmentSheet.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
@@ -133,7 +133,9 @@ class EnvironmentProbe:
         Raises:
             UsageError: As :meth:`describe`, or it cannot be drawn.
         """
-        header, body = await self._ask({"do": "picture", "seed": seed, **request.to_json()}, request.vouch)
+        header, body = await self._ask_child(
+            {"do": "picture", "seed": seed, **request.to_json()}, request.vouch
+        )
         if "shape" not in header:
             return Preview(text=header.get("text", ""))
         return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
@@ -153,7 +155,7 @@ class EnvironmentProbe:
 
             return vouch(config)
 
-        header, _ = await self._ask(
+        header, _ = await self._ask_child(
             {"do": "cast", "operator": config.to_record(), "origin": asdict(config.origin)}, vouch
         )
         return int(header["seatings"])
@@ -173,7 +175,7 @@ class EnvironmentProbe:
         async with self._turn:
             await self._ready_child()
 
-    async def _ask(
+    async def _ask_child(
         self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
     ) -> tuple[dict[str, Any], bytes]:
         allowed = await asyncio.to_thread(vouch)

@@ -43,7 +43,7 @@ class Bench:
             return {"problem": described(error), "fix": ""}, b""
 
     def _describe(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        environment = _made(request)
+        environment = _environment_of(request)
         try:
             return {"sheet": EnvironmentSheet.of(environment).to_json()}, b""
         finally:
@@ -79,14 +79,16 @@ class Bench:
             self._drawn = None
             environment.close()
         try:
-            environment = _made(request, render_mode=mode)
+            environment = _environment_of(request, render_mode=mode)
         except MosaicError:
-            environment = _made(request, drawn=True)  # it cannot be drawn so, which is no fault
+            environment = _environment_of(request, drawn=True)  # it cannot be drawn so, which is no fault
         self._drawn = key, environment
         return environment
 
 
-def _made(request: Mapping[str, Any], render_mode: str | None = None, *, drawn: bool = False) -> Environment:
+def _environment_of(
+    request: Mapping[str, Any], render_mode: str | None = None, *, drawn: bool = False
+) -> Environment:
     environment = envs.make(
         request["task"],
         env_name=request["env_name"] or None,

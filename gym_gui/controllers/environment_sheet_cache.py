@@ -54,7 +54,7 @@ class EnvironmentSheets:
         if asked not in self._known:
             allowed = await asyncio.to_thread(request.vouch)
             path = await asyncio.to_thread(self._path, request, asked, allowed)
-            sheet = await asyncio.to_thread(_read, path) if path is not None else None
+            sheet = await asyncio.to_thread(_read_sheet, path) if path is not None else None
             if sheet is None:
                 sheet = await self._probe.describe(request)
                 if path is not None:
@@ -88,7 +88,7 @@ def _fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subj
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
 
 
-def _read(path: Path) -> EnvironmentSheet | None:
+def _read_sheet(path: Path) -> EnvironmentSheet | None:
     try:
         return EnvironmentSheet.from_json(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

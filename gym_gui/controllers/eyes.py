@@ -70,9 +70,9 @@ class Eyes:
 
     def text(self, episode: Episode, eyes: Collection[AgentID]) -> str:
         """What they may know, in words."""
-        return "\n\n".join(filter(None, (self._said(episode, agent) for agent in eyes)))
+        return "\n\n".join(filter(None, (self._text_for(episode, agent) for agent in eyes)))
 
-    def _said(self, episode: Episode, agent: AgentID) -> str:
+    def _text_for(self, episode: Episode, agent: AgentID) -> str:
         environment = episode.environment
         if agent not in self._seen or not environment.describer(agent).can_say(agent):
             return ""

@@ -215,7 +215,7 @@ class Spectator:
         return AgentView(
             agent=agent,
             slot=slot,
-            action=_words(action) if number is None else _word(info, number - space.start, number),
+            action=_action_text(action) if number is None else _word(info, number - space.start, number),
             number=number,
             source=str(row[rows.SOURCE]),
             reward=row[rows.REWARD],
@@ -249,7 +249,7 @@ def _word(info: SlotInfo, index: int, number: int) -> str:
     return info.action_meanings[index] if 0 <= index < len(info.action_meanings) else str(number)
 
 
-def _words(action: Any) -> str:
+def _action_text(action: Any) -> str:
     """An action that has no name, short."""
     text = str(_rounded(to_plain(action)))
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"

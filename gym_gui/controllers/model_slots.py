@@ -121,7 +121,7 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
             f"nobody in {run.path} asks a model: there are no calls to replay",
             fix=f"Play it again with `mosaic run {run.path}`, or watch it with `mosaic replay {run.path}`",
         )
-    return _each(experiment, lambda operator: _from(_calls_of(run, operator)))
+    return _with_each(experiment, lambda operator: _from(_calls_of(run, operator)))
 
 
 def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
@@ -158,14 +158,14 @@ def dry(experiment: Experiment) -> Experiment:
         settings = {**_without_keys(assignment), DRY_RUN: True}
         return replace(assignment, settings=settings, on_invalid=OnInvalid(then="random_legal"))
 
-    return _each(experiment, lambda operator: change)
+    return _with_each(experiment, lambda operator: change)
 
 
 def _without_keys(assignment: WorkerAssignment) -> dict[str, Plain]:
     return {name: value for name, value in assignment.settings.items() if parse_reference(value) is None}
 
 
-def _each(experiment: Experiment, change_of: Callable[[OperatorConfig], Change]) -> Experiment:
+def _with_each(experiment: Experiment, change_of: Callable[[OperatorConfig], Change]) -> Experiment:
     def operators() -> Iterator[OperatorConfig]:
         for operator in experiment.operators:
             yield _changed(operator, change_of(operator))

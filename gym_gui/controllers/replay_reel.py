@@ -101,7 +101,7 @@ class Reel:
         if at < 0:
             return None
         place = self._places[at]
-        return unpack(PackedPicture(self._read(place), place.height, place.width))
+        return unpack(PackedPicture(self._read_picture(place), place.height, place.width))
 
     def shown(self, position: int) -> int | None:
         """The position whose picture :meth:`picture` gives."""
@@ -122,7 +122,7 @@ class Reel:
         self._end = start + len(picture.pixels)
         return _Place(position, start, len(picture.pixels), picture.height, picture.width)
 
-    def _read(self, place: _Place) -> bytes:
+    def _read_picture(self, place: _Place) -> bytes:
         self._file.seek(place.start)
         return self._file.read(place.size)
 

@@ -278,12 +278,16 @@ class OperatorScriptExecutionManager:
     async def _play(self) -> None:
         while not self.stopping and not all(run.finished for run in self._runs):
             self._changed.clear()
-            while len(self._seats) < self._processes and (choice := self._next()) is not None:
+            while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
                 self._fill(*choice)
             # Fed only now, so that sessions that begin together share from the first episode on.
             for seat in [s for s in self._seats if s.working and not s.assigned]:
                 self._reassign(seat)
-            if not self._seats and self._next() is None and not all(run.finished for run in self._runs):
+            if (
+                not self._seats
+                and self._next_operator() is None
+                and not all(run.finished for run in self._runs)
+            ):
                 self._ledger.problem = self._ledger.problem or self._funds.why_left()
                 self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
                 break
@@ -311,7 +315,7 @@ class OperatorScriptExecutionManager:
                 self._close_later(seat)
             self.nudge()
 
-    def _next(self) -> tuple[OperatorExecution, bool] | None:
+    def _next_operator(self) -> tuple[OperatorExecution, bool] | None:
         """The operator that gets the next free place, and whether for its suspects."""
         for run in self._runs:
             alone = any(s.run is run and s.quarantine for s in self._seats)

@@ -240,7 +240,7 @@ class SessionController:
                         break
                     await self._idle_until_nudged()
                     continue
-                self._take(await self._policies.select_batch(self._to_ask()))
+                self._take_answers(await self._policies.select_batch(self._to_ask()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
@@ -330,7 +330,7 @@ class SessionController:
         else:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
 
-    def _take(self, answers: list[Answer]) -> None:
+    def _take_answers(self, answers: list[Answer]) -> None:
         live, sources = self._live, self._sources
         for answer in answers:
             decision = answer.decision

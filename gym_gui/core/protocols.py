@@ -127,8 +127,8 @@ class PartialActor:
     def __init__(self, policy: Any) -> None:
         self._id = str(getattr(policy, "id", type(policy).__name__))
         self._select = policy.select_action
-        self._on_step: Callable[[StepSnapshot], None] = getattr(policy, "on_step", _nothing)
-        self._on_end: Callable[[EpisodeSummary], None] = getattr(policy, "on_episode_end", _nothing)
+        self._on_step: Callable[[StepSnapshot], None] = getattr(policy, "on_step", _tell_nobody)
+        self._on_end: Callable[[EpisodeSummary], None] = getattr(policy, "on_episode_end", _tell_nobody)
 
     @property
     def id(self) -> str:
@@ -144,7 +144,7 @@ class PartialActor:
         self._on_end(summary)
 
 
-def _nothing(_told: object) -> None:
+def _tell_nobody(_told: object) -> None:
     """Whoever has no such method is not told."""
 
 
@@ -284,7 +284,7 @@ def _article(word: str) -> str:
 def _with_seed(reset: Callable[..., None] | None) -> Callable[[int | None], None]:
     """``reset`` as a call with a seed, whether it takes one or not."""
     if reset is None:
-        return _nothing
+        return _tell_nobody
     try:
         parameters = inspect.signature(reset).parameters.values()
     except (TypeError, ValueError):  # some builtins have no signature

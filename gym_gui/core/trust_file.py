@@ -47,7 +47,7 @@ class TrustFile:
 
     def rows(self) -> list[dict[str, Any]]:
         """As the file has them: each subject, and when it was allowed; raises as :meth:`subjects`."""
-        text = self._read()
+        text = self._read_text()
         if text is None:
             return []
         try:
@@ -62,7 +62,7 @@ class TrustFile:
             ) from None
         return rows
 
-    def _read(self) -> str | None:
+    def _read_text(self) -> str | None:
         try:
             handle = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:

@@ -68,11 +68,11 @@ class Factory:
             _look_here_last()
             if not is_installed(self.module.partition(".")[0]):
                 raise self._missing(["what is installed"])
-        elif self._found is None:
+        elif self._own_module is None:
             raise self._missing([str(folder) for folder in self._folders])
 
     @cached_property
-    def _found(self) -> OwnModule | None:
+    def _own_module(self) -> OwnModule | None:
         within = (own_code.in_folder(self.module, folder) for folder in self._folders)
         return next((found for found in within if found), None) or own_code.installed(self.module)
 
@@ -104,7 +104,7 @@ class Factory:
         if self._is_own_word:
             subjects = [self._typed] if is_enforced() else [self._typed, *self._place()]
             return [Need(subject, self.point, "imports") for subject in subjects]
-        found = self._found
+        found = self._own_module
         if found is None:
             self.locate()
             raise AssertionError("it was found just now")
@@ -137,7 +137,7 @@ class Factory:
             allow([self._typed, *self._place()])  # a file may name it too, while this process lives
             return self._resolved(lambda: importlib.import_module(self.module), None)
         require(self.needs(), self.origin)
-        found = self._found
+        found = self._own_module
         assert found is not None
         return self._resolved(found.load, found)
 

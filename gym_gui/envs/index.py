@@ -64,7 +64,7 @@ def entries(kind: str, module: str) -> tuple[dict[str, Any], ...]:
         UsageError: The package is installed but cannot be imported.
     """
     path = cache_dir() / "envs" / f"{module}-{_fingerprint(kind, module)}.json"
-    rows = _read(path)
+    rows = _read_index(path)
     if rows is None:
         rows = _ask_child(kind, module)
         _write(path, rows)
@@ -82,7 +82,7 @@ def _fingerprint(kind: str, module: str) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _read(path: Path) -> list[dict[str, Any]] | None:
+def _read_index(path: Path) -> list[dict[str, Any]] | None:
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

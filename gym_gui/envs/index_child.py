@@ -47,7 +47,7 @@ def openspiel_rows(module: str) -> list[dict[str, Any]]:
             "chance": game.chance_mode.name,
             "information": game.information.name,
             "players": [game.min_num_players, game.max_num_players],
-            "words": _words(spiel.load_game(game.short_name)),
+            "words": _action_words(spiel.load_game(game.short_name)),
             "parameters": {name: str(value) for name, value in game.parameter_specification.items()},
         }
         for game in spiel.registered_games()
@@ -67,7 +67,7 @@ def _observable(spiel: Any, game: Any) -> bool:
     return bool(game.provides_observation_string or game.provides_information_state_string)
 
 
-def _words(game: Any) -> list[str]:
+def _action_words(game: Any) -> list[str]:
     """Words for the actions, where a game has the same for all its players in all positions.
 
     A game that has none answers for every action with its number (``Action(id=0, …``).

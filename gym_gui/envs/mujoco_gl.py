@@ -42,11 +42,11 @@ def choose() -> str:
         MissingDependencyError: None does.
     """
     if not os.environ.get(VARIABLE):
-        os.environ[VARIABLE] = _remembered() or _found()
+        os.environ[VARIABLE] = _remembered() or _first_that_draws()
     return os.environ[VARIABLE]
 
 
-def _found() -> str:
+def _first_that_draws() -> str:
     for way in _ways():
         if _draws(way):
             _remember(way)

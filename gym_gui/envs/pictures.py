@@ -30,7 +30,7 @@ def as_picture(rendered: Any) -> Picture | None:
     """
     if rendered is None or isinstance(rendered, str):
         return None
-    image: NDArray[Any] = np.asarray(_last(rendered))
+    image: NDArray[Any] = np.asarray(_last_frame(rendered))
     if image.ndim == 4 and len(image):
         image = image[-1]
     if image.size == 0:
@@ -45,7 +45,7 @@ def as_picture(rendered: Any) -> Picture | None:
     return np.array(image[..., :3], dtype=np.uint8, order="C")
 
 
-def _last(rendered: Any) -> Any:
+def _last_frame(rendered: Any) -> Any:
     """The last of a list of frames; a picture made of lists stays whole."""
     if not isinstance(rendered, (list, tuple)):
         return rendered

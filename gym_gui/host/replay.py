@@ -66,7 +66,7 @@ class ReplaySession:
         self._played = asyncio.get_running_loop().create_future()
         try:
             await self._host.start(allowed=vouch(self._order.config, env_only=True))
-            self._host.follow("Replay", replay_message(self._order), self._take)
+            self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played
         finally:
             self._played = None  # it holds its exception, whose traceback holds this session
@@ -81,7 +81,7 @@ class ReplaySession:
         """It cannot be played."""
         self._fail(error)
 
-    def _take(self, news: pb.Looks) -> None:
+    def _take_looks(self, news: pb.Looks) -> None:
         if news.meanings:
             self.meanings = words_by_name(news.meanings)
         for look in news.looks:

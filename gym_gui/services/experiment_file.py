@@ -50,7 +50,7 @@ def needs_code(path: str | Path) -> bool:
     if file.suffix != ".py":
         return False
     try:
-        literal_values(parse_python(_read(file), _label(file)))
+        literal_values(parse_python(_read_text(file), _label(file)))
     except NotLiteralError:
         return True
     return False
@@ -81,7 +81,7 @@ def load_experiment(
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
     file = _locate(Path(path))
-    source = _read(file)
+    source = _read_text(file)
     if file.suffix == ".py":
         data = _python_data(file, source, allow_code, limits or Limits())
     elif file.suffix == ".json":
@@ -163,7 +163,7 @@ def _label(file: Path) -> str:
     return file.name if file.name.isprintable() else ascii(file.name)
 
 
-def _read(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         # A run's own file is no link; one that a person has named may be.
         raw = read_file(file, links=file.name != "run.json", limit=MAX_FILE_BYTES[file.suffix])

@@ -65,7 +65,7 @@ def evaluate_file(path: Path, source: str, limits: Limits, name: str) -> dict[st
     }
     if not network_is_closed():
         _log.warning("%s is run to be read, and this system cannot keep it off the network", name)
-    reply = _ask(json.dumps(request).encode(), limits)
+    reply = _run_sandbox(json.dumps(request).encode(), limits)
     if "error" in reply:
         raise _failure(reply, name, limits)
     data = cast("dict[str, object]", reply["data"])
@@ -91,7 +91,7 @@ def network_is_closed() -> bool:
     return done.outcome.succeeded
 
 
-def _ask(request: bytes, limits: Limits) -> dict[str, Any]:
+def _run_sandbox(request: bytes, limits: Limits) -> dict[str, Any]:
     done = run_child_sync(
         # -P: neither the working directory nor this folder may shadow the standard library.
         *(sys.executable, "-P", str(_SANDBOX)),

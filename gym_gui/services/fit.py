@@ -267,16 +267,16 @@ def _shown_space(steps: str, space: str) -> Space:
 
 def space_words(space: Any) -> str:
     """What must agree between a policy and a slot, in words: bounds and element types need not."""
-    words = _words(to_space(space))
+    words = _space_words(to_space(space))
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
-def _words(space: Space) -> str:
+def _space_words(space: Space) -> str:
     children: Mapping[str, Space] = space.spaces
     if space.kind == "Dict":
-        return f"Dict({', '.join(f'{key}: {_words(child)}' for key, child in children.items())})"
+        return f"Dict({', '.join(f'{key}: {_space_words(child)}' for key, child in children.items())})"
     if children:
-        return f"{space.kind}({', '.join(_words(child) for child in children.values())})"
+        return f"{space.kind}({', '.join(_space_words(child) for child in children.values())})"
     if space.kind == "Discrete" and space.start:
         return f"Discrete({space.n}, start={space.start})"
     if space.kind == "MultiDiscrete" and space.nvec is not None:

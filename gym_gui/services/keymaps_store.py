@@ -96,10 +96,10 @@ class KeymapsStore:
 
     def _load(self) -> dict[KeymapName, dict[str, Any]]:
         if self._maps is None:
-            self._maps = self._read()
+            self._maps = self._read_maps()
         return self._maps
 
-    def _read(self) -> dict[KeymapName, dict[str, Any]]:
+    def _read_maps(self) -> dict[KeymapName, dict[str, Any]]:
         try:
             data: Any = json.loads(read_file(self.path, links=True))
             check_format(str(self.path), data["format"], _FORMAT)

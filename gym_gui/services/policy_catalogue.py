@@ -162,7 +162,11 @@ def policy_of(
     defaults = {s.name: s.default for s in worker.settings_schema} if worker is not None else {}
     settings = {**defaults, **(worker.default_settings if worker is not None else {}), **assignment.settings}
     mine = [policy for policy in policies if policy.worker_id == assignment.worker_id]
-    exact = [p for p in mine if p.settings and all(_same(settings.get(k), v) for k, v in p.settings.items())]
+    exact = [
+        p
+        for p in mine
+        if p.settings and all(_same_setting(settings.get(k), v) for k, v in p.settings.items())
+    ]
     if exact:
         return exact[0]
     return next((policy for policy in mine if not policy.settings), None)
@@ -195,7 +199,7 @@ def names_in_words(titles: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
-def _same(one: object, other: object) -> bool:
+def _same_setting(one: object, other: object) -> bool:
     if one == other:
         return True
     if not isinstance(one, str) or not isinstance(other, str) or "/" not in one + other:

@@ -142,7 +142,7 @@ class Recorder:
         recorder = cls(folder, full)
         try:
             folder.mkdir(parents=True)
-            recorder._take()
+            recorder._lock_run()
             recorder._open(operators)
         except OSError as exc:
             recorder._leave_nothing()
@@ -165,7 +165,7 @@ class Recorder:
         recorder = cls(folder, {**open_header, "status": RUNNING})
         operators = [str(o["id"]) for o in header["experiment"]["operators"]]
         try:
-            recorder._take()
+            recorder._lock_run()
             kept = {o: _mend(folder / "operators" / o) for o in operators}
             recorder._open(operators)
         except OSError as exc:
@@ -179,7 +179,7 @@ class Recorder:
         for operator in operators:
             self._files[operator] = _OperatorFiles(self.folder, operator)
 
-    def _take(self) -> None:
+    def _lock_run(self) -> None:
         """Lock the run for as long as we write it; the system frees it however we end.
 
         Raises:

@@ -181,7 +181,7 @@ class RunLibrary:
         """A single run, wherever its folder is; ``None`` where there is none."""
         if path.parent == self.folder:
             return self._entry(path.name)
-        return _read(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
+        return _read_run(path, _Known((0, 0), RunEntry(path, path.name, DAMAGED))).entry
 
     def _stamp(self) -> int:
         try:
@@ -207,7 +207,7 @@ class RunLibrary:
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._known.get(name)
         if known is None or known.stamp != stamp:
-            known = _read(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
+            known = _read_run(path, _Known(stamp, RunEntry(path, name, DAMAGED)))
         elif known.entry.status == RUNNING:
             known = _brought_up_to_date(known)
         self._known[name] = known
@@ -215,7 +215,7 @@ class RunLibrary:
         return known.entry
 
 
-def _read(path: Path, known: _Known) -> _Known:
+def _read_run(path: Path, known: _Known) -> _Known:
     try:
         run = open_run(path)
     except MosaicError as error:

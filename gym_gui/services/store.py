@@ -52,11 +52,11 @@ class Store:
 
     def runs_dir(self) -> Path:
         """Where run folders go when no other place is given; raises as :meth:`data_dir`."""
-        return _made(self.runs, "MOSAIC_RUNS_DIR")
+        return _made_folder(self.runs, "MOSAIC_RUNS_DIR")
 
     def cache_dir(self, *parts: str) -> Path:
         """A folder below the cache folder; raises as :meth:`data_dir`."""
-        return _made(self.cache.joinpath(*parts), "MOSAIC_CACHE_DIR")
+        return _made_folder(self.cache.joinpath(*parts), "MOSAIC_CACHE_DIR")
 
     def runtime_dir(self) -> Path:
         """A private folder (mode 0700) for sockets, with a path short enough for them.
@@ -112,7 +112,7 @@ def _check_length(folder: Path) -> None:
         )
 
 
-def _made(folder: Path, variable: str) -> Path:
+def _made_folder(folder: Path, variable: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -46,7 +46,7 @@ def throw_away(folder: Path) -> Path | None:
         raise TrashError(
             f"{folder} could not be moved to the trash: {reason}", fix="Open the folder and delete it there"
         ) from exc
-    return next(_found(folder), None)
+    return next(_entries_of(folder), None)
 
 
 def put_back(trashed: Path, folder: Path) -> None:
@@ -67,7 +67,7 @@ def put_back(trashed: Path, folder: Path) -> None:
         _info_of(trashed).unlink()
 
 
-def _found(folder: Path) -> Iterator[Path]:
+def _entries_of(folder: Path) -> Iterator[Path]:
     """Where the trash (of the freedesktop.org specification) keeps the folder, newest first."""
     absolute = folder.absolute()
     listed: list[tuple[str, Path]] = []

@@ -72,7 +72,7 @@ class ApiKeys:
         """Where the key is: ``keyring``, ``memory``, ``environment``, or empty where there is none."""
         if provider.id in self._here:
             return "memory"
-        if not self.trouble() and self._read(provider):
+        if not self.trouble() and self._has_key(provider):
             return "keyring"
         return "environment" if os.environ.get(provider.variable) else ""
 
@@ -112,7 +112,7 @@ class ApiKeys:
     def forget(self, provider: Provider) -> None:
         """Delete a key from the keyring and from memory."""
         self._drop_from_memory(provider)
-        if not self.trouble() and self._read(provider):
+        if not self.trouble() and self._has_key(provider):
             import keyring
             import keyring.errors
 
@@ -130,7 +130,7 @@ class ApiKeys:
             os.environ.pop(provider.variable, None)
 
     @staticmethod
-    def _read(provider: Provider) -> bool:
+    def _has_key(provider: Provider) -> bool:
         import keyring
         import keyring.errors
 

@@ -103,14 +103,14 @@ def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseExce
     def handler(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, BaseException):
-            tell(_what(context), error)
+            tell(_task_name(context), error)
         else:
             _log.error("%s", context.get("message", "a callback failed"))
 
     loop.set_exception_handler(handler)
 
 
-def _what(context: dict[str, Any]) -> str:
+def _task_name(context: dict[str, Any]) -> str:
     task = context.get("task", context.get("future"))
     name = task.get_name() if isinstance(task, asyncio.Task) else ""
     return name if name and not name.startswith("Task-") else "Something in the background"

@@ -226,13 +226,13 @@ def _at_least(level: int, line: LogLine) -> bool:
     return line.level >= level
 
 
-def _words(line: LogLine) -> str:
+def _line_words(line: LogLine) -> str:
     word = _LEVELS.get(line.level, "Problem" if line.level >= logging.ERROR else "")
     return f"{word}: {line.text}" if word else line.text
 
 
 def _full(line: LogLine) -> str:
-    text = f"{_clock(line)}  {line.source}  {_words(line)}"
+    text = f"{_clock(line)}  {line.source}  {_line_words(line)}"
     return f"{text}\n{line.detail}" if line.detail else text
 
 
@@ -240,5 +240,5 @@ _COLOUR: Final = Qt.ItemDataRole.ForegroundRole
 LOG_COLUMNS: Final = (
     Column("Time", _clock, tip=_detail, width=92, roles={_COLOUR: _muted}),
     Column("From", _source_of, tip=_detail, width=116, roles={_COLOUR: _muted}),
-    Column("What happened", _words, tip=_detail, roles={_COLOUR: _colour}),
+    Column("What happened", _line_words, tip=_detail, roles={_COLOUR: _colour}),
 )

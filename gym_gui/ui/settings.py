@@ -168,7 +168,7 @@ class SettingsStore(QObject):
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.path = folder / FILE
-        self._values = _read(self.path)
+        self._values = _read_settings(self.path)
 
     @property
     def values(self) -> Settings:
@@ -209,7 +209,7 @@ class SettingsStore(QObject):
             ) from error
 
 
-def _read(path: Path) -> Settings:
+def _read_settings(path: Path) -> Settings:
     try:
         data = json.loads(read_file(path, links=True))
     except FileNotFoundError:

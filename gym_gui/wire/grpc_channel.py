@@ -39,7 +39,7 @@ _ADMISSION_S = 5.0
 """Longest wait for a worker to say that it lets us in; those made before it was said do not."""
 
 
-def _read(data: bytes) -> pb.FromWorker | None:
+def _message_of(data: bytes) -> pb.FromWorker | None:
     try:
         return pb.FromWorker.FromString(data)
     except DecodeError:
@@ -132,7 +132,7 @@ class GrpcChannel:
 
     async def _talk(self, token: str) -> None:
         talk = self._channel.stream_stream(
-            METHOD, request_serializer=pb.ToWorker.SerializeToString, response_deserializer=_read
+            METHOD, request_serializer=pb.ToWorker.SerializeToString, response_deserializer=_message_of
         )
         call = talk(self._requests(), metadata=[(TOKEN_KEY, f"Bearer {token}")])
         problem = ""

@@ -125,11 +125,11 @@ def check_worker(
     given = {**definition.default_settings, **(settings or {})}
     request = SlotRequest("agent_0", env_id, observations, actions, given, simulator=simulator)
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
-    asyncio.run(_both(definition, request, Rounds(request, show), ledger, patience_s, idle_s))
+    asyncio.run(_try_both(definition, request, Rounds(request, show), ledger, patience_s, idle_s))
     return _report(definition.type_id, ledger)
 
 
-async def _both(
+async def _try_both(
     definition: WorkerTypeDefinition,
     request: SlotRequest,
     rounds: Rounds,

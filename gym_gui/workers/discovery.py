@@ -86,7 +86,7 @@ def _entries() -> Iterator[Found]:
         for path in sorted(place.glob(f"*/{MANIFEST}")):
             if path.resolve() not in seen:
                 seen.add(path.resolve())
-                yield _read(path.parent.name, path, source)
+                yield _read_found(path.parent.name, path, source)
     for point in sorted(metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda point: point.name):
         folder = _locate(point.value)
         if folder is None:
@@ -94,7 +94,7 @@ def _entries() -> Iterator[Found]:
             yield Found(point.name, Path(point.value), "package", problem=problem)
         elif (path := folder / MANIFEST).resolve() not in seen:
             seen.add(path.resolve())
-            yield _read(point.name, path, "package")
+            yield _read_found(point.name, path, "package")
 
 
 def _locate(package: str) -> Path | None:
@@ -114,7 +114,7 @@ def _locate(package: str) -> Path | None:
     return next((root for root in roots if (root / MANIFEST).is_file()), roots[0])
 
 
-def _read(name: str, path: Path, source: Source) -> Found:
+def _read_found(name: str, path: Path, source: Source) -> Found:
     try:
         definition = read_manifest(path, source=source)
     except UsageError as error:

@@ -48,7 +48,7 @@ def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinitio
     Raises:
         ManifestError: It cannot be read, is not TOML, or a key is missing, unknown or wrong.
     """
-    return parse_manifest(_read(path), path, source=source)
+    return parse_manifest(_read_text(path), path, source=source)
 
 
 def parse_manifest(content: str, path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
@@ -66,7 +66,7 @@ def parse_manifest(content: str, path: Path, *, source: Source = "code") -> Work
         raise ManifestError(path, f"names a path that cannot be: {error}") from error
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         # A pipe or device in its place would block, or never end.
         if path.exists() and not path.is_file():

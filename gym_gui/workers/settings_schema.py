@@ -248,9 +248,10 @@ def settings_from_schema(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
 
 def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """A property that stands by itself: references found, and "a value or null" as one type."""
-    flat = _found(entry, definitions)
+    flat = _resolved(entry, definitions)
     choices = [
-        _found(choice, definitions) for choice in cast("Sequence[Mapping[str, Any]]", flat.get("anyOf", ()))
+        _resolved(choice, definitions)
+        for choice in cast("Sequence[Mapping[str, Any]]", flat.get("anyOf", ()))
     ]
     values = [choice for choice in choices if choice.get("type") != "null"]
     if len(values) == 1 and len(choices) == 2:
@@ -262,7 +263,7 @@ def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str,
     return {**flat, "$defs": definitions} if "$ref" in str(flat) else flat
 
 
-def _found(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     name = str(entry.get("$ref", "")).removeprefix("#/$defs/")
     target = definitions.get(name)
     return dict(entry) if target is None else {**target, **{k: v for k, v in entry.items() if k != "$ref"}}

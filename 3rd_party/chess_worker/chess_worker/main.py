@@ -95,7 +95,7 @@ class ChessWorker(AsyncWorker):
             try:
                 reply = await caller.call(place, list(dialogue.messages), ask)
             except (Unanswered, DryRun) as error:
-                return Invalid(_with(str(error), dialogue), reply.text[:_KEPT_REPLY])
+                return Invalid(_with_tally(str(error), dialogue), reply.text[:_KEPT_REPLY])
             tokens = {
                 "input": tokens["input"] + reply.input_tokens,
                 "output": tokens["output"] + reply.output_tokens,
@@ -106,13 +106,13 @@ class ChessWorker(AsyncWorker):
                 return Actions([position.actions[move]], extras=[extras])
             if len(dialogue.tally.illegal) >= settings.max_illegal:
                 break
-        return Invalid(_with("no legal move was made", dialogue), reply.text[:_KEPT_REPLY])
+        return Invalid(_with_tally("no legal move was made", dialogue), reply.text[:_KEPT_REPLY])
 
     async def aclose(self) -> None:
         await asyncio.gather(*(caller.aclose() for _, caller in self._slots.values()))
 
 
-def _with(reason: str, dialogue: Dialogue) -> str:
+def _with_tally(reason: str, dialogue: Dialogue) -> str:
     words = dialogue.tally.words()
     turns = dialogue.tally.turns
     if not turns:

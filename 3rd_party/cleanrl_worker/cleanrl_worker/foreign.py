@@ -125,7 +125,7 @@ def recognise(
     Raises:
         ConfigError: It is nothing that is known, or does not fit the environment.
     """
-    parts, config = _parts(content)
+    parts, config = _state_dicts(content)
     target = _Target(env_id, shown, does)
     if described:
         return _described(parts, described, config)
@@ -142,7 +142,7 @@ def recognise(
     )
 
 
-def _parts(content: Any) -> tuple[list[StateDict], dict[str, Any]]:
+def _state_dicts(content: Any) -> tuple[list[StateDict], dict[str, Any]]:
     """The state dicts in a file, the policy's first, and the settings beside them."""
     config: dict[str, Any] = {}
     if isinstance(content, dict) and "model_weights" in content:

@@ -55,7 +55,7 @@ class QPlayer:
         if space.kind != "Discrete":
             raise ValueError(f"its network values discrete actions, and its actions are a {space.kind}")
         categorical = network["type"] == "categorical_q_network"
-        count = _whole("atoms", network["atoms"], 2, 1001) if categorical else 1
+        count = _integer_between("atoms", network["atoms"], 2, 1001) if categorical else 1
         atoms = support(_number(network, "v_min"), _number(network, "v_max"), count) if categorical else None
         module = ActionValues(_encoding(description), widths(network["hidden"]), space.n, count)
         return cls(module, space.start, _share(network, "epsilon"), atoms)
@@ -115,7 +115,7 @@ class ActorPlayer:
             math.prod(space.shape),
             widths(network["hidden"]),
             gaussian=gaussian,
-            critics=_whole("critics", network["critics"], 1, 100),
+            critics=_integer_between("critics", network["critics"], 1, 100),
         )
         return cls(module, space, 0.0 if gaussian else _share(network, "noise", 10.0))
 
@@ -151,7 +151,7 @@ def _encoding(description: PolicyDescription) -> Encoding:
     return encoding
 
 
-def _whole(name: str, value: Any, least: int, most: int) -> int:
+def _integer_between(name: str, value: Any, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise ValueError(f"its {name} is {value!r}, no whole number from {least} to {most}")
     return value

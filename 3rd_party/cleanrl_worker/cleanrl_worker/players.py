@@ -33,7 +33,7 @@ class ActorCriticPlayer:
         Raises:
             ValueError: It asks for none that this version can build.
         """
-        head, architecture = _read(description)
+        head, architecture = _head_and_architecture(description)
         return cls(head, ActorCritic(architecture))
 
     def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
@@ -54,7 +54,7 @@ class RecurrentPlayer(ActorCriticPlayer):
     @classmethod
     def build(cls, description: PolicyDescription) -> RecurrentPlayer:
         """See :meth:`ActorCriticPlayer.build`."""
-        head, architecture = _read(description)
+        head, architecture = _head_and_architecture(description)
         found = cls(head, RecurrentActorCritic(architecture))
         found.memory = 2 * architecture.lstm_size
         return found
@@ -64,7 +64,7 @@ class RecurrentPlayer(ActorCriticPlayer):
         return self.module(rows, memory)
 
 
-def _read(description: PolicyDescription) -> tuple[Head, Architecture]:
+def _head_and_architecture(description: PolicyDescription) -> tuple[Head, Architecture]:
     shown = description.shown_space
     if shown.kind != "Box":
         raise ValueError(f"it needs a Box to look at where it has {shown.kind}")

@@ -82,7 +82,7 @@ def pack_module(prefix: str, module: nn.Module, state: State) -> None:
 
 def restore_module(prefix: str, module: nn.Module, state: State) -> None:
     """The reverse of :func:`pack_module`."""
-    module.load_state_dict(_part(prefix, state.tensors))
+    module.load_state_dict(_tensors_under(prefix, state.tensors))
 
 
 def pack_optimizer(prefix: str, optimizer: torch.optim.Optimizer, state: State) -> None:
@@ -98,7 +98,7 @@ def pack_optimizer(prefix: str, optimizer: torch.optim.Optimizer, state: State) 
 def restore_optimizer(prefix: str, optimizer: torch.optim.Optimizer, state: State) -> None:
     """The reverse of :func:`pack_optimizer`, for an optimizer of the same parameters."""
     slots: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in _part(prefix, state.tensors).items():
+    for name, tensor in _tensors_under(prefix, state.tensors).items():
         index, _, key = name.partition(".")
         slots.setdefault(int(index), {})[key] = tensor
     groups = [
@@ -118,6 +118,6 @@ def restore_generator(name: str, generator: torch.Generator, state: State) -> No
     generator.set_state(state.tensors[name])
 
 
-def _part(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _tensors_under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     head = prefix + "."
     return {name[len(head) :]: tensor for name, tensor in tensors.items() if name.startswith(head)}

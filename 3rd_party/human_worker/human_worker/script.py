@@ -55,13 +55,13 @@ class Script:
         lines: object = slot.settings["script"]
         if not isinstance(lines, (list, tuple)) or not lines:
             raise LoadError(f"script must be a list of at least one action, not {lines!r:.80}")
-        actions = [_read(slot, k, line) for k, line in enumerate(cast(Sequence[object], lines))]
+        actions = [_action_of(slot, k, line) for k, line in enumerate(cast(Sequence[object], lines))]
         if end == "noop" and slot.noop_action is None:
             raise LoadError(f"script_end is noop, but {slot.env_id!r} has no no-op action")
         return cls(actions, cast(ScriptEnd, end), slot.noop_action)
 
 
-def _read(slot: Slot, index: int, line: object) -> Any:
+def _action_of(slot: Slot, index: int, line: object) -> Any:
     """The action that one entry of the script stands for."""
     space = slot.action_space
     value: object = line

@@ -105,14 +105,14 @@ def dearest(provider: str, models: Sequence[str]) -> Price | None:
 def estimate_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
     """About how many tokens a prompt has: four bytes each, which holds for English within a fifth."""
     size, _ = prompt_bytes(messages, ask)
-    pictures = sum(_picture_tokens(part) for part in _parts(messages))
+    pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _TOKENS_A_MESSAGE * len(messages) + pictures + round(size / _BYTES_A_TOKEN)
 
 
 def most_tokens(messages: Sequence[Message], ask: Ask | None = None) -> int:
     """More tokens than a prompt can have: one for each byte, and what servers put around messages."""
     size, _ = prompt_bytes(messages, ask)
-    pictures = sum(_picture_tokens(part) for part in _parts(messages))
+    pictures = sum(_picture_tokens(part) for part in _content_parts(messages))
     return _AROUND_A_PROMPT + _AROUND_A_MESSAGE * len(messages) + _PICTURE_AT_MOST * pictures + size
 
 
@@ -125,7 +125,7 @@ def prompt_bytes(messages: Sequence[Message], ask: Ask | None = None) -> tuple[i
             size += len(content.encode("utf-8", "replace"))
         if message.get("tool_calls"):
             size += len(str(message["tool_calls"]))
-    for part in _parts(messages):
+    for part in _content_parts(messages):
         size += len(str(part.get("text", "")).encode("utf-8", "replace"))
         pictures += picture(part) is not None
     if ask is not None:
@@ -134,7 +134,7 @@ def prompt_bytes(messages: Sequence[Message], ask: Ask | None = None) -> tuple[i
     return size, pictures
 
 
-def _parts(messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
+def _content_parts(messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
     for message in messages:
         content = message.get("content")
         if content and not isinstance(content, str):

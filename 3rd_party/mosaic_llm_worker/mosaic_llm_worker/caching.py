@@ -17,12 +17,12 @@ _KEEP: Final = {"type": "ephemeral"}
 def marked(messages: Sequence[Message], stable: int) -> list[Message]:
     """The messages, the last of the ``stable`` first ones marked: up to its end the server may keep them."""
     result = list(messages)
-    if 0 < stable <= len(result) and (parts := _parts(result[stable - 1].get("content"))):
+    if 0 < stable <= len(result) and (parts := _content_parts(result[stable - 1].get("content"))):
         result[stable - 1] = {**result[stable - 1], "content": [*parts[:-1], {**parts[-1], MARK: _KEEP}]}
     return result
 
 
-def _parts(content: object) -> list[Mapping[str, Any]]:
+def _content_parts(content: object) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content.strip() else []
     return list(cast("Sequence[Mapping[str, Any]]", content or ()))

@@ -197,7 +197,7 @@ class Caller:
 
     async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
         course = _Course(error="given up: nobody waited for the answer any more")
-        course.most = self._most(messages, ask)
+        course.most = self._most_of(messages, ask)
         sent = True
         try:
             end = self._budget.end_of(place.episode)
@@ -307,7 +307,7 @@ class Caller:
             reason = f"the server at {self._settings.url} did not answer within {limit:g} s"
             raise ServerError(reason, may_retry=True, kind="timeout", unsure=True) from None
 
-    def _most(self, messages: Sequence[Message], ask: Ask) -> Most:
+    def _most_of(self, messages: Sequence[Message], ask: Ask) -> Most:
         """What a request can cost at most: a token for every byte, and the longest reply."""
         tokens, made = most_tokens(messages, ask), self._settings.longest_reply
         tokens = math.ceil(tokens * self._more_than_bytes)
@@ -380,7 +380,7 @@ class Caller:
         if course.tried:
             record["tried"] = course.tried
         if self._settings.cassette != "off":
-            record |= _words(messages, reply, course.error)
+            record |= _recorded_words(messages, reply, course.error)
         record |= {
             "finish": reply.finish,
             # What tries before it took is in it.
@@ -405,7 +405,7 @@ class Caller:
         self._record(record)
 
 
-def _words(messages: Sequence[Message], reply: Completion, error: str) -> dict[str, Any]:
+def _recorded_words(messages: Sequence[Message], reply: Completion, error: str) -> dict[str, Any]:
     text = reply.text[:_KEPT_OF_TOO_LONG] if error else reply.text
     words: dict[str, Any] = {"messages": kept_messages(messages), "reply": text}
     if reply.thinking:

@@ -76,12 +76,12 @@ def schema(space: Space, vocabulary: Vocabulary | None, talk: bool) -> dict[str,
         vocabulary: The words of this moment, of a ``Discrete`` space.
         talk: Whether it may say something.
     """
-    action = _words(vocabulary) if vocabulary is not None else _value(space)
+    action = _action_names(vocabulary) if vocabulary is not None else _value(space)
     properties = {"say": {"type": "string"}, "action": action} if talk else {"action": action}
     return _object(properties)
 
 
-def _words(vocabulary: Vocabulary) -> dict[str, Any]:
+def _action_names(vocabulary: Vocabulary) -> dict[str, Any]:
     actions = vocabulary.everything
     if len(actions) > _MOST_WORDS:
         return {"type": "string"}

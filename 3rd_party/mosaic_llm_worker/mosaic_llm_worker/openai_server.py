@@ -175,7 +175,7 @@ class OpenAIServer:
         made = 0 if took.doubt else took.output_tokens
         kept = as_object(counts.get("prompt_tokens_details"))
         thought = as_object(counts.get("completion_tokens_details"))
-        cached = _part(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given)
+        cached = _tokens_of(kept.get("cached_tokens", counts.get("prompt_cache_hit_tokens")), given)
         return Completion(
             text=text,
             finish=plain(choice.get("finish_reason")),
@@ -186,8 +186,8 @@ class OpenAIServer:
             thinking=thinking,
             usd=_cost(counts.get("cost")) if self._settings.client_name == "openrouter" else None,
             cached_tokens=cached,
-            cache_written_tokens=_part(kept.get("cache_write_tokens"), given - cached),
-            reasoning_tokens=_part(thought.get("reasoning_tokens"), made),
+            cache_written_tokens=_tokens_of(kept.get("cache_write_tokens"), given - cached),
+            reasoning_tokens=_tokens_of(thought.get("reasoning_tokens"), made),
             doubt=took.doubt,
         )
 
@@ -222,7 +222,7 @@ def _calls(calls: object) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def _part(value: object, whole: int) -> int:
+def _tokens_of(value: object, whole: int) -> int:
     """Tokens that are some of ``whole``; none where the server does not say."""
     return min(count(value) or 0, whole)
 

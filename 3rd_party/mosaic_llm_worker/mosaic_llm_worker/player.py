@@ -177,7 +177,7 @@ class Player:
 
     def _answer(self, decision: Decision, memory: Memory, replies: list[_Sample]) -> Any:
         """The action that most replies name; where none can be used, what is wrong with the first."""
-        readings = [self._read(decision, sample.reply) for sample in replies]
+        readings = [self._read_reply(decision, sample.reply) for sample in replies]
         usable = [at for at, reading in enumerate(readings) if not reading.problem]
         if not usable:
             reply = replies[0].reply.text[:_KEPT_REPLY]
@@ -196,7 +196,7 @@ class Player:
             extras["said"] = reading.said[:_LONGEST_SAID]
         return Actions([reading.action], extras=[extras])
 
-    def _read(self, decision: Decision, reply: Completion) -> Reading:
+    def _read_reply(self, decision: Decision, reply: Completion) -> Reading:
         reading = self.reader.read(
             reply.text, decision.action_mask, decision.choices, decision.text, cut=reply.finish in _CUT
         )

@@ -37,7 +37,7 @@ class _Trial:
     ask_model: bool
 
 
-def _read(text: str) -> _Trial:
+def _read_trial(text: str) -> _Trial:
     """What came on stdin.
 
     Raises:
@@ -68,7 +68,7 @@ async def _look(trial: _Trial) -> dict[str, Any]:
     began = time.perf_counter()
     try:
         async with asyncio.timeout(trial.settings.timeout_s):
-            return await _ask(trial, server, began)
+            return await _try_server(trial, server, began)
     except TimeoutError:
         where, limit = trial.settings.url, trial.settings.timeout_s
         raise ServerError(f"the server at {where} did not answer within {limit:g} s") from None
@@ -76,7 +76,7 @@ async def _look(trial: _Trial) -> dict[str, Any]:
         await server.aclose()
 
 
-async def _ask(trial: _Trial, server: ChatServer, began: float) -> dict[str, Any]:
+async def _try_server(trial: _Trial, server: ChatServer, began: float) -> dict[str, Any]:
     try:
         models = await server.models()
     except ServerError:
@@ -105,7 +105,7 @@ def _answer(ok: bool, sentence: str, models: list[str], latency_ms: float | None
 def look(text: str) -> Mapping[str, Any]:
     """Try what a request asks for, and say how it went."""
     try:
-        return asyncio.run(_look(_read(text)))
+        return asyncio.run(_look(_read_trial(text)))
     except ServerError as error:
         reason = error.reason[:1].upper() + error.reason[1:]
         return _answer(False, reason if reason.endswith((".", "?", "!")) else f"{reason}.", [], None)

@@ -267,10 +267,12 @@ def call_seed(decision_seed: int, place: Place) -> int:
 
 def said(error: ValidationError) -> str:
     """What is wrong with settings, in one sentence that never repeats a value."""
-    return "; ".join(_one(dict(problem)) for problem in error.errors(include_input=False, include_url=False))
+    return "; ".join(
+        _problem_words(dict(problem)) for problem in error.errors(include_input=False, include_url=False)
+    )
 
 
-def _one(problem: dict[str, Any]) -> str:
+def _problem_words(problem: dict[str, Any]) -> str:
     place = ".".join(str(part) for part in problem["loc"])
     message = str(problem["msg"]).removeprefix("Value error, ")
     if problem["type"] == "extra_forbidden":

@@ -98,7 +98,7 @@ class Templates:
         Raises:
             PromptError: It cannot be read.
         """
-        return self._read(self._path(name)).rstrip("\n")
+        return self._read_template(self._path(name)).rstrip("\n")
 
     def fill(self, name: str, **words: object) -> str:
         """A file's text with its ``$placeholders`` filled in, see :func:`filled`."""
@@ -129,7 +129,7 @@ class Templates:
     def _path(self, name: str) -> Path:
         return next((f / name for f in self._folders if (f / name).is_file()), DEFAULTS / name)
 
-    def _read(self, path: Path) -> str:
+    def _read_template(self, path: Path) -> str:
         try:
             # What a file of prompts leads to would be sent to a model's server.
             folder = next(f for f in (*self._folders, DEFAULTS) if path.is_relative_to(f))
@@ -140,7 +140,7 @@ class Templates:
 
     def _toml(self, path: Path) -> dict[str, Any]:
         try:
-            return tomllib.loads(self._read(path))
+            return tomllib.loads(self._read_template(path))
         except tomllib.TOMLDecodeError as exc:
             raise PromptError(f"the prompt file {path} is not valid TOML: {exc}") from None
 

@@ -153,7 +153,7 @@ class Transport:
             ) from None
         except httpx2.InvalidURL:
             raise ServerError(f"{self._url!r} is no address: check base_url", fatal=True) from None
-        return self._read(response, body)
+        return self._read_json(response, body)
 
     async def _body(self, response: httpx2.Response) -> bytes:
         parts, size = list[bytes](), 0
@@ -178,7 +178,7 @@ class Transport:
             may_retry=True,
         )
 
-    def _read(self, response: httpx2.Response, body: bytes) -> dict[str, Any]:
+    def _read_json(self, response: httpx2.Response, body: bytes) -> dict[str, Any]:
         try:
             value: Any = json.loads(body)
         except (ValueError, RecursionError):
@@ -207,7 +207,7 @@ class Transport:
             return ServerError(
                 f"{self._url} sends requests on to {elsewhere}: set base_url to that", fatal=True
             )
-        message, details = _said(found, body)
+        message, details = _error_words(found, body)
         message, details = self._clean(message), self._clean(details)
         where = f"the server at {self._url}"
         everything = f"{message} {details}"
@@ -265,7 +265,7 @@ def _code(error: object) -> int:
     return code if isinstance(code, int) and 400 <= code < 600 else 502
 
 
-def _said(found: dict[str, Any], body: bytes) -> tuple[str, str]:
+def _error_words(found: dict[str, Any], body: bytes) -> tuple[str, str]:
     """What an error says, and what else it names (code, parameter)."""
     if not found:
         return body[:1000].decode("utf-8", "replace") or "nothing more", ""

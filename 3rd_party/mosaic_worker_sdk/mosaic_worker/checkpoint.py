@@ -69,8 +69,8 @@ class PolicyDescription:
     total_steps: int = 0
     mean_return: Optional[float] = None
     evaluation_seeds: Tuple[int, ...] = ()
-    config: Mapping[str, Any] = field(default_factory=lambda: _nothing())
-    versions: Mapping[str, str] = field(default_factory=lambda: _nothing())
+    config: Mapping[str, Any] = field(default_factory=lambda: _no_settings())
+    versions: Mapping[str, str] = field(default_factory=lambda: _no_settings())
     trained_at: str = ""
     licence: str = ""
     origin: Mapping[str, str] = field(default_factory=lambda: {"kind": "trained"})
@@ -120,7 +120,7 @@ class PolicyDescription:
             raise ValueError(f"a value has the wrong type ({error})") from error
 
 
-def _nothing() -> Dict[str, Any]:
+def _no_settings() -> Dict[str, Any]:
     return {}
 
 
@@ -230,7 +230,7 @@ def read_checkpoint(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, by
     for _ in range(2):
         description = read_description(folder)
         for name in (WEIGHTS, _PENDING):
-            weights = _read(folder / name, LARGEST_WEIGHTS)
+            weights = _content_of(folder / name, LARGEST_WEIGHTS)
             if weights is not None and hashlib.sha256(weights).hexdigest() == description.weights_sha256:
                 return description, weights
     if not (folder / WEIGHTS).exists():
@@ -248,7 +248,7 @@ def read_description(folder: Path) -> PolicyDescription:
         LoadError: It is missing or damaged, with the way out.
     """
     path = folder / DESCRIPTION
-    data = _read(path, _LARGEST_DESCRIPTION)
+    data = _content_of(path, _LARGEST_DESCRIPTION)
     if data is None:
         raise LoadError(f"{folder} holds no {DESCRIPTION}. {_TRAIN}")
     try:
@@ -280,7 +280,7 @@ def checkpoint_folder(checkpoint: Union[str, Path]) -> Path:
     raise LoadError(f"{path} is no checkpoint. Give its folder, its {DESCRIPTION} or its {WEIGHTS}")
 
 
-def _read(path: Path, limit: int) -> Optional[bytes]:
+def _content_of(path: Path, limit: int) -> Optional[bytes]:
     """Its content, ``None`` where it does not exist."""
     try:
         return read_file(path, limit=limit)

@@ -169,7 +169,7 @@ def make_folder(path: AnyPath, *, inside: AnyPath) -> None:
     """
     handle = os.open(inside, _FOLDER)
     try:
-        for part in _parts(Path(path), Path(inside)):
+        for part in _parts_below(Path(path), Path(inside)):
             with suppress(FileExistsError):
                 os.mkdir(part, dir_fd=handle)
             handle = _step(handle, part, str(path))
@@ -262,7 +262,7 @@ def lines(file: BinaryIO) -> Iterator[bytes]:
 def _parent(path: Path, inside: Optional[AnyPath]) -> Generator[Tuple[int, str], None, None]:
     """The folder a file is in, as a descriptor, and its name there; no link below ``inside`` is followed."""
     root = path.parent if inside is None else Path(inside)
-    *folders, name = _parts(path, root)
+    *folders, name = _parts_below(path, root)
     handle = os.open(root, _FOLDER)
     try:
         for part in folders:
@@ -272,7 +272,7 @@ def _parent(path: Path, inside: Optional[AnyPath]) -> Generator[Tuple[int, str],
         os.close(handle)
 
 
-def _parts(path: Path, root: Path) -> Tuple[str, ...]:
+def _parts_below(path: Path, root: Path) -> Tuple[str, ...]:
     parts = path.relative_to(root).parts
     if not parts or ".." in parts:
         raise _unsafe(path, f"it leads out of {root}")

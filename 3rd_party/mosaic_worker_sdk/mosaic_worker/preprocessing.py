@@ -111,14 +111,14 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise ValueError(f"must be a whole number, not {value!r:.60}")
     return int(value)
 
 
 def _count(value: Any) -> int:
-    number = _whole(value)
+    number = _integer(value)
     if not 1 <= number <= 4096:
         raise ValueError(f"must be between 1 and 4096, not {number}")
     return number
@@ -141,7 +141,7 @@ def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _axes(value: Any) -> List[int]:
-    axes = _list_of(_whole)(value)
+    axes = _list_of(_integer)(value)
     if sorted(axes) != list(range(len(axes))):
         raise ValueError(f"must name every axis from 0 once, not {axes}")
     return axes
@@ -212,7 +212,7 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
     "frame_stack": {
         "size": (_count, _NEEDED),
         "padding": (_one_of("reset", "zero"), "reset"),
-        "axis": (_maybe(_whole), None),
+        "axis": (_maybe(_integer), None),
     },
     "rescale": {"low": (_number, 0.0), "high": (_number, 1.0)},
     "normalize": {

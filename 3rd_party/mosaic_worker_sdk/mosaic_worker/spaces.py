@@ -105,15 +105,19 @@ def _bound(values: Optional[NDArray[Any]]) -> Any:
     if not array.size:
         return 0
     if (array == array.flat[0]).all():
-        return _word(array.flat[0].item())
-    return _words(array.tolist())
+        return _without_infinity(array.flat[0].item())
+    return _without_infinities(array.tolist())
 
 
-def _words(values: Any) -> Any:
-    return [_words(v) for v in cast("List[Any]", values)] if isinstance(values, list) else _word(values)
+def _without_infinities(values: Any) -> Any:
+    return (
+        [_without_infinities(v) for v in cast("List[Any]", values)]
+        if isinstance(values, list)
+        else _without_infinity(values)
+    )
 
 
-def _word(value: Any) -> Any:
+def _without_infinity(value: Any) -> Any:
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return value

@@ -47,18 +47,18 @@ class Slot:
     env_id: str
     observation_space: Space
     action_space: Space
-    settings: Mapping[str, Any] = field(default_factory=lambda: _nothing())
+    settings: Mapping[str, Any] = field(default_factory=lambda: _no_settings())
     action_meanings: Sequence[str] = ()
     noop_action: int | None = None
-    secrets: Mapping[str, str] = field(default_factory=lambda: _nothing(), repr=False)
+    secrets: Mapping[str, str] = field(default_factory=lambda: _no_settings(), repr=False)
     deterministic: bool | None = None
     briefing: str = ""
     team: str = ""
     teammates: Sequence[str] = ()
     opponents: Sequence[str] = ()
     deadline_s: Optional[float] = None
-    seats: Mapping[str, Seat] = field(default_factory=lambda: _nothing())
-    simulator: Mapping[str, Any] = field(default_factory=lambda: _nothing(), repr=False)
+    seats: Mapping[str, Seat] = field(default_factory=lambda: _no_settings())
+    simulator: Mapping[str, Any] = field(default_factory=lambda: _no_settings(), repr=False)
 
     def at(self, agent_id: str) -> Slot:
         """The slot as it is in an episode in which it plays ``agent_id``.
@@ -79,7 +79,7 @@ class Seat(NamedTuple):
     opponents: Sequence[str] = ()
 
 
-def _nothing() -> dict[str, Any]:
+def _no_settings() -> dict[str, Any]:
     return {}
 
 

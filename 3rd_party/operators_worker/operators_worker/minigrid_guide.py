@@ -122,7 +122,7 @@ class Guide:
     def _fetch(self, thing: Thing, targets: set[Point]) -> int | None:
         held = self._seen.carrying
         if held is not None:
-            mine = _is(held, thing)
+            mine = _matches(held, thing)
             if mine and self._last == PICKUP:
                 return None
             path = self._plan.to_face(targets, NO_KEY)
@@ -137,7 +137,7 @@ class Guide:
         if self._last == DROP and self._seen.front in targets & around:
             return None
         held = self._seen.carrying
-        if held is None or not _is(held, task.thing):
+        if held is None or not _matches(held, task.thing):
             return self._fetch(task.thing, targets - beside)
         free = {p for p in around if p in self._seen.cells and self._seen.cells[p].kind == EMPTY}
         action = self._face(free - {self._seen.position})
@@ -207,7 +207,7 @@ class Guide:
         return RIGHT if move is None else move
 
 
-def _is(held: Cell, thing: Thing) -> bool:
+def _matches(held: Cell, thing: Thing) -> bool:
     return held.kind in thing.kinds and thing.color in (None, held.color)
 
 

@@ -96,7 +96,7 @@ def _step(image: Image, option: int, go: float, turn: float) -> int:
     return _wander(image, go, turn) if move is None else move
 
 
-def _nothing(image: Image) -> list[Point]:
+def _no_goals(image: Image) -> list[Point]:
     return []
 
 
@@ -118,7 +118,7 @@ def _doors(image: Image) -> list[Point]:
 
 # By number of the option, which is all that a controller sees of it: where to go, and what to do there.
 _SKILLS: tuple[tuple[Callable[[Image], list[Point]], int], ...] = (
-    (_nothing, FORWARD),
+    (_no_goals, FORWARD),
     (_keys, PICKUP),
     (_doors, TOGGLE),
     (_goals, FORWARD),

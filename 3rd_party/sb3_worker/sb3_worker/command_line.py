@@ -57,8 +57,8 @@ def parse(args: Sequence[str]) -> Arguments:
         ConfigError: An unknown option or a value that is none, in one sentence.
         HelpAsked: ``--help`` was given.
     """
-    words = _words(args)
-    found = algorithm(_one("algo", words.pop("algo", ["ppo"])))
+    words = _values_by_option(args)
+    found = algorithm(_single_value("algo", words.pop("algo", ["ppo"])))
     properties: dict[str, Any] = {
         "env_id": {"type": "string"},
         "seed": {"type": "integer"},
@@ -86,7 +86,7 @@ def parse(args: Sequence[str]) -> Arguments:
     return Arguments(
         found,
         given,
-        None if out is None else Path(_one("out", out)).expanduser(),
+        None if out is None else Path(_single_value("out", out)).expanduser(),
         flags.get("resume", False),
         flags.get("overwrite", False),
         every,
@@ -96,13 +96,13 @@ def parse(args: Sequence[str]) -> Arguments:
 def out_of(args: Sequence[str]) -> Path | None:
     """The run folder of a command line that may be wrong otherwise."""
     try:
-        words = _words(args)
-        return Path(_one("out", words["out"])) if "out" in words else None
+        words = _values_by_option(args)
+        return Path(_single_value("out", words["out"])) if "out" in words else None
     except ConfigError:
         return None
 
 
-def _words(args: Sequence[str]) -> dict[str, list[str]]:
+def _values_by_option(args: Sequence[str]) -> dict[str, list[str]]:
     """Values by option, as typed: ``--hidden 64 64``, ``--seed=3``, ``--no-anneal-lr``."""
     found: dict[str, list[str]] = {}
     name = ""
@@ -120,7 +120,7 @@ def _words(args: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _one(name: str, values: Sequence[str]) -> str:
+def _single_value(name: str, values: Sequence[str]) -> str:
     if len(values) != 1:
         raise ConfigError(f"--{_dashed(name)} needs one value, not {len(values)}")
     return values[0]
@@ -134,7 +134,7 @@ def _flag(name: str, values: Sequence[str]) -> bool:
 
 
 def _number(name: str, values: Sequence[str]) -> float:
-    text = _one(name, values)
+    text = _single_value(name, values)
     try:
         return float(text)
     except ValueError:
@@ -153,7 +153,7 @@ def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
         return [_value(name, [part], spec["items"]) for part in parts]
     if "boolean" in types:
         return _flag(name, values)
-    text = _one(name, values)
+    text = _single_value(name, values)
     if "integer" in types:
         try:
             number = float(text.replace("_", ""))

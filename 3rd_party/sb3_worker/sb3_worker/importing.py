@@ -75,8 +75,8 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     shown = gymnasium_spaces.describe(Pipeline(steps, sees).input_space)
     if _numbers(shown) != _numbers(network.observation_space):
         raise ConfigError(
-            f"after preprocessing, observations of {args.env_id} are {_words(shown)}, but the policy takes "
-            f"{_words(network.observation_space)}"
+            f"after preprocessing, observations of {args.env_id} are {_space_words(shown)}, but the policy "
+            f"takes {_space_words(network.observation_space)}"
         )
     # Bounds do not change what a network is, and an environment may have moved its own since.
     network = dataclasses.replace(network, action_space=from_zero(does))
@@ -130,8 +130,9 @@ def find_steps(env_id: str, sees: Space, takes: Space, statistics: dict[str, Any
     told = f" with {frames} frames" if frames else ""
     told += f" and statistics of shape {_shape(statistics)}" if statistics else ""
     raise ConfigError(
-        f"observations of {env_id} are {_words(sees)}, but the policy takes {_words(takes)}{told}. Choose "
-        "its environment, or say with --preprocess (and --frame-stack, --vecnormalize) what was done to them"
+        f"observations of {env_id} are {_space_words(sees)}, but the policy takes "
+        f"{_space_words(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
+        "--vecnormalize) what was done to them"
     )
 
 
@@ -188,9 +189,9 @@ def _fits(shown: Space, takes: Space) -> bool:
 
 
 def _check_actions(env_id: str, does: Space, network: Space) -> None:
-    if _words(does) != _words(network):
+    if _space_words(does) != _space_words(network):
         raise ConfigError(
-            f"{env_id} has actions of {_words(does)}, but the policy acts in {_words(network)}. "
+            f"{env_id} has actions of {_space_words(does)}, but the policy acts in {_space_words(network)}. "
             "Choose the environment it was trained in"
         )
 
@@ -213,13 +214,13 @@ def _shape(statistics: dict[str, Any]) -> str:
     return str(tuple(sizes))
 
 
-def _words(space: Space) -> str:
+def _space_words(space: Space) -> str:
     if space.kind == "Discrete":
         return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
     if space.kind == "MultiDiscrete":
         return f"MultiDiscrete({[] if space.nvec is None else space.nvec.tolist()})"
     if space.kind == "Dict":
-        return f"Dict({', '.join(f'{key}: {_words(child)}' for key, child in space.spaces.items())})"
+        return f"Dict({', '.join(f'{key}: {_space_words(child)}' for key, child in space.spaces.items())})"
     return f"{space.kind}{space.shape}"
 
 

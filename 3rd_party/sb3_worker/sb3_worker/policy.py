@@ -117,7 +117,7 @@ class Policy:
             self._choose(
                 {path: rows[i : i + BATCH] for path, rows in leaves.items()},
                 None if masks is None else masks[i : i + BATCH],
-                None if draws is None else _part(draws, i, count),
+                None if draws is None else _rows_of_batch(draws, i, count),
                 None if memory is None else memory[i : i + BATCH],
             )
             for i in range(0, count, BATCH)
@@ -289,7 +289,7 @@ def _count(space: Space) -> int:
     return sum(math.prod(leaf.shape) if leaf.kind != "Discrete" else 1 for _, leaf in space.leaves)
 
 
-def _part(draws: Draws, begin: int, count: int) -> Draws:
+def _rows_of_batch(draws: Draws, begin: int, count: int) -> Draws:
     """Numbers of the rows from ``begin``, filled up to BATCH."""
 
     def drawn(j: int) -> NDArray[np.float64]:

@@ -107,8 +107,8 @@ def read_zip(path: Path) -> Saved:
         algorithm=_algorithm(family, data),
         network=network,
         weights=_weights(members["policy.pth"]),
-        seed=_whole(data.get("seed")),
-        total_steps=_whole(data.get("num_timesteps")),
+        seed=_count_or_zero(data.get("seed")),
+        total_steps=_count_or_zero(data.get("num_timesteps")),
         config={k: v for k, v in data.items() if isinstance(v, bool | int | float | str) and k[0] != "_"},
         versions={"stable_baselines3": version},
     )
@@ -299,7 +299,7 @@ def _space(found: Any, what: str) -> Space:
     raise ImportRefused(f"its {what} is a {found.name}, which cannot be imported")
 
 
-def _whole(value: Any) -> int:
+def _count_or_zero(value: Any) -> int:
     return value if type(value) is int and value >= 0 else 0
 
 

@@ -45,9 +45,9 @@ class Strength:
         Raises:
             LoadError: One is no number, or out of its range.
         """
-        skill = _whole(settings, "skill", weaknesses.FULL_SKILL, weaknesses.FULL_SKILL)
-        depth = _whole(settings, "depth", 0, 60) or None
-        nodes = _whole(settings, "nodes", 0, 10**12) or None
+        skill = _integer_setting(settings, "skill", weaknesses.FULL_SKILL, weaknesses.FULL_SKILL)
+        depth = _integer_setting(settings, "depth", 0, 60) or None
+        nodes = _integer_setting(settings, "nodes", 0, 10**12) or None
         time_s = _number(settings, "time_s", 240) or None
         if depth is nodes is time_s is None:
             depth = DEFAULT_DEPTH
@@ -65,7 +65,7 @@ class Strength:
         return ", ".join(words)
 
 
-def _whole(settings: Mapping[str, Any], key: str, default: int, most: int) -> int:
+def _integer_setting(settings: Mapping[str, Any], key: str, default: int, most: int) -> int:
     value = settings.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
         raise LoadError(f"{key} is {value!r}: give a whole number from 0 to {most}")
@@ -138,7 +138,9 @@ class Engine:
         try:
             self._process = chess.engine.SimpleEngine.popen_uci(path, timeout=_START_S)
         except (OSError, chess.engine.EngineError, TimeoutError) as error:
-            raise EngineFailedError(f"the chess engine {path} does not start: {_said(error)}") from error
+            raise EngineFailedError(
+                f"the chess engine {path} does not start: {_error_words(error)}"
+            ) from error
         wanted = {"Threads": 1, "Hash": hash_mb}
         with contextlib.suppress(chess.engine.EngineError):  # another engine may bound them otherwise
             self._process.configure({k: v for k, v in wanted.items() if k in self._process.options})
@@ -162,7 +164,7 @@ class Engine:
             told = self._process.analyse(board, strength.limit, multipv=lines, game=object())
         # Cancelled by python-chess where the engine ends before the question has reached it.
         except (chess.engine.EngineError, TimeoutError, CancelledError) as error:
-            raise EngineFailedError(f"the chess engine {self.name} failed: {_said(error)}") from error
+            raise EngineFailedError(f"the chess engine {self.name} failed: {_error_words(error)}") from error
         return self._chosen([line for line in told if line.get("pv")], board, strength.skill, seed, step)
 
     def _chosen(
@@ -190,5 +192,5 @@ class Engine:
         self._process.close()
 
 
-def _said(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     return str(error) or "it ended"

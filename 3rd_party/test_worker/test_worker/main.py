@@ -60,7 +60,7 @@ class FaultInjector(Worker):
         if plan.fault == "nan" and slot.action_space.kind != "Box":
             raise LoadError("the fault nan needs a Box action space")
         self._plans[slot.index] = plan, Trigger(plan)
-        self._at(plan, "load")
+        self._act_at(plan, "load")
         return f"faulty:{plan.fault}" if plan.fault else "random"
 
     def select_actions(self, batch: Batch) -> Any:
@@ -81,13 +81,13 @@ class FaultInjector(Worker):
         return actions
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
-        self._at(self._plans[slot.index][0], "end")
+        self._act_at(self._plans[slot.index][0], "end")
 
     def close(self) -> None:
         for plan, _ in self._plans.values():
-            self._at(plan, "close")
+            self._act_at(plan, "close")
 
     @staticmethod
-    def _at(plan: Plan, place: str) -> None:
+    def _act_at(plan: Plan, place: str) -> None:
         if plan.when == place and plan.fault in DEEDS and plan.take():
             do(plan)

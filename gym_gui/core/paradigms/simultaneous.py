@@ -56,7 +56,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             live = list(raw_observations) if self._by_dict else list(self._env.agents)
             names = {raw: self._name(raw) for raw in live}
             self._infos = {name: raw_infos.get(raw) or NO_INFO for raw, name in names.items()}
-            taken = {name: self._take(name, raw_observations[raw]) for raw, name in names.items()}
+            taken = {name: self._without_mask(name, raw_observations[raw]) for raw, name in names.items()}
             self._current = tuple(taken)
             return taken
         except Exception as error:
@@ -107,7 +107,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
                 raise EnvironmentFailure(f"the environment gave no observation for {name}")
             result.terminated[name], result.truncated[name] = ends, cut
             if raw in observations:
-                result.observations[name] = self._take(name, observations[raw])
+                result.observations[name] = self._without_mask(name, observations[raw])
             result.infos[name] = self._infos[name] = infos.get(raw) or NO_INFO
         for raw, reward in rewards.items():
             if raw != ALL:
@@ -128,7 +128,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
         keys.pop(ALL, None)
         return keys
 
-    def _take(self, name: AgentID, observation: Any) -> Any:
+    def _without_mask(self, name: AgentID, observation: Any) -> Any:
         rule = self._space(name)[1]
         if rule is None:
             return observation

@@ -84,15 +84,15 @@ class HanabiDescriber(SpaceDescriber):
         config: Mapping[str, Any] = self._state.get_game().get_parameters()
         every = len(seen.fireworks) + int(config.get("ranks", 5))
         yield f"Fireworks: {', '.join(f'{_colour(c)} {n}' for c, n in seen.fireworks.items())}"
-        if last := self._last(agent):
+        if last := self._last_move(agent):
             yield last
         for name, hand in zip(self._from(agent), seen.hands, strict=False):
             yield "Your cards, by position:" if name == agent else f"Cards of {name}, by position:"
             for i, held in enumerate(hand):
-                yield f"- {i}: {_own(held, every) if held.card == 'XX' else _other(held)}"
+                yield f"- {i}: {_own_card(held, every) if held.card == 'XX' else _others_card(held)}"
         yield f"Discarded: {', '.join(map(_card, seen.discards)) or 'nothing yet'}"
 
-    def _last(self, agent: AgentID) -> str:
+    def _last_move(self, agent: AgentID) -> str:
         """The move before, which the observation holds too."""
         moves = [each for each in self._state.full_history() if each.player >= 0]
         if not moves:
@@ -166,15 +166,15 @@ def _card(card: str) -> str:
     return f"{_colour(card[0])} {card[1]}"
 
 
-def _told(held: Held) -> str:
+def _hints(held: Held) -> str:
     words = [_colour(held.told[0])] if held.told[0] != "X" else []
     words += [held.told[1]] if held.told[1] != "X" else []
     return " ".join(words)
 
 
-def _own(held: Held, every: int) -> str:
+def _own_card(held: Held, every: int) -> str:
     """What its owner knows of a card; ``every``: how many colours and ranks there are."""
-    told = _told(held)
+    told = _hints(held)
     known = f"told {told}" if told else "nothing told"
     if len(held.may) == every:
         return known
@@ -183,6 +183,6 @@ def _own(held: Held, every: int) -> str:
     return f"{known}; can be {colours} {ranks}"
 
 
-def _other(held: Held) -> str:
-    told = _told(held)
+def _others_card(held: Held) -> str:
+    told = _hints(held)
     return f"{_card(held.card)} ({f'knows: {told}' if told else 'knows nothing of it'})"

@@ -44,7 +44,7 @@ class MiniGridDescriber(SpaceDescriber):
     """The view as things by name and place, relative to the agent."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
-        seen = _seen(observation)
+        seen = _read_observation(observation)
         if seen is None:
             return super().text(agent, observation, mode)
         lines = [f"Mission: {seen.mission}"] if seen.mission else []
@@ -60,7 +60,7 @@ class MiniGridDescriber(SpaceDescriber):
         return len(image.shape) == 3 and image.shape[2] == 3 and max(image.shape) < _LARGEST
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
-        seen = _seen(observation)
+        seen = _read_observation(observation)
         if seen is None:
             return ()
         found = [fact("mission", seen.mission)] if seen.mission else []
@@ -152,7 +152,7 @@ class _Seen(NamedTuple):
     whole: bool
 
 
-def _seen(observation: Any) -> _Seen | None:
+def _read_observation(observation: Any) -> _Seen | None:
     """An observation, read; ``None`` where it is a picture."""
     told: Mapping[str, Any] = {"image": observation}
     if isinstance(observation, Mapping):

@@ -75,7 +75,7 @@ class NetHackDescriber(SpaceDescriber):
             yield f"You carry: {'; '.join(carried) or 'nothing'}"
 
     def _status(self, status: Sequence[int]) -> str:
-        state = [_at(_HUNGER, status[21]), _at(_LOAD, status[22])]
+        state = [_name_at(_HUNGER, status[21]), _name_at(_LOAD, status[22])]
         state += [said for bit, said in self._conditions if status[25] & bit]
         condition = f" You are {', '.join(filter(None, state))}." if any(state) else ""
         return (
@@ -189,7 +189,7 @@ def _text(line: NDArray[Any]) -> str:
     return bytes(line).partition(b"\0")[0].decode("latin-1").strip()
 
 
-def _at(names: Sequence[str], index: int) -> str:
+def _name_at(names: Sequence[str], index: int) -> str:
     return names[index] if 0 <= index < len(names) else ""
 
 

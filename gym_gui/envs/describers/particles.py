@@ -211,7 +211,7 @@ class ParticleDescriber(SpaceDescriber):
     # -- one method for each world, named like its module
 
     def _simple(self, body: Any, seen: Vector) -> Iterator[Line]:
-        yield _own(velocity=seen.take(2))
+        yield _own_motion(velocity=seen.take(2))
         yield from self._landmarks(seen, ["landmark"])
 
     def _simple_adversary(self, body: Any, seen: Vector) -> Iterator[Line]:
@@ -223,7 +223,7 @@ class ParticleDescriber(SpaceDescriber):
         for name, place in zip(shown, places, strict=True):
             if place != target:
                 yield Seen(name, place)
-        others, places = self._nearest(seen, self._others(body), "num_agent_neighbors")
+        others, places = self._nearest(seen, self._other_agents(body), "num_agent_neighbors")
         yield from _listed(others, places)
 
     def _simple_crypto(self, body: Any, seen: Vector) -> Iterator[Line]:
@@ -236,16 +236,16 @@ class ParticleDescriber(SpaceDescriber):
             yield f"Alice says: {_letter(seen.take(width))}"
 
     def _simple_formation(self, body: Any, seen: Vector) -> Iterator[Line]:
-        yield _own(seen.take(2), seen.take(2))
+        yield _own_motion(seen.take(2), seen.take(2))
         yield from self._landmarks(seen, ["landmark"])
 
     def _simple_line(self, body: Any, seen: Vector) -> Iterator[Line]:
-        yield _own(seen.take(2), seen.take(2))
+        yield _own_motion(seen.take(2), seen.take(2))
         yield from self._landmarks(seen, ["one end of the line", "other end of the line"])
 
     def _simple_push(self, body: Any, seen: Vector) -> Iterator[Line]:
         names = ["green landmark", "blue landmark"]
-        yield _own(velocity=seen.take(2))
+        yield _own_motion(velocity=seen.take(2))
         if not body.adversary:
             yield Seen("target", target := seen.take(2))
             seen.take(3)  # the colour of the agent is that of its target
@@ -255,11 +255,11 @@ class ParticleDescriber(SpaceDescriber):
             yield from (Seen(name, place) for name, place in shown)
         else:
             yield from self._landmarks(seen, names)
-        yield from self._landmarks(seen, self._others(body))
+        yield from self._landmarks(seen, self._other_agents(body))
 
     def _simple_reference(self, body: Any, seen: Vector) -> Iterator[Line]:
-        (other,) = self._others(body)
-        yield _own(velocity=seen.take(2))
+        (other,) = self._other_agents(body)
+        yield _own_motion(velocity=seen.take(2))
         yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
         yield f"the target of {other}: the {_colour(seen.take(3))} landmark"
         yield f"{other} says: {_letter(seen.take(self._world.dim_c))}"
@@ -268,24 +268,24 @@ class ParticleDescriber(SpaceDescriber):
         if not body.movable:
             yield f"the target of listener_0: the {_colour(seen.take(3))} landmark"
             return
-        yield _own(velocity=seen.take(2))
+        yield _own_motion(velocity=seen.take(2))
         yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
         yield f"speaker_0 says: {_letter(seen.take(self._world.dim_c))}"
 
     def _simple_spread(self, body: Any, seen: Vector) -> Iterator[Line]:
-        yield _own(seen.take(2), seen.take(2))
+        yield _own_motion(seen.take(2), seen.take(2))
         for names, limit in (
             (self._numbered("landmark"), "num_landmark_neighbors"),
-            (self._others(body), "num_agent_neighbors"),
+            (self._other_agents(body), "num_agent_neighbors"),
         ):
             shown, places = self._nearest(seen, names, limit)
             yield from _listed(shown, places)
 
     def _simple_tag(self, body: Any, seen: Vector) -> Iterator[Line]:
-        yield _own(seen.take(2), seen.take(2))
+        yield _own_motion(seen.take(2), seen.take(2))
         obstacles, places = self._nearest(seen, self._numbered("obstacle"), "num_landmark_neighbors")
         yield from _listed(obstacles, places)
-        names = self._others(body)
+        names = self._other_agents(body)
         others, places = self._nearest(seen, names, "num_agent_neighbors")
         near = getattr(self._scenario, "num_agent_neighbors", None)
         fast = [name for name in names if not self._bodies[name].adversary] if near is None else others
@@ -294,8 +294,8 @@ class ParticleDescriber(SpaceDescriber):
             yield Seen(name, place, _moving(speeds.get(name, (0, 0))))
 
     def _simple_world_comm(self, body: Any, seen: Vector) -> Iterator[Line]:
-        world, others = self._world, self._others(body)
-        yield _own(seen.take(2), seen.take(2))
+        world, others = self._world, self._other_agents(body)
+        yield _own_motion(seen.take(2), seen.take(2))
         rocks = len(world.landmarks) - len(world.food) - len(world.forests)
         kinds = (("obstacle", rocks), ("food", len(world.food)), ("forest", len(world.forests)))
         yield from self._landmarks(seen, [f"{kind} {i}" for kind, n in kinds for i in range(n)])
@@ -318,7 +318,7 @@ class ParticleDescriber(SpaceDescriber):
 
     def _collect_treasure(self, body: Any, seen: Vector) -> Iterator[Line]:
         kinds = len(self._world.treasure_types)
-        yield _own(place=seen.take(2), velocity=seen.take(2))
+        yield _own_motion(place=seen.take(2), velocity=seen.take(2))
         if body.collector:
             held = one_hot(seen.take(kinds))
             yield f"You carry {'nothing' if held is None else f'{self._kind(held)} treasure'}."
@@ -340,7 +340,7 @@ class ParticleDescriber(SpaceDescriber):
     def _kind(self, index: int) -> str:
         return self._goals.treasures[index]
 
-    def _others(self, body: Any) -> list[AgentID]:
+    def _other_agents(self, body: Any) -> list[AgentID]:
         return [name for name in self._bodies if name != body.name]
 
     def _numbered(self, kind: str) -> list[str]:
@@ -363,7 +363,7 @@ def _listed(names: Sequence[str], places: Sequence[Sequence[float]]) -> Iterator
     yield from map(Seen, names, places)
 
 
-def _own(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
+def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None) -> str:
     """Where the agent is and which way it moves."""
     sides = _sides(*velocity)
     moves = f"You move {sides}" if sides else "You are at rest"

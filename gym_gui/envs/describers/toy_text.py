@@ -23,7 +23,7 @@ def _cell(place: Cell) -> str:
     return f"row {place[0] + 1}, column {place[1] + 1}"
 
 
-def _at(predicate: str, place: Cell) -> Fact:
+def _cell_fact(predicate: str, place: Cell) -> Fact:
     """A cell by row and column, both from 1, as :func:`_cell` says them."""
     return fact(predicate, place[0] + 1, place[1] + 1)
 
@@ -94,9 +94,12 @@ class LakeDescriber(ToyDescriber):
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         desc = self.environment.env.desc
         at = divmod(int(observation), desc.shape[1])
-        found = [_at("at", at), *(fact("next", way, self._ground(at, step)) for way, step in _STEPS.items())]
+        found = [
+            _cell_fact("at", at),
+            *(fact("next", way, self._ground(at, step)) for way, step in _STEPS.items()),
+        ]
         for kind, name in self._GROUND.items():
-            found += [_at(name, (int(row), int(column))) for row, column in np.argwhere(desc == kind)]
+            found += [_cell_fact(name, (int(row), int(column))) for row, column in np.argwhere(desc == kind)]
         return [*found, fact("size", *(int(side) for side in desc.shape))]
 
     def rules(self) -> str:
@@ -168,7 +171,11 @@ class CliffDescriber(ToyDescriber):
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
         at = divmod(int(np.asarray(observation).reshape(-1)[0]), self._SHAPE[1])
         around = ((way, self._ground((at[0] + r, at[1] + c))) for way, (r, c) in _STEPS.items())
-        return [_at("at", at), _at("goal", self._GOAL), *(fact("next", *each) for each in around)]
+        return [
+            _cell_fact("at", at),
+            _cell_fact("goal", self._GOAL),
+            *(fact("next", *each) for each in around),
+        ]
 
     def _ground(self, place: Cell) -> str:
         if not (0 <= place[0] < self._SHAPE[0] and 0 <= place[1] < self._SHAPE[1]):
@@ -228,7 +235,7 @@ class TaxiDescriber(ToyDescriber):
         stands = [(atom(name), place) for name, place in zip(self._NAMES, env.locs, strict=True)]
         waits = "taxi" if passenger == len(stands) else stands[passenger][0]
         return [
-            _at("at", (row, column)),
+            _cell_fact("at", (row, column)),
             fact("passenger", waits),
             fact("destination", stands[destination][0]),
             *(fact("stand", name, place[0] + 1, place[1] + 1) for name, place in stands),

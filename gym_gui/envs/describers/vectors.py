@@ -127,10 +127,10 @@ class VectorDescriber(SpaceDescriber):
         if not self._fits(agent):
             return super().text(agent, observation, mode)
         values: list[float] = np.asarray(observation).tolist()
-        lines = [_said(each, value) for each, value in zip(self._observed, values, strict=False)]
+        lines = [_component_words(each, value) for each, value in zip(self._observed, values, strict=False)]
         rest = values[len(self._observed) :]
         if rest:
-            lines.append(f"{len(rest)} more numbers: {_rest(rest)}")
+            lines.append(f"{len(rest)} more numbers: {_unnamed_values(rest)}")
         return "\n".join(lines)
 
     def can_state(self, agent: AgentID) -> bool:
@@ -194,7 +194,7 @@ class VectorDescriber(SpaceDescriber):
         space = to_space(self.environment.adapter.action_space(agent))
         if space.kind != "Box" or space.shape != (len(self._acted),):
             return super()._how_to_act(agent)
-        lines = [f"{i}. {each.name}{_in(each.unit)}" for i, each in enumerate(self._acted, 1)]
+        lines = [f"{i}. {each.name}{_in_unit(each.unit)}" for i, each in enumerate(self._acted, 1)]
         return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
 
 
@@ -203,18 +203,18 @@ def _plain(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _said(component: Component, value: float) -> str:
+def _component_words(component: Component, value: float) -> str:
     if component.switch:
         return f"{component.name}: {'yes' if value else 'no'}"
     unit = f" {component.unit}" if component.unit else ""
     return f"{component.name}: {number(value)}{unit}"
 
 
-def _in(unit: str) -> str:
+def _in_unit(unit: str) -> str:
     return f", in {unit}" if unit else ""
 
 
-def _rest(values: Sequence[float]) -> str:
+def _unnamed_values(values: Sequence[float]) -> str:
     if len(values) <= _REST:
         return ", ".join(map(number, values))
     low, high, mean = number(min(values)), number(max(values)), number(sum(values) / len(values))

@@ -52,12 +52,12 @@ class ZombiesDescriber(SpaceDescriber):
         mates = [each for each in things if each.kind not in ("zombie", "sword", "arrow")]
         arrows = sum(each.kind == "arrow" for each in things)
         lines = [
-            f"You are {_whole(x)} from the left and {_whole(HEIGHT - y)} above the lower edge, looking "
+            f"You are {_rounded(x)} from the left and {_rounded(HEIGHT - y)} above the lower edge, looking "
             f"{_from_up(turned)}."
         ]
         lines.append(f"Zombies: {len(zombies) or 'none'}")
         lines += [
-            f"- {_where(each, heading)}, {_whole(HEIGHT - y - each.down)} above the lower edge"
+            f"- {_where(each, heading)}, {_rounded(HEIGHT - y - each.down)} above the lower edge"
             for each in zombies
         ]
         lines += [f"{each.kind}: {_where(each, heading)}" for each in mates]
@@ -141,7 +141,7 @@ class ZombiesDescriber(SpaceDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
 
-def _whole(value: float) -> int:
+def _rounded(value: float) -> int:
     return round(value)
 
 
@@ -163,4 +163,4 @@ def _where(thing: Seen, heading: tuple[float, float]) -> str:
         if not degrees
         else f"{abs(degrees)} degrees to the {'right' if degrees > 0 else 'left'}"
     )
-    return f"{_whole(math.hypot(thing.right, thing.down))} away, {side}"
+    return f"{_rounded(math.hypot(thing.right, thing.down))} away, {side}"

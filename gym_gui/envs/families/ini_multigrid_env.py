@@ -43,14 +43,14 @@ class IniMultiGridParallel(MultiGridParallel):
             (drawn,) = np.random.SeedSequence(seed).spawn(1)
             self._mixin.__init__(self.unwrapped, np.random.default_rng(drawn))
         observations, infos = super().reset(seed, options)
-        return self._own(observations), infos
+        return self._copied(observations), infos
 
     def step(self, actions: dict[int, Any]) -> Any:
         ended = dict.fromkeys(set(self.possible_agents) - set(actions), _DONE)
         observations, *rest = super().step({**actions, **ended})
-        return self._own(observations), *rest
+        return self._copied(observations), *rest
 
-    def _own(self, observations: dict[int, Any]) -> dict[int, Any]:
+    def _copied(self, observations: dict[int, Any]) -> dict[int, Any]:
         """Observations in memory of their own: the package's views are parts of one array."""
         mission = _ENUM.sub("", str(self.unwrapped.mission))
         return {

@@ -122,12 +122,12 @@ class MultiGridFamily(IndexedFamily):
 
     def title_of(self, spec: EnvSpec) -> str:
         """``MosaicMultiGrid-S-G-2v0-IndAgObs-v1`` is ``Soccer 2v0``."""
-        sport, *rest = _parts(spec)
+        sport, *rest = _id_parts(spec)
         size = next((word for word in rest if _FORMAT.match(word)), "")
         return f"{_TITLES.get(sport, sport)} {size}".strip()
 
     def summary(self, spec: EnvSpec) -> str:
-        sport, *rest = _parts(spec)
+        sport, *rest = _id_parts(spec)
         aim = _AIMS.get(sport, "")
         sizes = next((match for word in rest if (match := _FORMAT.match(word))), None)
         if not aim or sizes is None:
@@ -166,7 +166,7 @@ class MultiGridFamily(IndexedFamily):
         return MultiGridDescriber(environment)
 
 
-def _parts(spec: EnvSpec) -> list[str]:
+def _id_parts(spec: EnvSpec) -> list[str]:
     """Words of an id: ``S``, ``2v2``, ``IndAgObs``."""
     return split_version(spec.id)[0].removeprefix(_HEAD).split("-")
 

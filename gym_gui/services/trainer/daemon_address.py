@@ -167,7 +167,7 @@ def find(store: Store) -> Address | None:
     try:
         if not _held(file):
             return None
-        return _said(os.pread(file, 1 << 16, 0))
+        return _address_of(os.pread(file, 1 << 16, 0))
     finally:
         os.close(file)
 
@@ -196,7 +196,7 @@ def _locked(path: Path) -> int:
         else:
             os.ftruncate(lock, 0)  # what was said by the one before
             return lock
-    holder = _said(os.pread(lock, 1 << 16, 0))
+    holder = _address_of(os.pread(lock, 1 << 16, 0))
     os.close(lock)
     who = f"process {holder.pid}" if holder else "it is just starting"
     raise DaemonHeldError(
@@ -215,7 +215,7 @@ def _held(file: int) -> bool:
     return False
 
 
-def _said(data: bytes) -> Address | None:
+def _address_of(data: bytes) -> Address | None:
     try:
         value = json.loads(data)
         fields = cast("dict[str, Any]", value)

@@ -81,7 +81,7 @@ class Follower:
     def _appended(self, limit: int, *, whole_lines: bool) -> bytes:
         try:
             with open_file(self.path, buffering=0) as file:
-                data = self._read(file.fileno(), limit, whole_lines=whole_lines)
+                data = self._read_bytes(file.fileno(), limit, whole_lines=whole_lines)
         except (FileNotFoundError, NotADirectoryError):
             if self._inode is not None:  # what comes in its place is another file
                 self.position, self._inode = 0, None
@@ -91,7 +91,7 @@ class Follower:
         self.position += len(data)
         return data
 
-    def _read(self, file: int, limit: int, *, whole_lines: bool) -> bytes:
+    def _read_bytes(self, file: int, limit: int, *, whole_lines: bool) -> bytes:
         status = os.fstat(file)
         if status.st_size < self.position or self._inode not in (None, status.st_ino):
             self.position = 0

@@ -73,12 +73,12 @@ def read_outcome(folder: RunFolder, runner: Mapping[str, Any]) -> TrainingOutcom
     status = ended.get("status")
     said = str(error["message"]) if error is not None and "message" in error else ""
     if status == 2:
-        return TrainingOutcome("failed", said or _words(folder, ended), refused=True, **facts)
+        return TrainingOutcome("failed", said or _ending_words(folder, ended), refused=True, **facts)
     if cause in _STOPPED_BY or status == 130:
         return TrainingOutcome("stopped", reason, **facts)
     if cause == "memory" or (cause == "disk" and (not said or os.strerror(errno.ENOSPC) in said)):
         return TrainingOutcome("failed", reason, **facts)  # in clearer words than the training's own
-    return TrainingOutcome("failed", said or reason or _words(folder, ended), **facts)
+    return TrainingOutcome("failed", said or reason or _ending_words(folder, ended), **facts)
 
 
 def _last_events(path: Path, begin: int) -> dict[str, dict[str, Any]]:
@@ -96,7 +96,7 @@ def _step(last: Mapping[str, Mapping[str, Any]]) -> int:
     return max((int(row["step"]) for row in last.values() if isinstance(row.get("step"), int)), default=0)
 
 
-def _words(folder: RunFolder, ended: Mapping[str, Any]) -> str:
+def _ending_words(folder: RunFolder, ended: Mapping[str, Any]) -> str:
     if ended.get("status") is None:
         return str(ended.get("reason", ""))
     outcome = from_code(int(ended["status"]), (folder.last_words(),))

@@ -37,13 +37,13 @@ def found_again(folder: Path, known: Collection[str], why: str) -> list[tuple[Tr
         try:
             asked = RunFolder(path).read(REQUEST)
             if asked is not None:
-                found.append(_found(path, asked, why))
+                found.append(_recovered(path, asked, why))
         except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
             _log.warning("the run in %s could not be found again: %s", path, error)
     return found
 
 
-def _found(path: Path, asked: Mapping[str, Any], why: str) -> tuple[TrainingRecord, RunPlan]:
+def _recovered(path: Path, asked: Mapping[str, Any], why: str) -> tuple[TrainingRecord, RunPlan]:
     folder = RunFolder(path)
     check_format(str(path / REQUEST), asked.get("format_version"), REQUEST_FORMAT)
     place = place_of(folder) or Place((path / REQUEST).stat().st_mtime)

@@ -104,10 +104,10 @@ def _start(store: Store, options: tuple[str, ...]) -> Address:
         os.close(told)
     with os.fdopen(ready, "rb", buffering=0) as pipe:
         listens = bool(select.select([pipe], [], [], START_S)[0]) and bool(pipe.read(16))
-    return _found(store, log, began, listens)
+    return _started_daemon(store, log, began, listens)
 
 
-def _found(store: Store, log: Path, began: int, listens: bool) -> Address:
+def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Address:
     """The daemon that was started; or the one that somebody else has started just before."""
     deadline = time.monotonic() + START_S
     while (address := find(store)) is None:

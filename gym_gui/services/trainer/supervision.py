@@ -75,7 +75,7 @@ class Supervision:
                 self.finish(run, "stopped", CANCELLED)
             else:
                 self.enqueue(run)
-        elif (process := await asyncio.to_thread(self._found, run)) is not None:
+        elif (process := await asyncio.to_thread(self._attached, run)) is not None:
             run.process = process
             cores = run.plan.cores if set(run.plan.cores) <= set(self._queue.machine.cores) else ()
             memory = record.limits.memory_mb or Claim().memory_mb
@@ -103,7 +103,7 @@ class Supervision:
             _log.warning("run %s: %s", run.record.run_id, error)
             return False
 
-    def _found(self, run: Run) -> TrainingProcess | None:
+    def _attached(self, run: Run) -> TrainingProcess | None:
         try:
             process = TrainingProcess.attach(run.record.folder)
         except MosaicError as error:

@@ -53,7 +53,7 @@ class PreviewPanel(Card):
         self._due.setInterval(_WAIT_MS)
         self._due.timeout.connect(self._draw)
         model.sheet_changed.connect(self._on_sheet_changed)
-        self._say("No environment yet", "Choose one above.")
+        self._show_hint("No environment yet", "Choose one above.")
 
     @property
     def drawing(self) -> bool:
@@ -77,7 +77,7 @@ class PreviewPanel(Card):
         if self._model.sheet is None:
             self._drawn = None
             task = self._model.draft.task
-            self._say(
+            self._show_hint(
                 f"Looking at {task}…" if task else "No environment yet", "" if task else "Choose one above."
             )
         elif self._wanted() != self._drawn:
@@ -101,7 +101,7 @@ class PreviewPanel(Card):
                 try:
                     preview = await self._model.preview(self.seed.seed)
                 except MosaicError as error:
-                    self._say("No preview", str(error))
+                    self._show_hint("No preview", str(error))
                     break
                 if wanted == self._wanted():
                     self._show(preview)
@@ -117,9 +117,9 @@ class PreviewPanel(Card):
             self._stack.setCurrentWidget(self.text)
             self.text.show_text(preview.text)
         else:
-            self._say("This environment draws nothing", "It can be played all the same.")
+            self._show_hint("This environment draws nothing", "It can be played all the same.")
 
-    def _say(self, title: str, text: str) -> None:
+    def _show_hint(self, title: str, text: str) -> None:
         self._stack.setCurrentWidget(self.frame)
         self.frame.clear()
         self.frame.set_hint(title, text)

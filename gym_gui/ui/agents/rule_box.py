@@ -32,7 +32,7 @@ class RuleBox(SteadyComboBox):
         super().__init__(parent)
         self.setObjectName(name)
         for rule in _USUAL:
-            self.addItem(_words(rule), rule)
+            self.addItem(_rule_words(rule), rule)
 
     @property
     def rule(self) -> OnInvalid:
@@ -43,11 +43,11 @@ class RuleBox(SteadyComboBox):
         """Choose a rule; one that is not in the list is added to it."""
         known = [self.itemData(i) for i in range(self.count())]
         if rule not in known:
-            self.addItem(_words(rule), rule)
+            self.addItem(_rule_words(rule), rule)
             known.append(rule)
         self.setCurrentIndex(known.index(rule))
 
 
-def _words(rule: OnInvalid) -> str:
+def _rule_words(rule: OnInvalid) -> str:
     """``"retry 2, no-op"``: short, for forms are narrow."""
     return f"retry {rule.retry}, {_THEN[rule.then]}" if rule.retry else _THEN[rule.then]

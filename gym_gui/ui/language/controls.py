@@ -93,7 +93,7 @@ class ServerControl(HelpedControl, TextControl):
         if self.access is None or (self._task is not None and not self._task.done()):
             return
         self.test.setEnabled(False)
-        _say(self.said, "muted", "Asking…")
+        _show_sentence(self.said, "muted", "Asking…")
         self._task = self.access.desk.spawn(self._try(self.access), "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
@@ -105,7 +105,9 @@ class ServerControl(HelpedControl, TextControl):
         try:
             self.test.setEnabled(True)
             if access.server(self.setting.module) == request:
-                _say(self.said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}")
+                _show_sentence(
+                    self.said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}"
+                )
                 access.heard(look)
             else:
                 self._forget()
@@ -118,7 +120,7 @@ class ServerControl(HelpedControl, TextControl):
     def _forget(self) -> None:
         """What was said of another server is no longer said."""
         if self._task is None or self._task.done():
-            _say(self.said, "muted", "")
+            _show_sentence(self.said, "muted", "")
 
 
 class ModelControl(HelpedControl):
@@ -178,14 +180,14 @@ class ModelControl(HelpedControl):
         if self.access is None or (self._task is not None and not self._task.done()):
             return
         self.fetch_button.setEnabled(False)
-        _say(self.said, "muted", "Fetching the models…")
+        _show_sentence(self.said, "muted", "Fetching the models…")
         self._task = self.access.desk.spawn(self._fetch(self.access), "Fetching the models")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:
             self._offer(self.access.desk.known_models(self.access.server(self.setting.module)))
             if self._task is None or self._task.done():
-                _say(self.said, "muted", "")
+                _show_sentence(self.said, "muted", "")
 
     def on_heard(self, look: ServerLook) -> None:
         if look.models:
@@ -197,13 +199,13 @@ class ModelControl(HelpedControl):
             self.fetch_button.setEnabled(True)
             if look.models:
                 self._offer(look.models)
-                _say(self.said, "muted", f"{len(look.models):,} models, {look.at}")
+                _show_sentence(self.said, "muted", f"{len(look.models):,} models, {look.at}")
                 if self.box.isVisible() and self.box.hasFocus():
                     self.box.showPopup()
             elif look.ok:
-                _say(self.said, "muted", f"The server lists no models: type the name. {look.at}")
+                _show_sentence(self.said, "muted", f"The server lists no models: type the name. {look.at}")
             else:
-                _say(self.said, "error", f"{_full_stop(look.sentence)} {look.at}")
+                _show_sentence(self.said, "error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -296,7 +298,7 @@ class SecretControl(HelpedControl, TextControl):
         if empty:
             self.access.desk.spawn(self._find(self.access, provider), "Looking for a key")
         else:
-            _say(self.said, "muted", "")
+            _show_sentence(self.said, "muted", "")
 
     async def _find(self, access: FormAccess, provider: Provider) -> None:
         where = await asyncio.to_thread(access.desk.keys.where, provider)
@@ -304,7 +306,7 @@ class SecretControl(HelpedControl, TextControl):
         try:
             if self._looked == (provider, True):
                 words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
-                _say(self.said, "muted", words)
+                _show_sentence(self.said, "muted", words)
                 self._offered = reference
                 self.use.setVisible(bool(reference))
         except RuntimeError:
@@ -353,7 +355,7 @@ class SecretControl(HelpedControl, TextControl):
 
     def _tell(self, role: str, sentence: str) -> None:
         try:
-            _say(self.said, role, sentence)
+            _show_sentence(self.said, role, sentence)
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -411,7 +413,7 @@ def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = Non
     return column
 
 
-def _say(where: QLabel, role: str, sentence: str) -> None:
+def _show_sentence(where: QLabel, role: str, sentence: str) -> None:
     if where.property("role") != role:
         where.setProperty("role", role)
         restyle(where)

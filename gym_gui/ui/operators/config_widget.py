@@ -214,14 +214,14 @@ class OperatorConfigWidget(QWidget):
     def _look_again(self) -> None:
         if self._sheet is None:
             self._clear_panel()
-            self._say([muted_label("Looking at the environment…", wrap=True)])
+            self._show_notes([muted_label("Looking at the environment…", wrap=True)])
         if self._draft is not None:
             self._look.begin(self._draft, self._operator)
 
     def _on_not_found(self, reason: str) -> None:
         self._sheet = None
         self._clear_panel()
-        self._say([InlineMessage("error", reason)])
+        self._show_notes([InlineMessage("error", reason)])
 
     def _on_found(self, sheet: EnvironmentSheet, checks: ConfigurationChecks) -> None:
         draft = self._draft
@@ -297,9 +297,9 @@ class OperatorConfigWidget(QWidget):
         ]
         if len(wrong) > _MOST_FINDINGS:
             shown.append(muted_label(f"and {len(wrong) - _MOST_FINDINGS} more on the Agents page", wrap=True))
-        self._say(shown)
+        self._show_notes(shown)
 
-    def _say(self, notes: list[QWidget]) -> None:
+    def _show_notes(self, notes: list[QWidget]) -> None:
         for note in self._notes:
             note.hide()
             note.deleteLater()

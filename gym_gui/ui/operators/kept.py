@@ -42,13 +42,13 @@ class KeptOperators(QObject):
         """Have the operators of the last time be there, the first time it is called."""
         if self._written is not None:
             return
-        table = self._read()
+        table = self._read_table()
         if table is not None:
             self._deck.restore(table)
         self._written = self._deck.table
         self._deck.changed.connect(self._on_changed)
 
-    def _read(self) -> OperatorTable | None:
+    def _read_table(self) -> OperatorTable | None:
         path = self._context.store.data / NAME
         try:
             return OperatorTable.load(path)

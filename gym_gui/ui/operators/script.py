@@ -152,7 +152,7 @@ class ScriptExperimentWidget(QWidget):
     def open(self, path: Path) -> None:
         """Look at a file; while another one runs, say so."""
         if self._job is not None and self._job.running:
-            self._say(
+            self._show_message(
                 InlineMessage(
                     "warning", f"{self._name} is running. Stop it before you open {path.name}.", closable=True
                 )
@@ -162,7 +162,7 @@ class ScriptExperimentWidget(QWidget):
         if path.is_file():
             self._recent.add(path.absolute())
         self.card.clear()
-        self._start(self._read(path, allow_code=False), "Reading the experiment")
+        self._start(self._read_script(path, allow_code=False), "Reading the experiment")
 
     def _on_file(self, path: str) -> None:
         self.open(Path(path))
@@ -174,8 +174,8 @@ class ScriptExperimentWidget(QWidget):
     def _name(self) -> str:
         return self._path.name if self._path is not None else ""
 
-    async def _read(self, path: Path, *, allow_code: bool) -> None:
-        self._say(None)
+    async def _read_script(self, path: Path, *, allow_code: bool) -> None:
+        self._show_message(None)
         self.card.show_source("")
         self.card.say("Reading…")
         try:
@@ -183,38 +183,40 @@ class ScriptExperimentWidget(QWidget):
                 self.card.say("It has not been read yet. This is what it says:")
                 self.card.show_source(await asyncio.to_thread(_head_of, path))
                 asked = CONSENT.format(name=path.name, network=await what_it_reaches())
-                self._say(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
+                self._show_message(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
             experiment = await read_experiment(path, allow_code=allow_code)
             self.card.say("Looking at its environments…")
             plan = await plan_experiment(experiment, self._knowledge)
         except NotAllowedError as error:
             self.card.say("It names code or programs that have not been allowed.")
-            self._say(InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask, error))))
+            self._show_message(
+                InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask, error)))
+            )
             self._ask(error)
             return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
-            self._say(InlineMessage("error", str(error), ("Read it again", self._on_again)))
+            self._show_message(InlineMessage("error", str(error), ("Read it again", self._on_again)))
             return
-        self._take(plan)
+        self._take_plan(plan)
 
     def _ask(self, error: NotAllowedError) -> None:
         self._context.ask_trust(error, self._on_again)
 
     def _on_agreed(self) -> None:
         if self._path is not None and not self.busy:
-            self._start(self._read(self._path, allow_code=True), "Reading the experiment")
+            self._start(self._read_script(self._path, allow_code=True), "Reading the experiment")
 
     def _on_again(self) -> None:
         if self._path is not None and not self.busy:
             self.open(self._path)
 
-    def _take(self, plan: ScriptPlan) -> None:
+    def _take_plan(self, plan: ScriptPlan) -> None:
         self._plan = plan
         self.card.show_plan(plan)
         if not plan.playable:
-            self._say(
+            self._show_message(
                 InlineMessage(
                     "error",
                     "Some operators cannot play. Correct the file, then read it again.",
@@ -247,7 +249,7 @@ class ScriptExperimentWidget(QWidget):
             self._job = ScriptJob(self._plan, self._context.store, self)
             self._job.progressed.connect(self.card.show_standings)
         self._stopping = False
-        self._say(None)
+        self._show_message(None)
         self._job.begin()
         self._spawn(self._run(self._job), "Running the experiment")
 
@@ -261,19 +263,23 @@ class ScriptExperimentWidget(QWidget):
         try:
             result = await job.run()
         except MosaicError as error:
-            self._say(InlineMessage("error", str(error), ("Run again", self._begin)))
+            self._show_message(InlineMessage("error", str(error), ("Run again", self._begin)))
             return
         if result.problem:
-            self._say(InlineMessage("error", result.problem))
+            self._show_message(InlineMessage("error", result.problem))
         elif result.status == "stopped":
             done = count_words(result.episodes, "episode")
-            self._say(InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands."))
+            self._show_message(
+                InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands.")
+            )
         elif result.failed:
             failed = count_words(result.failed, "episode")
-            self._say(InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self._on_results)))
+            self._show_message(
+                InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self._on_results))
+            )
         else:
             done = count_words(result.episodes, "episode")
-            self._say(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
+            self._show_message(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
 
     def _on_results(self) -> None:
         if self._job is not None and self._job.folder is not None:
@@ -301,7 +307,7 @@ class ScriptExperimentWidget(QWidget):
         self._stopping = False
         self._show()
 
-    def _say(self, message: InlineMessage | None) -> None:
+    def _show_message(self, message: InlineMessage | None) -> None:
         if self._message is not None:
             self._message.hide()
             self._message.deleteLater()

@@ -160,7 +160,7 @@ class ResultsPage(Page):
         run, replay = request.get("run"), request.get("replay")
         if isinstance(replay, tuple):
             folder, operator, index = replay
-            self._take(Path(folder))
+            self._take_run(Path(folder))
             self.show_replay(str(operator), int(index))
         elif run is not None:
             self.show_run(Path(str(run)))
@@ -214,7 +214,7 @@ class ResultsPage(Page):
     def show_run(self, run: Path) -> None:
         """What a run says."""
         self._end_replay()
-        self._take(run)
+        self._take_run(run)
         self._show(self.comparison)
         self._analyse()
 
@@ -247,7 +247,7 @@ class ResultsPage(Page):
         self._views.setCurrentWidget(view)
         self._tell_bar()
 
-    def _take(self, run: Path) -> None:
+    def _take_run(self, run: Path) -> None:
         """From now on it is about this run."""
         if run == self._run:
             return

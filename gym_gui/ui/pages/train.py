@@ -267,7 +267,7 @@ class TrainPage(Page):
 
     def pause_or_go_on(self) -> None:
         """Hold the selected run, or let it go on."""
-        record = self._one()
+        record = self._chosen_run()
         if record is not None:
             self.act(record.run_id, "resume" if record.state == "paused" else "pause")
 
@@ -293,7 +293,7 @@ class TrainPage(Page):
             self.requests.go_on(record, {"total_steps": steps})
 
     def _act_on_one(self, action: str) -> None:
-        record = self._one()
+        record = self._chosen_run()
         if record is not None:
             self.act(record.run_id, action)
 
@@ -302,7 +302,7 @@ class TrainPage(Page):
 
     # -- what is selected ----------------------------------------------------------------
 
-    def _one(self) -> TrainingRecord | None:
+    def _chosen_run(self) -> TrainingRecord | None:
         """The run that actions go to: the selected one, or the only one that goes on."""
         selected = self.runs.selected
         if selected:
@@ -311,7 +311,7 @@ class TrainPage(Page):
         return going[0] if len(going) == 1 else None
 
     def _has_one(self) -> bool:
-        return self._one() is not None
+        return self._chosen_run() is not None
 
     def _one_is_over(self) -> bool:
         return bool(self.runs.selected) and all(record.over for record in self.runs.selected)

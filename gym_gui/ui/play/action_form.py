@@ -92,7 +92,7 @@ class ActionForm(QWidget):
         kind = space["kind"]
         if kind == "Discrete":
             first = int(space.get("start", 0))
-            return self._whole(label, first, first + int(space["n"]) - 1).value
+            return self._integer_row(label, first, first + int(space["n"]) - 1).value
         if kind == "Box" and Box.read(space).size <= _MOST:
             return self._box(Box.read(space), label)
         if kind == "MultiDiscrete" and _flat_list(space["nvec"]) and len(space["nvec"]) <= _MOST:
@@ -102,10 +102,10 @@ class ActionForm(QWidget):
         if kind == "Text":
             return self._line(label, "Text to answer with").text
         if kind in ("Dict", "Tuple"):
-            return self._parts(space)
+            return self._part_fields(space)
         return self._json(label, kind)
 
-    def _whole(self, label: str, low: int, high: int) -> QSpinBox:
+    def _integer_row(self, label: str, low: int, high: int) -> QSpinBox:
         spin = QSpinBox(self)
         spin.setRange(low, high)
         spin.setObjectName(f"action-{label.lower().replace(' ', '-')}")
@@ -129,7 +129,7 @@ class ActionForm(QWidget):
         starts = space.get("start", 0)
         firsts = starts if isinstance(starts, list) else [starts] * len(space["nvec"])
         spins = [
-            self._whole(f"{label} {i + 1}", int(first), int(first) + int(n) - 1)
+            self._integer_row(f"{label} {i + 1}", int(first), int(first) + int(n) - 1)
             for i, (first, n) in enumerate(zip(firsts, space["nvec"], strict=True))
         ]
         return lambda: [spin.value() for spin in spins]
@@ -138,7 +138,7 @@ class ActionForm(QWidget):
         boxes = [self._rows.add_row(f"{label} {i + 1}", QCheckBox("on", self)) for i in range(count)]
         return lambda: [int(box.isChecked()) for box in boxes]
 
-    def _parts(self, space: Mapping[str, Any]) -> Callable[[], Any]:
+    def _part_fields(self, space: Mapping[str, Any]) -> Callable[[], Any]:
         if space["kind"] == "Dict":
             named = {key: self._fields(child, str(key)) for key, child in space["spaces"]}
             return lambda: {key: read() for key, read in named.items()}

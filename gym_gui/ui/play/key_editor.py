@@ -190,10 +190,10 @@ class KeyEditor(QWidget):
         if a1.type() == QEvent.Type.ShortcutOverride:
             a1.accept()
         elif a1.type() == QEvent.Type.KeyPress and not a1.isAutoRepeat():
-            self._take(key_name(a1))
+            self._take_key(key_name(a1))
         return True
 
-    def _take(self, key: str) -> None:
+    def _take_key(self, key: str) -> None:
         target, scheme = self._waiting, self._scheme
         if target is None or scheme is None:
             return

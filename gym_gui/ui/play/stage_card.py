@@ -138,7 +138,7 @@ class CountdownBar(QWidget):
             return
         self._total = self._left = seconds
         self._timer.start()
-        self._say()
+        self._tell_time_left()
         self.show()
 
     def stop(self) -> None:
@@ -150,9 +150,9 @@ class CountdownBar(QWidget):
         self._left = max(0.0, self._left - _TICK_MS / 1000)
         if not self._left:
             self._timer.stop()
-        self._say()
+        self._tell_time_left()
 
-    def _say(self) -> None:
+    def _tell_time_left(self) -> None:
         self.setToolTip(f"{self._left:.1f} s left, then the fallback is played")
         self.setAccessibleName(f"{self._left:.0f} seconds left")
         self.update()

@@ -74,9 +74,9 @@ class LibraryReader(QObject):
             self._again = True
             return
         self._busy = True
-        self._context.spawn(self._read(), "Reading the list of runs")
+        self._context.spawn(self._read_library(), "Reading the list of runs")
 
-    async def _read(self) -> None:
+    async def _read_library(self) -> None:
         try:
             if self._complete and self._looks % _FULL_EVERY:
                 self._looks += 1
@@ -88,7 +88,7 @@ class LibraryReader(QObject):
             found: list[RunEntry] = []
             told = 0.0  # the first runs are shown at once, the next ones now and then
             batches = self._library.scan()
-            while (batch := await asyncio.to_thread(_next, batches)) is not None:
+            while (batch := await asyncio.to_thread(_next_batch, batches)) is not None:
                 found += batch
                 if not self._complete and time.monotonic() - told > _GROW_S:
                     self.grown.emit(list(found))
@@ -106,5 +106,5 @@ class LibraryReader(QObject):
             self.read.emit(found)
 
 
-def _next(batches: Iterator[Sequence[RunEntry]]) -> Sequence[RunEntry] | None:
+def _next_batch(batches: Iterator[Sequence[RunEntry]]) -> Sequence[RunEntry] | None:
     return next(batches, None)

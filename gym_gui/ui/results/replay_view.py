@@ -216,7 +216,7 @@ class ReplayView(QWidget):
     async def _open_seed(
         self, run: Path, operator_id: str, seed: int | None, repetition: int, beside: str
     ) -> None:
-        await self._read(run)
+        await self._read_episodes(run)
         known = self._known.get(operator_id)
         episode = known.with_seed(seed, repetition) if known is not None else None
         await self._open(run, operator_id, episode.episode_index if episode is not None else None, beside)
@@ -231,7 +231,7 @@ class ReplayView(QWidget):
 
     async def _open(self, run: Path, operator_id: str, index: int | None, beside: str) -> None:
         try:
-            await self._read(run)
+            await self._read_episodes(run)
             tracks = [await read_episode(run, operator_id, index)]
             episode = tracks[0].recorded.episode
             other = self._known[beside].beside(episode) if beside in self._known else None
@@ -253,7 +253,7 @@ class ReplayView(QWidget):
             player.start()
         self.shown.emit()
 
-    async def _read(self, run: Path) -> None:
+    async def _read_episodes(self, run: Path) -> None:
         """Learn which episodes the run has."""
 
         def read() -> dict[str, _Episodes]:

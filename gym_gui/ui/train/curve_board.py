@@ -65,7 +65,7 @@ class CurveCard(Card):
         self.add(self.plot, 1)
         self.set_names([])
         self.choice.set_value(str(context.layout.value(f"train/{name}", series)))
-        self._say()
+        self._name_chart()
 
     @property
     def series(self) -> str:
@@ -84,14 +84,14 @@ class CurveCard(Card):
         """Whether the heading says that the lines are smoothed."""
         if smooth != self._smooth:
             self._smooth = smooth
-            self._say()
+            self._name_chart()
 
     def _on_chosen(self, value: object) -> None:
         self._context.layout.setValue(f"train/{self._name}", str(value))
-        self._say()
+        self._name_chart()
         self.series_chosen.emit()
 
-    def _say(self) -> None:
+    def _name_chart(self) -> None:
         word = chart_word(self.series)
         what = f"{word} of training episodes" if self.series in (RETURN, LENGTH) else word
         smooth = ", smoothed" if self._smooth else ""

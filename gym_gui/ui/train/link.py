@@ -138,7 +138,7 @@ class TrainerLink(QObject):
                 self.runs_changed.emit()
                 async for record in client.watch_runs():
                     heard = True
-                    self._take(record)
+                    self._take_record(record)
                 ended = "The trainer has ended"
             except MosaicError as error:
                 ended = str(error)
@@ -155,7 +155,7 @@ class TrainerLink(QObject):
             again = not heard
             await asyncio.sleep(AGAIN_S)
 
-    def _take(self, record: TrainingRecord) -> None:
+    def _take_record(self, record: TrainingRecord) -> None:
         if record.state == "removed":
             self._records.pop(record.run_id, None)
         else:

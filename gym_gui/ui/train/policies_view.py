@@ -131,7 +131,7 @@ class PoliciesView(QWidget):
     def refresh(self) -> None:
         """Look for policies anew."""
         if self._reading is None:
-            self._reading = self._context.spawn(self._read(), "Looking for policies")
+            self._reading = self._context.spawn(self._read_policies(), "Looking for policies")
             self._reading.add_done_callback(self._on_read)
 
     async def closed(self) -> None:
@@ -142,7 +142,7 @@ class PoliciesView(QWidget):
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
 
-    async def _read(self) -> None:
+    async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
         titles = self._titles()
         self.model.set_rows([PolicyRow(e, titles.get(e.file.path.name, e.name)) for e in entries])

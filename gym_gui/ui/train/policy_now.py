@@ -75,7 +75,7 @@ class PolicyNow(Card):
             )
         elif file != self._wanted:
             self._wanted = file
-            self._read(file)
+            self._read_film(file)
 
     def toggle(self) -> None:
         """Hold the film, or let it go on."""
@@ -105,7 +105,7 @@ class PolicyNow(Card):
 
     # -- inside --------------------------------------------------------------------------
 
-    def _read(self, file: Path) -> None:
+    def _read_film(self, file: Path) -> None:
         if self._reading is not None:
             self._reading.cancel()
         self._reading = self._context.spawn(self._load(file), "Reading the film of the policy")

@@ -105,14 +105,14 @@ class RunData(QObject):
         for run_id in self._followed - self._unreadable:
             record = self._link.run(run_id)
             if record is not None and not self._is_read(record):
-                self._tasks[run_id] = self._context.spawn(self._take(record), "Following a training")
+                self._tasks[run_id] = self._context.spawn(self._follow_run(record), "Following a training")
 
     def _is_read(self, record: TrainingRecord) -> bool:
         """Whether all of a run was or is being read: one that was over may have been gone on with."""
         task = self._tasks.get(record.run_id)
         return task is not None and (record.over or not task.done())
 
-    async def _take(self, followed: TrainingRecord) -> None:
+    async def _follow_run(self, followed: TrainingRecord) -> None:
         run_id, store = followed.run_id, SeriesStore()
         folder = RunFolder(followed.folder)
         metrics, episodes = folder.follow(METRICS), folder.follow(EPISODES)

@@ -55,7 +55,7 @@ class Clause:
 
     def has(self, phrases: Iterable[str]) -> bool:
         """Whether any of these stands in it."""
-        return _has(self.said, phrases)
+        return _has_phrase(self.said, phrases)
 
     def decides(self, vocabulary: Vocabulary) -> tuple[Actions, bool]:
         """The actions that it decides for, and whether they stand behind words of intent."""
@@ -79,7 +79,9 @@ class _Reading:
         known, said = synonyms(), self._said
         if _SCRIPTS.search("".join(self._words)):
             return self._unspaced(), True
-        wanted_some_time = _has(said, known.obliged) and not ({*said[0].split()} & known.so or "now" in said)
+        wanted_some_time = _has_phrase(said, known.obliged) and not (
+            {*said[0].split()} & known.so or "now" in said
+        )
         for start in () if wanted_some_time else _intents(said):
             others = {part for word in said[: start - 1] for part in word.split()} & known.speech
             if not others and (named := self._behind(start, known.fillers, known.after)):
@@ -108,7 +110,7 @@ class _Reading:
         return _NONE
 
     def _denied(self, at: int, size: int) -> bool:
-        return _has([*self._said[:at], *self._said[at + size :]], synonyms().against)
+        return _has_phrase([*self._said[:at], *self._said[at + size :]], synonyms().against)
 
     def _carries(self, at: int) -> bool:
         """ "go" in "go with left"; in "go left" it is a part of the name."""
@@ -192,7 +194,7 @@ class _Reading:
         return _NONE
 
 
-def _has(said: Sequence[str], phrases: Iterable[str]) -> bool:
+def _has_phrase(said: Sequence[str], phrases: Iterable[str]) -> bool:
     line = f" {' '.join(said)} "
     return any(f" {phrase} " in line for phrase in phrases)
 

@@ -88,13 +88,13 @@ def _list(bare: str, vocabulary: Vocabulary) -> Read:
     """``"left, forward"``, ``"left or right"``, ``"left -> forward"``."""
     joins = "|".join(re.escape(join) for join in synonyms().joins)
     parts = re.split(rf"{_LISTED.pattern}|\s+(?:{joins})\s+", bare, flags=re.IGNORECASE)
-    named = [_part(stripped(part), vocabulary) for part in parts if part.strip()]
+    named = [_actions_of_part(stripped(part), vocabulary) for part in parts if part.strip()]
     if len(named) < 2 or not all(named):
         return Read()
     return Read(joined(named))
 
 
-def _part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
+def _actions_of_part(part: str, vocabulary: Vocabulary) -> tuple[int, ...]:
     found = vocabulary.whole(_COUNTED.sub("", part))
     return tuple(sorted(found)) if found else _number(part, vocabulary).actions
 

@@ -204,11 +204,13 @@ def _called(entries: dict[str, Any], wrapped: dict[str, Any], deep: int) -> list
         given: Any = next(iter(wrapped.values()))
         if not given:
             return [name]
-        return [_given(cast("dict[str, Any]", given), alone=True)] if isinstance(given, dict) else []
-    return [_given(entries, alone=False)] if 0 < len(entries) <= 2 and not wrapped and not deep else []
+        return [_from_arguments(cast("dict[str, Any]", given), alone=True)] if isinstance(given, dict) else []
+    return (
+        [_from_arguments(entries, alone=False)] if 0 < len(entries) <= 2 and not wrapped and not deep else []
+    )
 
 
-def _given(arguments: dict[str, Any], alone: bool) -> Either:
+def _from_arguments(arguments: dict[str, Any], alone: bool) -> Either:
     """``{"column": 2}`` may be an action's name in two parts; words may be one alone."""
     parts = [(str(key), value) for key, value in arguments.items() if isinstance(value, str | int | float)]
     if len(parts) < len(arguments):

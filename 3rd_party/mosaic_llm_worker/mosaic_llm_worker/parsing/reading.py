@@ -93,7 +93,7 @@ class Reader:
         """
         cleaned = without_thinking(reply)
         if not cleaned.text:
-            return Reading(problem=_nothing(reply, cleaned.thought, cut or cleaned.open))
+            return Reading(problem=_empty_reply(reply, cleaned.thought, cut or cleaned.open))
         if len(cleaned.text) > _LONGEST:
             return Reading(problem=f"the reply has {len(cleaned.text):,} characters, too many for an answer")
         marked = marks(cleaned.text)
@@ -116,7 +116,7 @@ class Reader:
         return without_thinking(reply).text[:_LONGEST_NOTES].strip()
 
 
-def _nothing(reply: str, thought: bool, cut: bool) -> str:
+def _empty_reply(reply: str, thought: bool, cut: bool) -> str:
     if not reply.strip():
         return "the reply is empty"
     if thought and cut:
@@ -219,7 +219,7 @@ def _written(
         return None, f"the action does not fit: {exc}"
     except (OverflowError, RecursionError) as exc:
         return None, f"the action does not fit: {type(exc).__name__}"
-    if any(not _same(values[0], value) for value in values[1:]):
+    if any(not _same_action(values[0], value) for value in values[1:]):
         return None, f"the reply has {len(values)} different actions; exactly one is wanted"
     if mask is not None and (problem := masked_out(space, values[0], mask)):
         return None, f"the action is not legal now: {problem}"
@@ -265,10 +265,10 @@ def _listed(text: str) -> list[Any]:
     return [lists[i].value for i in chosen(decided(text, vocabulary), text)]
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same_action(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         a, b = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
-        return all(_same(a[key], b[key]) for key in a)
+        return all(_same_action(a[key], b[key]) for key in a)
     if isinstance(one, tuple):
-        return all(_same(a, b) for a, b in zip(cast("Any", one), other, strict=True))
+        return all(_same_action(a, b) for a, b in zip(cast("Any", one), other, strict=True))
     return bool(np.array_equal(one, other))

@@ -138,7 +138,7 @@ class Quantities:
             given = _QUANTITY.findall(phrase)
             if len(given) != 1:
                 return _NONE
-            (sign, digits), rest = given[0], self._rest(_QUANTITY.sub(" ", phrase))
+            (sign, digits), rest = given[0], self._without_fillers(_QUANTITY.sub(" ", phrase))
             named = self.noun in rest or bool(sign)
             if not named or rest.replace(self.noun, "", 1).strip():
                 return _NONE
@@ -148,7 +148,7 @@ class Quantities:
 
     def _in_words(self, phrase: str) -> int | None:
         """``"negative torque"``, ``"no torque"``."""
-        kind = self._rest(phrase).removesuffix(self.noun).strip()
+        kind = self._without_fillers(phrase).removesuffix(self.noun).strip()
         if phrase == kind or self.noun not in phrase:
             return None
         signs = {"negative": -1, "positive": 1, "minus one": -1, "plus one": 1, "no": 0, "zero": 0}
@@ -157,5 +157,5 @@ class Quantities:
         same = [n for n in self.actions if (n > 0) - (n < 0) == signs[kind]]
         return same[0] if len(same) == 1 else None
 
-    def _rest(self, phrase: str) -> str:
+    def _without_fillers(self, phrase: str) -> str:
         return " ".join(word for word in plain(phrase).split() if word not in _AROUND)

@@ -80,7 +80,7 @@ def value_of(space: Space, data: Any) -> Any:
         NotAValue: It does not fit; the message says where and why.
     """
     if space.kind == "Discrete":
-        return int(_whole(data, space.start, space.start + space.n - 1))
+        return int(_integer_between(data, space.start, space.start + space.n - 1))
     if space.kind == "Text":
         return _text(space, data)
     if space.kind == "Dict":
@@ -162,7 +162,7 @@ def _flat(data: Any) -> list[float]:
     raise NotAValue(f"{_shown(data)} is no number")
 
 
-def _whole(data: Any, low: int, high: int) -> float:
+def _integer_between(data: Any, low: int, high: int) -> float:
     numbers = _flat(data)
     if len(numbers) != 1:
         raise NotAValue(f"one number is wanted, not {len(numbers)}")
