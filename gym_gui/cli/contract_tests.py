@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from rich.text import Text
@@ -18,13 +18,18 @@ from gym_gui.core.errors import ObservationError, UsageError
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.core.prompt_inputs import PromptInputs
-from gym_gui.core.types import Shown
+from gym_gui.core.spaces import sample_legal, to_space
+from gym_gui.core.types import Mask, Shown
 from gym_gui.envs import Environment
 from gym_gui.envs import simulator as inside
 from gym_gui.services.policy_library import PolicyLibrary
 from gym_gui.services.worker_registry import WorkerCatalog
-from gym_gui.workers.check_probe import SHOWN
+from gym_gui.workers.check_probe import SHOWN, Question
+from gym_gui.workers.check_rounds import EPISODES, STEPS
+from mosaic_worker.rng import bits_of
 
+_LONGEST = 200
+"""Steps after which an episode that hardly asks an agent is left."""
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
@@ -94,14 +99,15 @@ def check_worker(
         report = check(definition, settings=given or None)
     else:
         with contextlib.closing(envs.make(env)) as environment:
-            agent, show = _seat(environment, definition.inputs.wanted)
+            agent = environment.adapter.possible_agents[0]
             report = check(
                 definition,
                 observation_space=environment.adapter.observation_space(agent),
                 action_space=environment.adapter.action_space(agent),
                 settings=given or None,
                 env_id=environment.spec.id,
-                show=show,
+                action_meanings=environment.action_meanings(agent),
+                episodes=_episodes(environment, agent, definition.inputs.wanted),
                 simulator=inside.as_json(environment.simulator.description())
                 if environment.simulator
                 else "",
@@ -109,22 +115,39 @@ def check_worker(
     return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
 
 
-def _seat(environment: Environment, wanted: Sequence[str]) -> tuple[str, Callable[[Any], Shown]]:
-    """The first agent of an environment, and what it is shown beside an observation."""
-    environment.adapter.reset(seed=0)
-    agent = environment.adapter.possible_agents[0]
-    given = [each for each in wanted if each in ("facts", "state")]
-    view = PromptInputs.of(given, {})
+def _episodes(environment: Environment, agent: str, wanted: Sequence[str]) -> list[list[Question]] | None:
+    """What an agent is asked in episodes that everybody plays at random; ``None`` where it hardly ever is."""
+    adapter = environment.adapter
+    spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
+    describer = environment.describer(agent)
+    there = {"text": describer.can_say(agent), "facts": describer.can_state(agent), "state": True}
+    view = PromptInputs.of([each for each in wanted if there.get(each)], {})
+    episodes: list[list[Question]] = []
+    for episode in range(EPISODES):
+        questions: list[Question] = []
+        observations, step = adapter.reset(seed=episode), 0
+        while len(questions) < STEPS and step < _LONGEST and (current := adapter.get_current_agents()):
+            masks = {each: adapter.action_mask(each) for each in current}
+            if agent in current:
+                shown = _shown(environment, agent, observations[agent], view, masks[agent])
+                questions.append(Question(episode, step, 0, observations[agent], masks[agent], shown=shown))
+            actions = {
+                each: sample_legal(spaces[each], masks[each], bits_of(episode, step, k))
+                for k, each in enumerate(current)
+            }
+            observations, step = adapter.step(actions).observations, step + 1
+        if questions:
+            episodes.append(questions)
+    return episodes if len(episodes) > 1 else None
 
-    def show(observation: Any) -> Shown:
-        if view is None or (view.facts and not environment.describer(agent).can_state(agent)):
-            return SHOWN
-        try:
-            return environment.show(agent, observation, view)
-        except ObservationError:  # one that was made up may be none that there can be
-            return SHOWN
 
-    return agent, show
+def _shown(
+    environment: Environment, agent: str, observation: Any, view: PromptInputs | None, mask: Mask | None
+) -> Shown:
+    try:
+        return SHOWN if view is None else environment.show(agent, observation, view, mask)
+    except ObservationError:
+        return SHOWN
 
 
 def _setting(text: str) -> tuple[str, Any]:

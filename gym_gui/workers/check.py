@@ -12,12 +12,12 @@ an environment is needed: the slot is made up from what the manifest says, or gi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.core.paradigms.check import CheckReport, Finding, Status
-from gym_gui.core.types import Shown
+from gym_gui.workers.check_probe import Question
 from gym_gui.workers.check_rounds import Rounds
 from gym_gui.workers.check_session import Ledger, check_end_of_input, check_session
 from gym_gui.workers.check_spaces import action_space_for, observation_space_for
@@ -84,7 +84,8 @@ def check_worker(
     action_space: Any = None,
     settings: Mapping[str, Any] | None = None,
     env_id: str = "Check-v0",
-    show: Callable[[Any], Shown] | None = None,
+    action_meanings: Sequence[str] = (),
+    episodes: Sequence[Sequence[Question]] | None = None,
     simulator: str = "",
     patience_s: float = 30.0,
     idle_s: float = 5.0,
@@ -101,7 +102,8 @@ def check_worker(
         settings: Settings of the slot, over the manifest's defaults. A worker that needs a
             checkpoint is told here which.
         env_id: Name of the environment that the slot is told.
-        show: What it is shown beside an observation; made up if not given.
+        action_meanings: A word for each discrete action, or empty.
+        episodes: What it is asked, episode by episode; made up from its spaces if not given.
         simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.
         patience_s: Longest wait for an answer.
         idle_s: Longest wait for a heartbeat that was promised.
@@ -123,9 +125,11 @@ def check_worker(
     if actions is None:
         actions = action_space_for(capabilities.action_spaces)
     given = {**definition.default_settings, **(settings or {})}
-    request = SlotRequest("agent_0", env_id, observations, actions, given, simulator=simulator)
+    request = SlotRequest(
+        "agent_0", env_id, observations, actions, given, tuple(action_meanings), simulator=simulator
+    )
     ledger = Ledger(blame_load=settings is not None or action_space is not None, grace_s=grace_s)
-    asyncio.run(_try_both(definition, request, Rounds(request, show), ledger, patience_s, idle_s))
+    asyncio.run(_try_both(definition, request, Rounds(request, episodes), ledger, patience_s, idle_s))
     return _report(definition.type_id, ledger)
 
 

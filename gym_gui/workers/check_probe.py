@@ -284,7 +284,12 @@ class Probe:
             q.reasons.extend(x.reason for x in questions)
         inputs = self.process.welcome.inputs
         if "text" in inputs:
-            q.texts.extend(f"You see {x.observation}." for x in questions)
+            q.texts.extend(x.shown.text or f"You see {x.observation}." for x in questions)
+        if any(x.shown.choices for x in questions):
+            for x in questions:
+                q.choices.add(
+                    actions=[c.action for c in x.shown.choices], words=[c.word for c in x.shown.choices]
+                )
         if "image" in inputs:
             q.images.extend(pb.Image(data=PNG, mime="image/png") for _ in questions)
         if "facts" in inputs:

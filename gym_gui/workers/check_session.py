@@ -13,7 +13,7 @@ from gym_gui.core.paradigms.check import Finding, Status
 from gym_gui.processes.tree import resident_mb
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.check_probe import BEAT_S, Probe, ProbeLost
-from gym_gui.workers.check_rounds import EPISODES, STEPS, Rounds, Table, first_difference, first_problem
+from gym_gui.workers.check_rounds import Rounds, Table, first_difference, first_problem
 from gym_gui.workers.check_spaces import UNHEARD_OF, plays_anything
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.supervisor import SlotRequest
@@ -152,7 +152,7 @@ async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
             ledger.skipped(name, f"{differs}: an answer of a {definition.kind} need not repeat")
         else:
             ledger.verdict(name, differs, "the same answers in other company")
-    ledger.passed("answers", f"{EPISODES * STEPS} decisions, alone and together")
+    ledger.passed("answers", f"{len(together)} decisions, alone and together")
     return together
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gym_gui import evaluate
+from gym_gui.cli.contract_tests import check_worker
 from gym_gui.controllers.local_session import LocalSession
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.controllers.session_interface import SessionSettings
@@ -121,6 +122,14 @@ async def test_a_position_that_its_rules_do_not_lead_to_fails_the_episode_in_a_s
     assert log.episodes[0]["status"] == "failed"
     assert re.search(r"pig (at step \d+ cannot be rebuilt|could have led)", log.episodes[0]["error"])
     assert "Error" not in log.episodes[0]["error"]
+
+
+@pytest.mark.parametrize(
+    "task",
+    ["classic/connect_four_v3", "classic/tictactoe_v3", "open_spiel/leduc_poker", "open_spiel/breakthrough"],
+)
+def test_the_contract_is_kept_in_what_a_seat_is_really_shown(task: str) -> None:
+    assert check_worker("openspiel_worker", ["simulations=10"], env=task) == 0
 
 
 @pytest.mark.parametrize(
