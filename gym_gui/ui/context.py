@@ -23,7 +23,7 @@ from gym_gui.ui.settings import SettingsStore
 from gym_gui.ui.theme import Theme
 
 if TYPE_CHECKING:
-    from gym_gui.ui.api_keys import ApiKeys
+    from gym_gui.services.api_keys import ApiKeys
     from gym_gui.workers.registry import WorkerTypeDefinition
 
 _log = logging.getLogger(__name__)
@@ -190,7 +190,7 @@ class AppContext(QObject):
     def api_keys(self) -> ApiKeys:
         """API keys by provider: the system's keyring, or memory where there is none."""
         if self._keys is None:
-            from gym_gui.ui.api_keys import ApiKeys
+            from gym_gui.services.api_keys import ApiKeys
 
             self._keys = ApiKeys()
         return self._keys

@@ -8,10 +8,10 @@ import logging
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from gym_gui.services.process_usage import ProcessSampler, Usage
+from gym_gui.services.training_counts import Trainings, trainings
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.processes import ProcessSampler, Usage
-from gym_gui.ui.trainings import Trainings, trainings
 from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.labels import ElidedLabel, muted_label
 

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 import pytest
 
 from gym_gui.cli.window import display_trouble
+from gym_gui.services.api_keys import PROVIDERS
 from gym_gui.ui import settings
-from gym_gui.ui.api_keys import PROVIDERS
 from tests.support.commands import ROOT
 
 GUIDE = ROOT / "docs" / "guide"

@@ -30,7 +30,7 @@ from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, sec
 from gym_gui.workers.settings_schema import Setting, grouped, problems
 
 if TYPE_CHECKING:
-    from gym_gui.ui.api_keys import Provider
+    from gym_gui.services.api_keys import Provider
     from gym_gui.ui.language.desk import ServerLook, ServerRequest, SettingsDesk
     from gym_gui.workers.definition import WorkerTypeDefinition
 

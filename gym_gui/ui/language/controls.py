@@ -10,9 +10,9 @@ from PyQt6.QtCore import QSignalBlocker, Qt
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
-from gym_gui.ui.api_keys import Provider
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.workers.settings_schema import Setting

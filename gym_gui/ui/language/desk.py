@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.api_keys import PROVIDERS, Provider
+from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.ui.api_keys import PROVIDERS, Provider
-from gym_gui.ui.language.asking import ask
 from gym_gui.workers.settings_schema import Setting
 
 if TYPE_CHECKING:
-    from gym_gui.ui.api_keys import ApiKeys
+    from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.context import AppContext
     from gym_gui.workers.definition import WorkerTypeDefinition
 

@@ -24,11 +24,11 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.analysis.transcript import turn_of
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.module_query import ask
+from gym_gui.services.prompt_files import FOLDER, PromptFiles, default_prompts
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.asking import ask
 from gym_gui.ui.language.desk import PromptsRequest
-from gym_gui.ui.language.prompt_files import FOLDER, PromptFiles, default_prompts
 from gym_gui.ui.language.turn_view import write_sections
 from gym_gui.ui.widgets import (
     ElidedLabel,

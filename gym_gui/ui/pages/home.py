@@ -20,10 +20,10 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
-from gym_gui.ui.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui.starters import STARTERS, Starter
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.widgets import (

@@ -22,9 +22,9 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.ui import settings as declared
 from gym_gui.ui import theme
-from gym_gui.ui.api_keys import PROVIDERS, Provider
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
 from gym_gui.ui.widgets import (

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from gym_gui.services.tensorboard import TensorBoard
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
@@ -23,7 +24,6 @@ from gym_gui.ui.train.requests import RunRequests
 from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.run_words import summary
 from gym_gui.ui.train.runs_view import RunsView
-from gym_gui.ui.train.tensorboard import TensorBoard
 from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, SegmentedControl
 

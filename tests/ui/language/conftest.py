@@ -17,10 +17,10 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
+from tests.services.test_api_keys import Wallet
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.no_processes import local_session, looks_here, plays_here
 from tests.ui.conftest import PATIENCE_MS
-from tests.ui.test_api_keys import Wallet
 
 __all__ = ["looks_here", "plays_here"]
 

@@ -14,11 +14,11 @@ from PyQt6.QtWidgets import QTextEdit, QWidget
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.services.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.prompt_editor import PromptEditor
-from gym_gui.ui.language.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.operators.manual import ManualOperators

@@ -11,16 +11,16 @@ import pytest
 from PyQt6.QtCore import Qt
 
 from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.services.module_query import NoAnswerError, ask
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.asking import NoAnswerError, ask
 from gym_gui.ui.language.controls import ModelControl, PromptsControl, SecretControl, ServerControl
 from gym_gui.ui.language.desk import SettingsDesk, provider_of
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings_table import settings_from_tables
+from tests.services.test_api_keys import Wallet, no_keys_outside, use
 from tests.support.fake_model_server import FakeModelServer
-from tests.ui.test_api_keys import Wallet, no_keys_outside, use
 
 from .conftest import WAIT
 

@@ -14,12 +14,12 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.config import OperatorConfig
+from gym_gui.services.recent_runs import RecentRun, RecentRuns
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
-from gym_gui.ui.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui.starters import STARTERS
 from gym_gui.ui.widgets import ElidedLabel
 from tests.support.cut_words import cut_words

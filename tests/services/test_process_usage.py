@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gym_gui.ui.processes import ProcessSampler, Usage
+from gym_gui.services.process_usage import ProcessSampler, Usage
 
 SLEEP = "import sys, time; sys.argv.append(''); time.sleep(60)"
 

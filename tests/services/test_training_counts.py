@@ -12,9 +12,14 @@ import pytest
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import Place
 from gym_gui.services.trainer.registry import RunRegistry
-from gym_gui.ui.trainings import Trainings, trainings
+from gym_gui.services.training_counts import Trainings, trainings
 
 STATES = ("starting", "running", "running", "paused", "queued", "completed", "failed", "stopping")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=tmp_path / "cache")
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import pytest
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
+from gym_gui.services.api_keys import PROVIDERS, ApiKeys
 from gym_gui.services.secrets import resolve_secrets
-from gym_gui.ui.api_keys import PROVIDERS, ApiKeys
 
 OPENROUTER = next(p for p in PROVIDERS if p.id == "openrouter")
 KEY = "sk-or-0123456789abcdef0123456789abcdef"
