@@ -102,7 +102,10 @@ class Scenes:
     async def home(self) -> None:
         self._context.go("home")
         await asyncio.sleep(0)
-        await self._until(self._page("home")._reading.done, "the recent runs with their verdicts")
+        home = self._page("home")
+        await self._until(
+            lambda: home._reading and home._reading.done(), "the recent runs with their verdicts"
+        )
 
     async def play(self) -> None:
         """Soccer: a person in one of four slots."""
@@ -152,7 +155,7 @@ class Scenes:
         self._context.go("operators", script=QUICKSTART)
         await asyncio.sleep(0)
         script = self._page("operators").script
-        await self._until(lambda: script.plan or script.message, "the file")
+        await self._until(lambda: script.plan or (script.message and script.message.button), "the file")
         if script.plan is None:  # a program: agree that it is run to be read
             script.message.button.click()
             await self._until(lambda: script.plan, "the plan")
