@@ -16,8 +16,9 @@ def made_for_others(env_id: str, patterns: Sequence[str]) -> str:
     """``made for MiniGrid-*, not for CartPole-v1``; empty where it is for this one, or none is named."""
     if not env_id or matches(env_id, patterns):
         return ""
-    # "*chess*" is whatever has chess in its name; that is told by the word.
+    # "*chess*" is whatever has chess in its name, "chess_v*" each version of it; the word tells it.
     words = [pattern.strip("*") if pattern.startswith("*") else pattern for pattern in patterns]
+    words = [word.removesuffix("_v*").removesuffix("-v*") for word in words]
     return f"made for {either([word for word in words if word])}, not for {env_id}"
 
 
