@@ -1,4 +1,4 @@
-"""The worker processes of one session: hired, watched, replaced, dismissed."""
+"""The worker processes of one session: started, watched, replaced, stopped."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class Supervisor:
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
     def slot_of(self, agent: str, *, other_than: WorkerSlot) -> WorkerSlot | None:
-        """Who filled an agent's slot before ``other_than`` was hired for it."""
+        """Who filled an agent's slot before ``other_than`` was started for it."""
         slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 
