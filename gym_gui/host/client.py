@@ -251,7 +251,9 @@ class HostSession:
         record = json.dumps(assignment.to_record()).encode()
         told = None if allowance is None else allowance_message(agent, allowance)
         request = pb.RebindRequest(agent=agent, assignment=record, secrets=secrets, allowance=told)
-        return player_of(await self._answered(self._host.ask("Rebind", request)))
+        player = player_of(await self._answered(self._host.ask("Rebind", request)))
+        await self.settled()  # what was shown of it comes on another way, and is to be seen first
+        return player
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
         self._check_running()

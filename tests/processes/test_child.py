@@ -22,10 +22,14 @@ SLEEP = "import time; time.sleep(600)"
 DEAF = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True);" + SLEEP
 DAEMON = (
     "import os, sys, time\n"
-    "if os.fork(): sys.exit()\n"
+    "told, tell = os.pipe()\n"
+    "if os.fork():\n"
+    "    os.read(told, 1)\n"  # who ends at once has what it left ended before that says who it is
+    "    sys.exit()\n"
     "os.setsid()\n"
     "if os.fork(): os._exit(0)\n"
     "print(os.getpid(), flush=True)\n"
+    "os.write(tell, b'.')\n"
     "time.sleep(600)\n"
 )
 
@@ -205,7 +209,7 @@ asyncio.run(main())
 
 async def test_a_child_ends_with_its_parent_and_so_does_what_it_started(offspring: Offspring):
     environment = {k: v for k, v in os.environ.items() if k != TAG}
-    keeps = DAEMON.replace("if os.fork(): sys.exit()", "if os.fork(): time.sleep(600)")
+    keeps = DAEMON.replace("    sys.exit()\n", "    time.sleep(600)\n")
     code = PARENT.replace("{daemon!r}", repr(keeps)).replace("{sleep!r}", repr(SLEEP))
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=PIPE, env=environment)
     assert parent.stdout is not None

@@ -74,6 +74,7 @@ def test_a_language_player_is_followed_from_its_card_to_the_replay(
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
+    qtbot.waitUntil(lambda: operator.player.last_view.step == 1, timeout=WAIT)  # it is told, then made
     look_and_edit(context, operator, worker, qtbot, finish, tmp_path)
 
     assert sizes.seen == []
