@@ -57,5 +57,7 @@ def test_the_first_soccer_match_says_it_from_its_own_process(
     qtbot.addWidget(card)
     told = said(operator, card)
     operator.player.start(1, paused=True)
-    qtbot.waitUntil(lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: operator.player.last_view is not None and not operator.player.busy, timeout=4 * WAIT
+    )
     assert len({words for words in told if words.startswith("Compiling")}) > 4
