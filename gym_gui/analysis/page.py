@@ -12,10 +12,11 @@ from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.markup import safe
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
-from gym_gui.analysis.result_columns import CALL_COLUMNS, KIND_WORDS, OPERATOR_COLUMNS
+from gym_gui.analysis.result_columns import CALL_COLUMNS, OPERATOR_COLUMNS
 from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, Verdict
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
 from gym_gui.analysis.text import all_notes, by_task, incomplete_in_words
+from gym_gui.core.enums import kind_word
 
 MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
@@ -98,7 +99,7 @@ def _panel(title: str, body: str) -> str:
 
 def _badges(kinds: Sequence[str]) -> str:
     return "".join(
-        f'<span class="badge"><i class="{kind_role([kind])}"></i>{safe(KIND_WORDS.get(kind, kind))}</span>'
+        f'<span class="badge"><i class="{kind_role([kind])}"></i>{safe(kind_word(kind))}</span>'
         for kind in kinds
     )
 

@@ -13,18 +13,9 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.cells import REPORTS, Cell, Place, ResultColumn, ResultRow
 from gym_gui.analysis.summary import Bounds, Estimate, OperatorSummary
 from gym_gui.analysis.wording import C, Locale
+from gym_gui.core.enums import kind_word
 
 # ------------------------------------------------------------------------- who it is
-
-KIND_WORDS = {
-    "rl": "RL",
-    "llm": "LLM",
-    "vlm": "VLM",
-    "human": "human",
-    "baseline": "baseline",
-    "bdi": "BDI",
-    "planner": "planner",
-}
 
 
 def _name(row: ResultRow, _: Locale) -> Cell:
@@ -49,7 +40,7 @@ def _players(row: ResultRow) -> str | None:
 
 
 def _kinds(row: ResultRow, locale: Locale) -> Cell:
-    words = " + ".join(KIND_WORDS.get(kind, kind) for kind in row.kinds)
+    words = " + ".join(map(kind_word, row.kinds))
     return Cell(words or locale.none, kinds=row.kinds)
 
 

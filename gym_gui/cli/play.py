@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import signal
 import sys
 from contextlib import suppress
@@ -25,6 +24,7 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import runs_dir
 from gym_gui.host.client import HostSession
+from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import describe, resolve_secrets
 from gym_gui.services.recorder import COMPLETED, FAILED, REPLAY, STOPPED
 from gym_gui.services.versions import commit, machine
@@ -69,7 +69,7 @@ def play(
             resolve_secrets(assignment)
     if resume is not None and not dry_run and (done := _finished(resume, totals)) is not None:
         return _say_finished(done, as_json)
-    workers = processes or experiment.execution.processes or _cores()
+    workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         slots = asyncio.run(estimate_cost(experiment, HostSession, workers, _run)) if models else []
         _say_plan(experiment, resolved_operators, workers, slots, as_json)
@@ -125,10 +125,6 @@ def _say_finished(result: RunResult, as_json: bool) -> int:
         )
         return WORK_FAILED if result.failed else DONE
     return _conclude(result, as_json)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _say_plan(

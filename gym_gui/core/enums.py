@@ -74,3 +74,11 @@ class WorkerKind(StrEnum):
     BASELINE = "baseline"
     BDI = "bdi"
     PLANNER = "planner"
+
+
+_SPELT = frozenset({"rl", "llm", "vlm", "bdi", "mpc"})
+
+
+def kind_word(kind: str) -> str:
+    """A kind of agent within a sentence: ``RL``, ``baseline``; one that is not known, as it is."""
+    return kind.upper() if kind in _SPELT else kind

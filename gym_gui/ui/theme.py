@@ -17,7 +17,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication
 
-from gym_gui.core import colours
+from gym_gui.core import colours, enums
 from gym_gui.core.colours import DARK, LIGHT, Tokens
 from gym_gui.ui.style_sheet import style_sheet
 
@@ -42,17 +42,6 @@ TEXT_PX: Final = 13
 SECTION_PX: Final = 12
 SMALL_PX: Final = 11
 
-_KIND_WORDS: Final = {
-    "llm": "LLM",
-    "rl": "RL",
-    "human": "Human",
-    "baseline": "Baseline",
-    "bdi": "BDI",
-    "planner": "Planner",
-    "mpc": "MPC",
-    "vlm": "VLM",
-}
-
 
 def kind_colour(kind: str) -> QColor:
     """The colour of a kind of agent; that of a baseline for a kind that is not known."""
@@ -61,7 +50,8 @@ def kind_colour(kind: str) -> QColor:
 
 def kind_word(kind: str) -> str:
     """What a badge says for a kind of agent."""
-    return _KIND_WORDS.get(kind.lower(), kind.capitalize() or "Agent")
+    word = enums.kind_word(kind.lower()) or "agent"
+    return word[0].upper() + word[1:]
 
 
 def luminance(colour: QColor | str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.subjects import Need
 from gym_gui.core.trust import require
+from gym_gui.processes.cores import usable_cores
 
 if TYPE_CHECKING:
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
@@ -121,7 +121,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge) -> Scrip
     await knowledge.checks()  # by then the workers have been found
     await asyncio.to_thread(_see_allowed, experiment)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
-    return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or _cores())
+    return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 
 def _see_allowed(experiment: Experiment) -> None:
@@ -180,10 +180,6 @@ def _warnings(config: OperatorConfig) -> tuple[str, ...]:
         except UsageError as error:
             found.append(str(error))
     return tuple(found)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass
