@@ -75,7 +75,7 @@ CHESS = "classic/chess_v6"
 
 
 def of_the_tests(name: str) -> Any:
-    """A module of the tests' support; this checkout goes first: other packages bring a ``tests`` of theirs."""
+    """A module of the tests' support; this checkout goes first, for packages bring ``tests`` too."""
     if sys.path[0] != str(ROOT):
         sys.path.insert(0, str(ROOT))
     return importlib.import_module(f"tests.support.{name}")
