@@ -7,8 +7,7 @@ tests: what they alone use is dead as well.
 # pyright: basic, reportUndefinedVariable=false, reportUnusedExpression=false
 
 # -- called by their names
-BdiWorker, ChessWorker, CleanRLWorker, ControlWorker, FaultInjector, HumanWorker  # worker.toml
-OpenSpielWorker, MpcWorker, OperatorsWorker, SB3Worker, StockfishWorker, VlmWorker  # worker.toml
+FaultInjector  # worker.toml; entries that end in Worker are ignored in pyproject.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
 SoccerChaser, TicTacToeOnePly  # BEHAVIORS
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages

@@ -353,11 +353,6 @@ def _check_player(
             fix=f"Write type {kind!r} for {agent}, or name another worker",
         )
     definition.check_settings(assignment.settings, f"{where}, {agent}")
-    status = check_installed(definition)
-    if status.missing:
-        raise MissingDependencyError(
-            f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
-        )
     path = policy_path(assignment, definition)
     file = read_policy_file(path) if path is not None else None
     if reason := fit(slot, definition, assignment, file):
@@ -365,6 +360,12 @@ def _check_player(
         raise ExperimentError(
             f"{where}: {definition.type_id} cannot play {agent}: {reason}",
             fix=f"Write worker_id {file.worker_id!r} for {agent}" if file is not None and theirs else "",
+        )
+    # After the fit: nobody installs what cannot play here anyway.
+    status = check_installed(definition)
+    if status.missing:
+        raise MissingDependencyError(
+            f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
         )
     if path is not None and not path.exists() and "address" not in assignment.settings:
         known = known_name(path)
