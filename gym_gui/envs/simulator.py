@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -61,10 +62,17 @@ class MuJoCoSimulator:
             "engine": "mujoco",
             "version": str(self._mujoco.__version__),
             "model": Path(env.fullpath).read_text("utf-8"),
+            "model_sha256": self._digest(),
             "task": type(env).__module__.rpartition(".")[2],
             "frame_skip": int(env.frame_skip),
             "constants": {name.strip("_"): value for name, value in own.items() if _plain(value)},
         }
+
+    def _digest(self) -> str:
+        """Of the compiled model: its text does not say what was changed in it since."""
+        binary = np.zeros(int(self._mujoco.mj_sizeModel(self._env.model)), np.uint8)
+        self._mujoco.mj_saveModel(self._env.model, None, binary)
+        return hashlib.sha256(binary.tobytes()).hexdigest()
 
     def state(self) -> tuple[float, ...]:
         """``mjSTATE_INTEGRATION``: time, positions, speeds, activations, warm start and what acts on it."""

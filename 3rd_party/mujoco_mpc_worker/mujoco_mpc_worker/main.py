@@ -33,19 +33,29 @@ class _Player:
             )
         given = slot.settings
         self.settings = Settings(**{f.name: given[f.name] for f in fields(Settings) if f.name in given})
-        self.simulation = Simulation(slot.simulator, int(given.get("threads") or 0))
+        self._substeps = int(given.get("substeps") or 0)
         self._space = slot.action_space
-        if self._space.kind != "Box" or self._space.shape != self.simulation.low.shape:
-            raise LoadError(
-                f"plans are of {len(self.simulation.low)} controls, and the slot's actions are not"
-            )
+        threads, survival = int(given.get("threads") or 0), float(given.get("survival") or 0.0)
+        self.simulation = Simulation(slot.simulator, threads, self._substeps, survival)
+        self._refuse_other_actions()
         self._plans: dict[int, tuple[Planner, int, Any]] = {}
 
     @property
     def name(self) -> str:
         s = self.settings
         budget = f"{s.budget_ms:g} ms, does not repeat" if s.budget_ms else f"{s.rollouts} rollouts"
-        return f"{s.planner} ({budget}, horizon {s.horizon})"
+        coarse = f", {self._substeps} substeps" if self._substeps else ""
+        return f"{s.planner} ({budget}, horizon {s.horizon}{coarse})"
+
+    def _refuse_other_actions(self) -> None:
+        space, low, high = self._space, self.simulation.low, self.simulation.high
+        if space.kind != "Box" or space.shape != low.shape:
+            raise LoadError(f"plans are of {len(low)} controls, and the slot's actions are not")
+        if not (np.allclose(np.asarray(space.low), low) and np.allclose(np.asarray(space.high), high)):
+            raise LoadError(
+                f"the slot's actions go from {space.low} to {space.high}, its simulator's from {low} "
+                f"to {high}: plan without the wrapper that scales actions"
+            )
 
     def begin(self, start: EpisodeStart) -> None:
         self._plans[start.episode] = Planner(self.simulation, self.settings, start.seed), -1, None

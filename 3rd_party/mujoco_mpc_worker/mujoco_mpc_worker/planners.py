@@ -1,4 +1,7 @@
-"""Plans by sampling: splines of controls, tried in copies of the simulator.
+"""Plans by sampling: a plan is changed by splines of controls, tried in copies of the simulator.
+
+The plan itself has a control for each step: it is handed on to the next step as it is, and no fit of a spline
+wears it down.
 
 Predictive sampling is Howell et al., Predictive Sampling (arXiv 2212.00541); CEM as in Pinneri et al.
 (arXiv 2008.06389) without coloured noise; MPPI is Williams et al. (arXiv 1509.01149).
@@ -18,6 +21,8 @@ from mujoco_mpc_worker.rewards import Array
 from mujoco_mpc_worker.simulation import Simulation
 
 Spline = Literal["zero", "linear", "cubic"]
+_SMALLEST = 0.1
+"""The least of predictive sampling's changes beside the largest."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,15 @@ class Settings:
     elites: float = 0.125
     temperature: float = 0.1
 
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Plans of each round, together ``rollouts``; a round has two at least."""
+        rounds = max(1, min(self.iterations, self.rollouts // 2))
+        return tuple(self.rollouts // rounds + (i < self.rollouts % rounds) for i in range(rounds))
+
 
 def weights(spline: Spline, knots: int, steps: int) -> Array:
-    """What each knot adds to each step of a plan, (steps, knots); rows add up to 1.
+    """What each knot of a change adds to each step of a plan, (steps, knots); rows add up to 1.
 
     Knots lie evenly over the plan; those of ``zero`` hold until the next.
     """
@@ -69,15 +80,12 @@ class Planner:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._simulation, self._settings, self._seed, self._clock = simulation, settings, seed, clock
-        knots = min(settings.knots, settings.horizon)
-        self._weights = weights(settings.spline, knots, settings.horizon)
-        self._inverse: Array = np.asarray(np.linalg.pinv(self._weights), np.float64)
-        self._middle = (simulation.low + simulation.high) / 2
+        self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
         self._half = (simulation.high - simulation.low) / 2
-        self._knots: Array = np.tile(self._middle, (knots, 1))
+        self._plan: Array = np.tile((simulation.low + simulation.high) / 2, (settings.horizon, 1))
         self._at = 0
         self.value = 0.0
-        """What the plan earns."""
+        """What the best plan found earns."""
 
     def act(self, step: int, state: Array) -> Array:
         """The plan's first action, (nu,).
@@ -94,45 +102,47 @@ class Planner:
         self._at = step
         rng = np.random.default_rng((self._seed, step))
         until = self._clock() + settings.budget_ms / 1000
-        each = max(2, settings.rollouts // settings.iterations)
-        spread = np.full_like(self._knots, settings.noise) * self._half
-        done = 0
-        while done < settings.iterations if not settings.budget_ms else not done or self._clock() < until:
-            spread = self._improve(state, rng, each, spread)
-            done += 1
-        return self._actions(self._knots[None])[0, 0]
+        spread = np.tile(settings.noise * self._half, (self._weights.shape[1], 1))
+        if settings.budget_ms:
+            spread = self._improve(state, rng, settings.rounds[0], spread)
+            while self._clock() < until:
+                spread = self._improve(state, rng, settings.rounds[0], spread)
+        else:
+            for plans in settings.rounds:
+                spread = self._improve(state, rng, plans, spread)
+        return self._plan[0]
 
     def _shift(self, steps: int) -> None:
         """Warm start: the plan as it is seen from ``steps`` later on; its last control goes on."""
-        if steps <= 0:
-            return
-        plan = self._weights @ self._knots
-        moved = np.concatenate((plan[steps:], np.repeat(plan[-1:], min(steps, len(plan)), axis=0)))
-        self._knots = self._inverse @ moved[: len(plan)]
+        if steps > 0:
+            at = np.minimum(np.arange(len(self._plan)) + steps, len(self._plan) - 1)
+            self._plan = self._plan[at]
 
-    def _actions(self, knots: Array) -> Array:
-        """(plans, knots, nu) -> (plans, horizon, nu), within bounds, as the environment gets them."""
-        plans = np.einsum("tk,nku->ntu", self._weights, knots)
+    def _playable(self, plans: Array) -> Array:
+        """Within bounds, as the environment gets them."""
         clipped = np.clip(plans, self._simulation.low, self._simulation.high)
         return clipped.astype(np.float32).astype(np.float64)
 
     def _improve(self, state: Array, rng: np.random.Generator, plans: int, spread: Array) -> Array:
         """One round; returns the spread of the next."""
-        noise = rng.standard_normal((plans, *self._knots.shape))
-        noise[0] = 0.0  # the plan itself is among them
-        tried = np.clip(self._knots + spread * noise, self._simulation.low, self._simulation.high)
-        tried[0] = self._knots
-        earned = self._simulation.returns(state, self._actions(tried))
         settings = self._settings
+        changes = spread * rng.standard_normal((plans, *spread.shape))
+        if settings.planner == "predictive_sampling":  # there are small steps among them, too
+            changes *= np.geomspace(_SMALLEST, 1.0, plans)[:, None, None]
+        changes[0] = 0.0  # the plan itself is among them
+        tried = self._playable(self._plan + np.einsum("tk,nku->ntu", self._weights, changes))
+        earned = self._simulation.returns(state, tried)
         if settings.planner == "cem":
-            best = tried[np.argsort(-earned, kind="stable")[: max(2, round(settings.elites * plans))]]
-            self._knots, spread = best.mean(0), np.maximum(best.std(0), 0.05 * settings.noise * self._half)
+            count = min(max(2, round(settings.elites * plans)), int(np.isfinite(earned).sum()))
+            best = np.argsort(-earned, kind="stable")[:count]
+            self._plan = self._playable(tried[best].mean(0))
+            spread = np.maximum(changes[best].std(0), 0.05 * settings.noise * self._half)
         elif settings.planner == "mppi":
             sane = np.isfinite(earned)
             width = settings.temperature * max(float(earned[sane].std()), 1e-9)
             share = np.where(sane, np.exp((np.where(sane, earned, 0.0) - earned.max()) / width), 0.0)
-            self._knots = np.einsum("n,nku->ku", share / share.sum(), tried)
+            self._plan = self._playable(np.einsum("n,ntu->tu", share / share.sum(), tried))
         else:
-            self._knots = tried[int(np.argmax(earned))]
+            self._plan = tried[int(np.argmax(earned))]
         self.value = float(earned.max())
         return spread

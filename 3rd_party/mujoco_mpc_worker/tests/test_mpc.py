@@ -12,7 +12,10 @@ import pytest
 mujoco: Any = pytest.importorskip("mujoco")
 gym: Any = pytest.importorskip("gymnasium")
 
-from mosaic_worker.worker import LoadError, PolicyFailed  # noqa: E402
+from gym_gui.envs.simulator import MuJoCoSimulator  # noqa: E402
+from mosaic_worker.gymnasium_spaces import describe  # noqa: E402
+from mosaic_worker.worker import LoadError, PolicyFailed, Slot  # noqa: E402
+from mujoco_mpc_worker.main import MpcWorker  # noqa: E402
 from mujoco_mpc_worker.planners import Planner, Settings, weights  # noqa: E402
 from mujoco_mpc_worker.rewards import REWARDS, Paid, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
@@ -152,3 +155,110 @@ def test_another_version_or_task_is_refused_in_a_sentence(changed: dict[str, str
     with pytest.raises(LoadError, match=says):
         Simulation({**about(env), **changed})
     assert "hopper_v5" in REWARDS
+
+
+def _state(model: Any, data: Any) -> Any:
+    state = np.empty(mujoco.mj_stateSize(model, ALL))
+    mujoco.mj_getState(model, data, state, ALL)
+    return state
+
+
+MASS = (
+    "<mujoco><option timestep='0.02'/><worldbody>{more}<body><joint type='slide' axis='1 0 0' name='x'/>"
+    "<geom size='.1' mass='1'/></body></worldbody>"
+    "<actuator><motor joint='x' ctrllimited='true' ctrlrange='-5 5'/></actuator></mujoco>"
+)
+
+
+@pytest.mark.parametrize("planner", ["predictive_sampling", "cem", "mppi"])
+def test_plans_whose_reward_is_no_number_are_no_part_of_the_next(planner: str) -> None:
+    def left_alone_is_defined(steps: Steps, _: Any) -> Paid:
+        reward = np.where(steps.action[..., 0] > 0, np.nan, 1.0)
+        return Paid(reward, np.zeros(reward.shape, bool))
+
+    model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
+    simulation = Simulation.of(model, left_alone_is_defined, 1, threads=1)
+    plan = Planner(simulation, Settings(planner, horizon=6, rollouts=24, knots=2, elites=0.9), seed=1)
+    state = _state(model, mujoco.MjData(model))
+    for step in range(5):
+        (force,) = plan.act(step, state)
+        assert force <= 0 and np.isfinite(plan.value)
+    simulation.close()
+
+
+@pytest.mark.parametrize(("rollouts", "iterations"), [(7, 3), (2, 1000), (64, 2)])
+def test_a_budget_in_rollouts_is_kept_to_one(rollouts: int, iterations: int) -> None:
+    rounds = Settings(rollouts=rollouts, iterations=iterations).rounds
+    assert sum(rounds) == rollouts and min(rounds) >= 2
+
+
+def test_what_acts_from_outside_acts_in_plans_too() -> None:
+    held = (
+        "<body mocap='true' name='hand'><geom size='.05' contype='0' conaffinity='0'/></body>"
+        "<body name='held' pos='1 0 0'><freejoint/><geom size='.1' contype='0' conaffinity='0'/></body>"
+    )
+    xml = MASS.format(more=held).replace(
+        "</worldbody>", "</worldbody><equality><weld body1='hand' body2='held'/></equality>"
+    )
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    data.mocap_pos[0] = (0, 0, 2)
+    data.xfrc_applied[3, 0] = 4.0
+    simulation = Simulation.of(
+        model, lambda s, _: Paid(s.qpos.sum(-1), np.zeros(s.qpos.shape[:-1], bool)), 1, 1
+    )
+    _, (states, whole) = simulation.rollouts(_state(model, data), np.ones((3, 20, 1)))
+    data.ctrl[:] = 1
+    mujoco.mj_step(model, data, nstep=20)
+    assert whole.all()
+    np.testing.assert_allclose(states[1, -1, 1 : 1 + model.nq], data.qpos, atol=1e-9)
+    simulation.close()
+
+
+def test_diverging_rollouts_leave_no_file_where_we_stand(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    env = gym.make("HalfCheetah-v5").unwrapped
+    env.reset(seed=0)
+    simulation = Simulation(about(env), threads=1)
+    with pytest.raises(PolicyFailed):
+        simulation.returns(state_of(env), np.full((2, 3, 6), np.nan))
+    simulation.close()
+    assert not list(tmp_path.iterdir())
+
+
+def test_coarser_copies_cost_less_and_say_nearly_the_same() -> None:
+    env = gym.make("Hopper-v5").unwrapped
+    env.reset(seed=1)
+    actions = np.random.default_rng(0).uniform(-0.3, 0.3, (8, 10, 3))
+    found = [Simulation(about(env), 1, substeps).returns(state_of(env), actions) for substeps in (0, 4, 2)]
+    np.testing.assert_allclose(found[1], found[0], atol=0.2)
+    np.testing.assert_allclose(found[2], found[0], atol=0.4)
+    assert (found[1] != found[0]).all()
+
+
+def test_who_does_not_fall_is_worth_what_comes_after() -> None:
+    env = gym.make("InvertedPendulum-v5").unwrapped
+    env.reset(seed=0)
+    falls = np.stack((np.zeros((12, 1)), np.full((12, 1), 3.0)))
+    plain, more = (
+        Simulation(about(env), 1, survival=survival).returns(state_of(env), falls) for survival in (0, 50)
+    )
+    assert plain[0] == 12 and plain[1] < 12
+    assert (more - plain).tolist() == [50, 0]
+
+
+def test_a_model_that_is_not_its_files_is_not_planned_with() -> None:
+    env = gym.make("InvertedPendulum-v5").unwrapped
+    inside = MuJoCoSimulator(env)
+    Simulation(inside.description(), 1).close()
+    env.model.opt.gravity[2] = -1.0
+    with pytest.raises(LoadError, match="has been changed since it was read from its file"):
+        Simulation(inside.description(), 1)
+
+
+def test_actions_that_are_scaled_on_their_way_are_refused() -> None:
+    env = gym.wrappers.RescaleAction(gym.make("InvertedPendulum-v5"), np.float32(-1), np.float32(1))
+    space = describe(env.action_space)
+    slot = Slot(0, "agent_0", "InvertedPendulum-v5", space, space, simulator=about(env.unwrapped))
+    with pytest.raises(LoadError, match="plan without the wrapper"):
+        MpcWorker().load(slot)
