@@ -70,6 +70,7 @@ class Scenes:
             "operators-script": self.operators_script,
             "operators-language": self.operators_language,
             "operators-transcript": self.operators_transcript,
+            "operators-program": self.operators_program,
             "prompts": self.prompts,
             "agents": self.agents,
             "train": self.train,
@@ -206,6 +207,35 @@ class Scenes:
         await self.operators_language()
         manual = self._page("operators").manual
         manual.show_transcript()
+        await asyncio.sleep(_SETTLE_S)
+
+    async def operators_program(self) -> None:
+        """A program on its way to the key, beside chance, with what it thinks."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        def one(name: str, title: str, player: WorkerAssignment) -> OperatorConfig:
+            return OperatorConfig.multi_agent(
+                operator_id=name, display_name=title, task=MINIGRID, player_workers={"agent_0": player}
+            )
+
+        program = {"program": str(ROOT / "docs/examples/bdi/doorkey.asl")}
+        configs = [
+            one("program", "Program", WorkerAssignment("spade_bdi_worker", "bdi", program)),
+            one("random", "Random", WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})),
+        ]
+        self._context.go("operators", operators=configs, seed=LANGUAGE_SEED, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        first = page.deck.operators[0]
+        page.deck.set_pace(4.0, lock_step=False)
+        tally = first.player.tally
+        await self._until(
+            lambda: tally.calls is not None and len(tally.calls) >= ASKED, "thoughts", settle_s=0
+        )
+        page.deck.pause()
+        page.manual.select(first)
+        page.manual.show_transcript()
         await asyncio.sleep(_SETTLE_S)
 
     async def prompts(self) -> None:

@@ -42,7 +42,7 @@ def open_rows(path: Path) -> BinaryIO:
     return open_file(path, inside=path.parents[2])
 
 
-def read_lines(path: Path) -> Iterator[Line]:
+def read_lines(path: Path, having: bytes = b"") -> Iterator[Line]:
     """Rows of a JSON lines file, one at a time.
 
     A writer may be in the middle of its last line, or have died there: a last line
@@ -51,6 +51,7 @@ def read_lines(path: Path) -> Iterator[Line]:
 
     Args:
         path: A file of an operator; one that does not exist yet has no rows.
+        having: Lines in which this does not stand are passed over, unread.
 
     Raises:
         RunFormatError: A line that is not the half-written last one is no JSON object.
@@ -64,7 +65,8 @@ def read_lines(path: Path) -> Iterator[Line]:
                     # Stop here: what the writer appends by now would look like a line of its own.
                     yield from _unfinished(raw, path, number, start)
                     return
-                yield Line(_finished(raw, path, number), path, number, start)
+                if not having or having in raw:
+                    yield Line(_finished(raw, path, number), path, number, start)
                 start += len(raw)
     except FileNotFoundError:
         return

@@ -25,7 +25,7 @@ TRANSCRIPT = "transcript.html"
 """The page beside this one that has the calls, where there were any."""
 
 
-def render_html(summary: Summary, *, calls: int = 0) -> str:
+def render_html(summary: Summary, *, turns: str = "") -> str:
     """The page.
 
     Self-contained: styles and plots are inline, there is no script, and nothing is
@@ -33,13 +33,13 @@ def render_html(summary: Summary, *, calls: int = 0) -> str:
 
     Args:
         summary: What it says.
-        calls: Calls to models that the page beside it shows; 0: there is none.
+        turns: What the transcript beside it shows, in words; empty: there is none.
     """
     title = "Results of " + (
         f"run {summary.runs[0].run_id}" if len(summary.runs) == 1 else f"{len(summary.runs)} runs"
     )
     parts = [PAGE_HEAD, f"<title>{safe(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body><main>"]
-    parts.append(_header(summary, calls))
+    parts.append(_header(summary, turns))
     parts.append(_verdicts(summary))
     for task, operators in by_task(summary).items():
         parts += _task(summary, task, operators)
@@ -50,13 +50,12 @@ def render_html(summary: Summary, *, calls: int = 0) -> str:
     return "".join(parts) + "</main></body>\n</html>\n"
 
 
-def _header(summary: Summary, calls: int) -> str:
+def _header(summary: Summary, turns: str) -> str:
     recorded = sum(o.recorded for o in summary.operators)
     facts = f"{wording.count(len(summary.operators), 'operator')}, {wording.count(recorded, 'episode')}"
     runs = ", ".join(f"run {run.run_id} ({run.status})" for run in summary.runs)
     line = f"{safe(facts)} \N{MIDDLE DOT} {safe(runs)}"
-    words = f"Transcript of {wording.count(calls, 'call')} to models"
-    link = f'<a href="{TRANSCRIPT}">{safe(words)}</a>' if calls else ""
+    link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
     return f'<header><h1>Results</h1><span class="muted">{line}</span>{link}</header>'
 
 

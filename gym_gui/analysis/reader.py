@@ -83,9 +83,13 @@ class OperatorRun:
             if episodes is None or step.episode_index in episodes:
                 yield step
 
-    def step_lines(self) -> Iterator[Line]:
-        """Decisions as decoded JSON, for passes over many rows that need little of each."""
-        return read_lines(self.path / "steps.jsonl")
+    def step_lines(self, having: str = "") -> Iterator[Line]:
+        """Decisions as decoded JSON, for passes over many rows that need little of each.
+
+        Args:
+            having: Only rows with this field, and perhaps others with the word; no others are decoded.
+        """
+        return read_lines(self.path / "steps.jsonl", f'"{having}"'.encode() if having else b"")
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
         """Paid calls, in the order in which they were made."""

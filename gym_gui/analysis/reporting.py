@@ -14,7 +14,7 @@ from gym_gui.analysis.reader import Run, open_run
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.summary_builder import summarize
 from gym_gui.analysis.text import clean, render_text
-from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.transcript import Transcript, told
 from gym_gui.analysis.transcript_page import render_transcript
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
@@ -32,8 +32,8 @@ def report(
     """Print the comparison of one or several runs, and write it down.
 
     One run's ``summary.json`` and ``report.html`` go into its own folder, and ``transcript.html``
-    where calls to models were recorded. Of several runs, one summary is made; it is written only
-    where ``out`` says.
+    where calls to models or thoughts of programs were recorded. Of several runs, one summary is made;
+    it is written only where ``out`` says.
 
     Args:
         paths: Run folders.
@@ -104,7 +104,7 @@ def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path
     Args:
         summary: What the page says.
         folder: Where it goes.
-        runs: Whose calls to models are shown on a page of their own, where there are any.
+        runs: Whose calls to models, and thoughts of programs, are on a page of their own.
 
     Returns:
         The report's page.
@@ -113,11 +113,11 @@ def write_html(summary: Summary, folder: Path, runs: Sequence[Run] = ()) -> Path
         UsageError: It cannot be written.
         RunFormatError: A row of a call is damaged.
     """
-    calls = sum(len(Transcript(operator)) for run in runs for operator in run.operators.values())
-    if calls:
+    turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
+    if turns:
         # A lone surrogate in run data is no UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"))
-    return _write(folder / "report.html", render_html(summary, calls=calls).encode("utf-8", "replace"))
+    return _write(folder / "report.html", render_html(summary, turns=turns).encode("utf-8", "replace"))
 
 
 def _dump(data: Mapping[str, Any]) -> bytes:

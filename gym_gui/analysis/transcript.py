@@ -1,13 +1,13 @@
-"""What language models were asked and what they answered, call by call, beside what was played.
+"""What language models were asked and answered, and what programs thought, beside what was played.
 
-``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them. Both may have gigabytes: only the
-place of each call is kept, and an episode's turns are read when they are wanted.
+``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them, and the thoughts. Both may have
+gigabytes: only the place of each turn is kept, and an episode's turns are read when they are wanted.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,14 @@ import orjson
 from gym_gui.analysis import wording
 from gym_gui.analysis.jsonl import open_rows
 from gym_gui.analysis.reader import OperatorRun
+from gym_gui.analysis.thoughts import FIELD, Thought, thought_of
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, items, mapping, number, text
 
-CHAT, DRY = "chat", "dry"
-"""Kinds of call: one that was answered (or failed), and one that a dry run did not send."""
+CHAT, DRY, THOUGHT = "chat", "dry", "thought"
+"""Kinds of turn: a call that was answered (or failed), one that a dry run did not send, and a decision of
+a program that tells what it thought."""
 
 
 class Message(NamedTuple):
@@ -40,16 +42,16 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call to a model, and what became of it.
+    """One call to a model or one decision of a program, and what became of it.
 
     Attributes:
-        agent: The agent that asked; where seats are swapped, the one that its slot plays.
+        agent: The agent that asked or decided; where seats are swapped, the one that its slot plays.
         episode: Its episode.
         step: Environment step of the decision.
         attempt: 0 for the first ask, k for the k-th retry.
         turn: Number of the call within its decision, from 0.
         ref: Its name in ``calls.jsonl``; step rows refer to it.
-        kind: ``chat``, or ``dry`` where nothing was sent.
+        kind: ``chat``, ``dry`` where nothing was sent, or ``thought``.
         provider: Whose server.
         model: The model asked for.
         model_reported: The model that the server says has answered; empty where it says nothing.
@@ -74,6 +76,7 @@ class Turn:
         said: What the agent said to its team.
         refused: The reply could not be played: it was asked again, or something else was played.
         slot: The configured slot that sits in the agent's seat; empty where it is not known.
+        thought: What a program thought; ``None`` of a call.
     """
 
     agent: str
@@ -106,6 +109,7 @@ class Turn:
     said: str = ""
     refused: bool = False
     slot: str = ""
+    thought: Thought | None = None
 
     @property
     def answered_by(self) -> str:
@@ -127,15 +131,19 @@ class Turn:
             self.said,
             *self.tools,
             *(m.text for m in self.messages),
+            *(piece for _, piece in (self.thought.pieces() if self.thought is not None else ())),
         )
         return any(words in place.casefold() for place in places)
 
 
 def turn_of(call: Mapping[str, Any]) -> Turn:
-    """A row of ``calls.jsonl`` (or the same row as it is told live) as a turn.
+    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` with a thought, as a turn; so are lines told live.
 
     Whatever is missing or of another type is left empty: rows are written by workers of anybody.
     """
+    thought = thought_of(call.get(FIELD))
+    if thought is not None:
+        return _decided(call, thought)
     tokens = mapping(call.get("tokens")) or {}
     return Turn(
         agent=text(call.get("agent")) or "",
@@ -165,11 +173,27 @@ def turn_of(call: Mapping[str, Any]) -> Turn:
     )
 
 
+def _decided(row: Mapping[str, Any], thought: Thought) -> Turn:
+    agent, episode = text(row.get("agent_id")) or "", count(row.get("episode_index")) or 0
+    step = count(row.get("step_index")) or 0
+    turn = Turn(
+        agent,
+        episode,
+        step,
+        ref=f"{agent}/{episode}/{step}",
+        kind=THOUGHT,
+        latency_ms=number(row.get("latency_ms")),
+        word=text(row.get("word")) or "",
+        thought=thought,
+    )
+    return with_row(turn, row)
+
+
 def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
-    """The turn whose reply was the answer, with what was played.
+    """The turn that led to the answer, with what was played.
 
     Args:
-        turn: The last call of the last attempt at a decision.
+        turn: The last call of the last attempt at a decision, or the decision itself.
         row: The row of ``steps.jsonl`` of the same agent, episode and step.
     """
     source = text(row.get("action_source")) or ""
@@ -214,16 +238,17 @@ def _tools(given: Any) -> Iterator[str]:
 
 
 class _Index(NamedTuple):
-    """Where the calls of an operator stand, and what can be asked for."""
+    """Where the turns of an operator stand, and what can be asked for."""
 
     episodes: dict[int, array[int]]
+    thoughts: dict[int, array[int]]
     agents: dict[str, int]
-    failed: int
-    total: int
+    calls: int
+    decisions: int
 
 
 class Transcript:
-    """The calls of one operator of a run, also while the run is on (as it was when first asked).
+    """The turns of one operator of a run, also while the run is on (as it was when first asked).
 
     Args:
         operator: Its part of the run folder.
@@ -234,17 +259,27 @@ class Transcript:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Agents that made calls."""
+        """Agents that made calls or told what they thought."""
         return tuple(self._index.agents)
 
     @property
     def episodes(self) -> tuple[int, ...]:
-        """Episodes with calls, in ascending order."""
-        return tuple(sorted(self._index.episodes))
+        """Episodes with turns, in ascending order."""
+        return tuple(sorted(self._index.episodes.keys() | self._index.thoughts.keys()))
 
     def __len__(self) -> int:
-        """Calls in all."""
-        return self._index.total
+        """Turns in all."""
+        return self.calls + self.decisions
+
+    @property
+    def calls(self) -> int:
+        """Calls to models."""
+        return self._index.calls
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of programs that tell what they thought."""
+        return self._index.decisions
 
     def turns(
         self, episode: int | None = None, agent: str = "", *, failed: bool = False, words: str = ""
@@ -270,11 +305,23 @@ class Transcript:
 
     def _episode(self, index: int) -> list[Turn]:
         order = {agent: i for i, agent in enumerate(self._index.agents)}
+        turns = [*self._calls_of(index), *self._thoughts_of(index)]
+        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
+        return turns
+
+    def _thoughts_of(self, index: int) -> Iterator[Turn]:
+        slots = self._seats.get(index, {})
+        for row in _rows_at(self.operator.path / "steps.jsonl", self._index.thoughts.get(index, ())):
+            turn = turn_of(row)
+            slot = slots.get(turn.agent, turn.agent)
+            yield replace(turn, slot=slot, word=self._word(slot, turn.action))
+
+    def _calls_of(self, index: int) -> list[Turn]:
         offsets = self._index.episodes.get(index, ())
         turns = [turn_of(row) for row in _rows_at(self.operator.path / "calls.jsonl", offsets)]
         # Of one attempt they stay as they came: what came last is the answer, unless the row says another;
         # the others led to it (a dialogue, notes for itself), and nobody refused them.
-        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
+        turns.sort(key=lambda t: (t.step, t.attempt))
         rows, slots = self._played(index), self._seats.get(index, {})
         attempts = {(t.step, t.agent): t.attempt for t in turns}
         ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
@@ -308,8 +355,9 @@ class Transcript:
     @cached_property
     def _index(self) -> _Index:
         episodes: dict[int, array[int]] = {}
+        thoughts: dict[int, array[int]] = {}
         agents: dict[str, int] = {}
-        failed = total = 0
+        calls = decisions = 0
         for line in self.operator.call_lines():
             index = count(line.value.get("episode"))
             if index is None:  # a worker of somebody's own may record calls that belong nowhere
@@ -317,16 +365,23 @@ class Transcript:
             episodes.setdefault(index, array("q")).append(line.start)
             agent = text(line.value.get("agent")) or ""
             agents[agent] = agents.get(agent, 0) + 1
-            failed += bool(line.value.get("error"))
-            total += 1
-        return _Index(episodes, agents, failed, total)
+            calls += 1
+        for line in self.operator.step_lines(having=FIELD):
+            index = count(line.value.get("episode_index"))
+            if index is None or thought_of(line.value.get(FIELD)) is None:
+                continue
+            thoughts.setdefault(index, array("q")).append(line.start)
+            agent = text(line.value.get("agent_id")) or ""
+            agents[agent] = agents.get(agent, 0) + 1
+            decisions += 1
+        return _Index(episodes, thoughts, agents, calls, decisions)
 
     @cached_property
     def _steps(self) -> dict[int, array[int]]:
-        """Where the rows of agents that made calls stand, by episode."""
+        """Where rows stand that say what became of calls, by episode."""
         found: dict[int, array[int]] = {}
         agents = self._index.agents
-        for line in self.operator.step_lines():
+        for line in self.operator.step_lines() if self.calls else ():
             index = count(line.value.get("episode_index"))
             if index is None:
                 raise RunFormatError(line.where, "'episode_index' is missing")
@@ -353,6 +408,15 @@ def _rows_at(path: Path, offsets: Sequence[int]) -> Iterator[dict[str, Any]]:
             if file.tell() != offset:
                 file.seek(offset)
             yield cast("dict[str, Any]", orjson.loads(file.readline()))
+
+
+def told(transcripts: Iterable[Transcript]) -> str:
+    """What they have, in words: ``12 calls to models, 40 decisions of programs``; empty where nothing."""
+    found = list(transcripts)
+    calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)
+    parts = [f"{wording.count(calls, 'call')} to models" if calls else ""]
+    parts.append(f"{wording.count(decisions, 'decision')} of programs" if decisions else "")
+    return ", ".join(filter(None, parts))
 
 
 def repeated(turn: Turn, before: Turn | None) -> int:

@@ -13,7 +13,8 @@ from gym_gui.analysis import wording
 from gym_gui.analysis.markup import safe, shorten
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.analysis.transcript import DRY, Message, Transcript, Turn, repeated
+from gym_gui.analysis.thoughts import Thought
+from gym_gui.analysis.transcript import DRY, Message, Transcript, Turn, repeated, told
 from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE, rules
 from gym_gui.core.records import EpisodeRecord
 
@@ -59,21 +60,23 @@ def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
     episodes = list(dict.fromkeys((p.operator.operator_id, t.episode) for p in parts for t in p.turns))
     agents, episodes = agents[:MOST_CHOICES], episodes[:MOST_CHOICES]
     title = "Transcript of " + (f"run {runs[0].run_id}" if len(runs) == 1 else f"{len(runs)} runs")
+    facts = _facts(runs, sum(len(p.turns) for p in parts), [p.transcript for p in parts])
+    nothing = "<p>No model was asked, and no program has thought.</p>"
     style = STYLE + TRANSCRIPT_STYLE + rules(len(agents), len(episodes))
     body = "".join(_operator_part(part, agents, episodes, len(parts) > 1) for part in parts)
-    shown, total = sum(len(p.turns) for p in parts), sum(len(p.transcript) for p in parts)
     return (
         f"{PAGE_HEAD}<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body><main>"
-        f'<header><h1>Transcript</h1><span class="muted">{safe(_facts(runs, shown, total))}</span></header>'
-        f"{_choices(agents, episodes, len(parts) > 1)}{body or '<p>No calls were made.</p>'}"
+        f'<header><h1>Transcript</h1><span class="muted">{safe(facts)}</span></header>'
+        f"{_choices(agents, episodes, len(parts) > 1)}{body or nothing}"
         "</main></body>\n</html>\n"
     )
 
 
-def _facts(runs: Sequence[Run], shown: int, total: int) -> str:
+def _facts(runs: Sequence[Run], shown: int, transcripts: Sequence[Transcript]) -> str:
     names = ", ".join(f"run {run.run_id}" for run in runs)
-    calls = wording.count(total, "call") if shown == total else f"{shown:,} of {wording.count(total, 'call')}"
-    return f"{calls} to models \N{MIDDLE DOT} {names}"
+    total = sum(map(len, transcripts))
+    part = f"{shown:,} of " if shown != total else ""
+    return f"{part}{told(transcripts)} \N{MIDDLE DOT} {names}"
 
 
 # ------------------------------------------------------------------------- what is shown
@@ -119,6 +122,7 @@ def _size(turn: Turn, before: Turn | None) -> int:
         turn.thinking,
         turn.error,
         *(m.text for m in turn.messages[repeated(turn, before) :]),
+        *(words for _, words in (turn.thought.pieces() if turn.thought is not None else ())),
     ]
     return 600 + sum(min(len(t), MOST_OF_A_TEXT) for t in texts)
 
@@ -129,10 +133,11 @@ def _left_out(part: _Part) -> str:
         return ""
     begun = f"whole episodes: {_numbers(part.whole)}; " if part.whole else ""
     begun += f"the beginning of episode {part.cut}; " if part.cut is not None else ""
-    failed = wording.count(part.later, "later call")
+    failed = wording.count(part.later, "later turn")
     later = f"{failed} without a usable reply; " if part.later else ""
-    file = f"operators/{part.operator.operator_id}/calls.jsonl"
-    words = f"Shown: {begun}{later}{wording.count(rest, 'other call')} in {file}."
+    files = ["calls.jsonl"] * bool(part.transcript.calls) + ["steps.jsonl"] * bool(part.transcript.decisions)
+    where = f"{' and '.join(files)} of operators/{part.operator.operator_id}"
+    words = f"Shown: {begun}{later}{wording.count(rest, 'other turn')} in {where}."
     return f'<p class="note">{safe(words)}</p>'
 
 
@@ -152,7 +157,7 @@ def _choices(agents: Sequence[tuple[str, str]], episodes: Sequence[tuple[str, in
     of_episodes = [f"{operator}: {index}" if named else str(index) for operator, index in episodes]
     rows = _radios("Agent", "agent", of_agents) + _radios("Episode", "episode", of_episodes)
     only = '<input type="checkbox" id="failed"><label for="failed">only those without a usable reply</label>'
-    return f'<nav class="panel choices">{rows}<p><b>Calls</b> {only}</p></nav>'
+    return f'<nav class="panel choices">{rows}<p><b>Turns</b> {only}</p></nav>'
 
 
 def _radios(title: str, name: str, labels: Sequence[str]) -> str:
@@ -225,22 +230,53 @@ def _head(turn: Turn) -> str:
     place += [f"step {turn.step}"]
     place += [f"retry {turn.attempt}"] if turn.attempt else []
     place += [f"call {turn.turn + 1}"] if turn.turn else []
-    facts = [turn.answered_by, f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens"]
-    facts += [f"{turn.cached_tokens:,} of them cached"] if turn.cached_tokens else []
-    if turn.replayed:
-        facts.append("replayed")
-    else:
-        facts.append("price unknown" if turn.usd is None else wording.dollars(turn.usd))
+    facts = [*_price(turn)] if turn.thought is None else []
     facts += [wording.milliseconds(turn.latency_ms)] if turn.latency_ms is not None else []
     facts += [f"asked {turn.retries + 1} times"] if turn.retries else []
-    told = _DOT.join(fact for fact in facts if fact)
+    line = _DOT.join(fact for fact in facts if fact)
     return (
         f"<b>{safe(turn.agent or 'agent')}</b> <span>{safe(', '.join(place))}</span>"
-        f'<span class="muted facts">{safe(told)}</span>'
+        f'<span class="muted facts">{safe(line)}</span>'
     )
 
 
+def _price(turn: Turn) -> Iterator[str]:
+    yield turn.answered_by
+    yield f"{turn.input_tokens:,} + {turn.output_tokens:,} tokens"
+    if turn.cached_tokens:
+        yield f"{turn.cached_tokens:,} of them cached"
+    if turn.replayed:
+        yield "replayed"
+    else:
+        yield "price unknown" if turn.usd is None else wording.dollars(turn.usd)
+
+
 def _body(turn: Turn) -> Iterator[str]:
+    if turn.thought is not None:
+        yield from _thought(turn, turn.thought)
+    else:
+        yield from _reply(turn)
+    if turn.said:
+        yield f"<p>Said to the team: <q>{safe(turn.said)}</q></p>"
+    if words := _outcome(turn):
+        yield f'<p class="outcome">{safe(words)}</p>'
+
+
+def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
+    """The intention in a line, the plan below it; beliefs may be long and are unfolded."""
+    intention = thought.intention or "It has no goal."
+    plan = f'<span class="muted">{safe(thought.plan)}</span>' if thought.plan else ""
+    yield f"<p><b>{safe(intention)}</b> {plan}</p>"
+    for failed in thought.failed:
+        yield f'<p class="bad">Failed: {safe(failed)}</p>'
+    if thought.printed:
+        yield _pre("\n".join(thought.printed), "reply")
+    changes = [*(f"+ {b}" for b in thought.added), *(f"\N{MINUS SIGN} {b}" for b in thought.removed)]
+    if changes:
+        yield _details(thought.changes, _pre("\n".join(changes)))
+
+
+def _reply(turn: Turn) -> Iterator[str]:
     if turn.error:
         yield f'<p class="bad">{safe(turn.error)}</p>'
     if turn.thinking:
@@ -256,10 +292,6 @@ def _body(turn: Turn) -> Iterator[str]:
         yield _pre(tool, "tool")
     if turn.finish == "length":
         yield '<p class="muted">Cut off at the limit of tokens.</p>'
-    if turn.said:
-        yield f"<p>Said to the team: <q>{safe(turn.said)}</q></p>"
-    if words := _outcome(turn):
-        yield f'<p class="outcome">{safe(words)}</p>'
 
 
 def _outcome(turn: Turn) -> str:
@@ -268,7 +300,8 @@ def _outcome(turn: Turn) -> str:
     action = shorten(f"{turn.word} ({turn.action})" if turn.word else str(turn.action), 80)
     if turn.refused:
         how = {"noop": "the no-op", "random_legal": "a random legal action"}.get(turn.source, turn.source)
-        return f"Not usable: {how} was played instead, {action}."
+        what = "Not usable" if turn.thought is None else "No action was chosen"
+        return f"{what}: {how} was played instead, {action}."
     return f"Played: {action}"
 
 
@@ -296,6 +329,6 @@ def _pre(words: str, kind: str = "") -> str:
     rest = len(words) - MOST_OF_A_TEXT
     shown = words[:MOST_OF_A_TEXT].replace("\r\n", "\n").expandtabs(4)
     lines = "\n".join(safe(line) for line in shown.split("\n"))
-    more = f'<p class="muted">and {rest:,} characters more, in calls.jsonl</p>' if rest > 0 else ""
+    more = f'<p class="muted">and {rest:,} characters more, in the record</p>' if rest > 0 else ""
     # A line break after the tag belongs to the markup, not to the text.
     return f'<pre class="{kind}">\n{lines}</pre>{more}'

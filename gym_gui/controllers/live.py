@@ -8,11 +8,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import orjson
+
+from gym_gui.analysis.thoughts import FIELD
+from gym_gui.analysis.transcript import THOUGHT
 from gym_gui.controllers import rows
 from gym_gui.controllers.episode import Episode
 from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
-from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent
+from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
 from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.live import AgentView, LiveView
@@ -62,6 +66,7 @@ class Spectator:
         self._number = 0
         self._timer: asyncio.TimerHandle | None = None
         self._told: set[str] = set()
+        self._thoughts: dict[AgentID, int] = {}
 
     # -- told by the engine ----------------------------------------------------------------
 
@@ -81,6 +86,7 @@ class Spectator:
         """An episode took a step and goes on."""
         if episode is self._shown:
             self._done_ns = time.monotonic_ns()
+            self._tell_thoughts(episode)
             self._look_when_due()
 
     def look_again(self) -> None:
@@ -100,6 +106,7 @@ class Spectator:
         self._live.pop(episode.index, None)
         if episode is not self._shown:
             return
+        self._tell_thoughts(episode)
         self._done_ns = time.monotonic_ns()
         now = time.monotonic()
         # So many ends a second that they are more than a stream of pictures are told without one.
@@ -117,10 +124,45 @@ class Spectator:
         self._shown = None
         self._cancel()
 
+    # -- thoughts --------------------------------------------------------------------------
+
+    def _tell_thoughts(self, episode: Episode) -> None:
+        """What programs thought in the step that was taken, of each step of the episode that is shown."""
+        for agent, slot in episode.seats.items():
+            row = episode.latest(agent)
+            if row is None or not row[rows.EXTRAS] or FIELD not in row[rows.EXTRAS]:
+                continue
+            if self._thoughts.get(agent, -1) >= row[rows.STEP]:
+                continue
+            self._thoughts[agent] = row[rows.STEP]
+            eyes = self._eyes.looking(episode)
+            if not eyes or agent in eyes:  # what others think tells their cards
+                self._on_event(Thought(self._thought(episode.index, slot, agent, row)))
+
+    def _thought(self, index: int, slot: AgentID, agent: AgentID, row: Sequence[Any]) -> bytes:
+        extras, action = row[rows.EXTRAS], to_plain(row[rows.ACTION])
+        told = {name: to_plain(extras[name]) for name in (FIELD, "said") if name in extras}
+        info = self._slots[agent]
+        discrete = info.action_codec.space.kind == "Discrete"
+        return orjson.dumps(
+            {
+                "kind": THOUGHT,
+                "agent_id": slot,
+                "episode_index": index,
+                "step_index": row[rows.STEP],
+                "action": action,
+                "word": _word(info, action - info.action_codec.space.start, action) if discrete else "",
+                "action_source": row[rows.SOURCE],
+                "latency_ms": row[rows.LATENCY],
+                **told,
+            }
+        )
+
     # -- looking ---------------------------------------------------------------------------
 
     def _show(self, episode: Episode) -> None:
         self._shown = episode
+        self._thoughts.clear()
         self._done_ns = time.monotonic_ns()
         self._look_when_due()
 

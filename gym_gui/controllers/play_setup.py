@@ -107,6 +107,11 @@ def asks_models(config: OperatorConfig) -> bool:
     return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
 
 
+def runs_programs(config: OperatorConfig) -> bool:
+    """Whether a program with beliefs and goals plays some slot: it tells what it thought."""
+    return any(player.worker_type == "bdi" for player in config.resolved_slots().values())
+
+
 def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
     """The operator with somebody else in one slot; a link group that the slot was in goes on without it."""
     if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:

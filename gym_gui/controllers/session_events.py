@@ -74,6 +74,16 @@ class CallMade:
 
 
 @dataclass(frozen=True, slots=True)
+class Thought:
+    """What a program thought in the episode that is looked at: its row, with who plays for the seat.
+
+    It is there to be seen only: the record has it in the episode's rows.
+    """
+
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class LogLine:
     """A line for the log; levels are those of :mod:`logging`."""
 
@@ -113,6 +123,7 @@ SessionEvent: TypeAlias = (
     | EpisodeFinished
     | StepsTaken
     | CallMade
+    | Thought
     | Compiling
     | LogLine
     | FrameDrawn
@@ -148,8 +159,8 @@ class EpisodePlayed:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsked:
-    """A model was asked, and what came of it."""
+class TurnTaken:
+    """A model was asked or a program has thought, and what came of it."""
 
     turn: Turn
 
@@ -183,7 +194,7 @@ PlayerEvent: TypeAlias = (
     | HumanQuestion
     | QuestionWithdrawn
     | EpisodePlayed
-    | ModelAsked
+    | TurnTaken
     | ConfigChanged
     | EpisodeUnrecorded
     | PlayerBroken

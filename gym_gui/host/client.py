@@ -21,6 +21,7 @@ from gym_gui.controllers.session_events import (
     QuestionWithdrawn,
     SessionEnded,
     StepsTaken,
+    Thought,
 )
 from gym_gui.controllers.session_interface import (
     SessionReady,
@@ -171,6 +172,8 @@ class HostSession:
             tell(LogLine(event.log.level, event.log.logger, event.log.text))
         elif body == "call":
             tell(CallMade(event.call.json.encode()))
+        elif body == "thought":
+            tell(Thought(event.thought.json))
         elif body == "broken":
             self._broken = event.broken.reason
 

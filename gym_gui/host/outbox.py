@@ -21,6 +21,7 @@ from gym_gui.controllers.session_events import (
     SessionEnded,
     SessionEvent,
     StepsTaken,
+    Thought,
 )
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
@@ -31,7 +32,7 @@ _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
 _CALLS_BYTES = 1 << 22
-"""Calls that may wait for the client."""
+"""Calls that may wait for the client, and so many thoughts; thoughts beyond are left out."""
 _UNSEEN = 4
 """Looks that may be on their way; more than the client takes in before it says so (``SEEN_EVERY``)."""
 
@@ -60,7 +61,7 @@ class Outbox:
         self._look: pb.Event | None = None
         self._held: pb.Event | None = None
         self._unseen = 0
-        self._calls_bytes = 0
+        self._calls_bytes = self._thoughts_bytes = 0
 
     def watch(self, session: LocalSession) -> None:
         """Take the figures of the news from ``session``."""
@@ -90,6 +91,8 @@ class Outbox:
                 self._look = None
             if event.HasField("call"):
                 self._calls_bytes -= len(event.call.json)
+            elif event.HasField("thought"):
+                self._thoughts_bytes -= len(event.thought.json)
             yield event
 
     def _fill_in(self) -> None:
@@ -132,6 +135,10 @@ class Outbox:
                 call = pb.PaidCall(json=line.decode())
                 self._calls_bytes += len(call.json)
                 self.put(pb.Event(call=call))
+            case Thought(line):
+                if self._thoughts_bytes < _CALLS_BYTES:
+                    self._thoughts_bytes += len(line)
+                    self.put(pb.Event(thought=pb.Thought(json=line)))
             case Compiling(title, functions, total):
                 self.put(pb.Event(compiling=pb.Compiling(title=title, functions=functions, total=total)))
             case LogLine(level, logger, text):

@@ -285,26 +285,27 @@ class WorkerSlot:
 
     def on_replies(self, replies: pb.Replies) -> None:
         """Turn a message into answers."""
-        answers: list[Answer] = []
         ids = list(replies.ids)
+        extras, answers = self._extras(ids, replies)
         if ids:
             try:
                 actions = self._does.unstack(replies.action, len(ids))
             except NotInSpace as exc:
                 answers += self._refuse(ids, f"its action does not fit the action space: {exc}")
             else:
-                answers += self._accept(ids, actions, replies)
+                answers += self._accept(ids, actions, extras)
         for p in replies.problems:
             opened = self._close(p.id)
             if opened is not None:
-                answers.append(_problem(opened, p))
+                answers.append(_problem(opened, p, extras.get(p.id)))
         if answers:
             self._flush()
             self._sink(answers)
 
-    def _accept(self, ids: Sequence[int], actions: Sequence[Any], replies: pb.Replies) -> list[Answer]:
-        now = time.perf_counter()
-        extras, answers = self._extras(ids, replies)
+    def _accept(
+        self, ids: Sequence[int], actions: Sequence[Any], extras: Mapping[int, dict[str, Any]]
+    ) -> list[Answer]:
+        now, answers = time.perf_counter(), list[Answer]()
         space, opened = self._does.space, self._open
         plain = space.kind == "Discrete"
         low, high = space.start, space.start + space.n
@@ -445,8 +446,10 @@ class WorkerSlot:
         self.process.send(pb.ToWorker(human=human))
 
 
-def _problem(decision: Decision, p: pb.Problem) -> Answer:
-    extras = {"raw": p.raw} if p.raw else None
+def _problem(decision: Decision, p: pb.Problem, told: Mapping[str, Any] | None) -> Answer:
+    """An answer that cannot be played; what was to be said with it is not said."""
+    extras = {name: value for name, value in (told or {}).items() if name != "said"}
+    extras = extras | {"raw": p.raw} if p.raw else extras or None
     if p.fatal:
         limit = Limit(p.limit) if p.limit in tuple(Limit) else None
         return Answer(decision, failure=p.reason or "the policy failed", extras=extras, limit=limit)

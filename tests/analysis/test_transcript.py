@@ -337,7 +337,7 @@ def test_a_large_run_has_a_bounded_page_that_says_what_is_left_out(tmp_path: Pat
     words = " ".join(page.words.split())
     assert "Shown: whole episodes: 0 to 2; the beginning of episode 3; " in words
     assert re.search(
-        r"later calls? without a usable reply; \d+ other calls in operators/team/calls.jsonl", words
+        r"later turns? without a usable reply; \d+ other turns in calls.jsonl of operators/team", words
     )
     assert "busy" in words  # far behind, but wanted
     assert f"{len(shown)} of 302 calls to models" in words
@@ -390,3 +390,91 @@ def test_the_report_leads_to_it(run: Path) -> None:
     assert (run / "transcript.html").exists()
     (operator,) = json.loads((run / "summary.json").read_text())["operators"]
     assert operator["calls"]["unpriced"] == 1
+
+
+def thinking(episode: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Three steps of two agents; ``green_0`` is a program, whose last step was not its own choice."""
+    thoughts: list[dict[str, Any]] = [
+        {
+            "added": ["door(yellow, locked, 2, -1)", HOSTILE],
+            "goals": ["solve", "solve", "approach(2, -1)"],
+            "plan": "line 4: +!a",
+        },
+        {"removed": ["free(1, 0)"], "goals": ["solve"], "plan": "line 9: +!solve", "printed": ["I turn"]},
+        {"failed": ["solve: no applicable plan for +!solve/0"]},
+    ]
+    rows = steps(episode)
+    for row in rows:
+        if row["agent_id"] == "green_0":
+            row |= {"bdi": thoughts[row["step_index"]], "action": 2}
+            row["action_source"] = "noop" if row["step_index"] == 2 else "policy"
+    return rows
+
+
+def of_programs(home: Path, runs: Any, calls: Iterable[Mapping[str, Any]]) -> Path:
+    agents = {
+        "green_0": {"worker_id": "any_worker", "worker_type": "bdi", "policy": "mind.asl"},
+        "green_1": LLM,
+    }
+    fields = {"agents": agents, "returns": dict.fromkeys(agents, 0.0), "length": 3}
+    episodes = [runs.episode_row("team", i, **fields) for i in range(2)]
+    words = {"actions": {"team": {"green_0": ["noop", "left", "forward"]}}}
+    folder = runs.write_run(home, runs.Plan({"team": episodes}, steps=thinking, extra=words))
+    if calls:
+        (folder / "operators" / "team" / "calls.jsonl").write_bytes(runs.dump(list(calls)))
+    return folder
+
+
+def test_what_programs_thought_is_in_the_transcript_beside_the_calls_of_models(
+    tmp_path: Path, runs: Any
+) -> None:
+    found = transcript(of_programs(tmp_path, runs, CALLS))
+    assert (found.calls, found.decisions, len(found)) == (len(CALLS), 6, len(CALLS) + 6)
+    assert set(found.agents) == {"green_1", "green_0"}
+    thoughts = list(found.turns(0, "green_0"))
+    assert [(t.step, t.word, t.source, t.refused) for t in thoughts] == [
+        (0, "forward", "policy", False),
+        (1, "forward", "policy", False),
+        (2, "forward", "noop", True),
+    ]
+    assert thoughts[0].thought is not None and thoughts[0].thought.goals == ("solve", "approach(2, -1)")
+    assert [t.step for t in found.turns(0, words="DOOR(yellow")] == [0]
+    assert [t.step for t in found.turns(1, "green_0", failed=True)] == [2]
+    # Calls stand beside what was played as they do without programs.
+    assert [t.source for t in found.turns(0, "green_1")] == ["policy", "", "random_legal", "", "retry"]
+
+
+def test_the_page_shows_intention_plan_beliefs_and_failed_goals_of_programs(
+    tmp_path: Path, runs: Any
+) -> None:
+    folder = of_programs(tmp_path, runs, ())
+    html = render_transcript([open_run(folder)])
+    page = _Page(html)
+    words = " ".join(page.words.split())
+    assert "6 decisions of programs" in words and "to models" not in words
+    assert "solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, -1) line 4: +!a" in words
+    assert "+2 beliefs" in words and "\N{MINUS SIGN} free(1, 0)" in words and "I turn" in words
+    assert "Failed: solve: no applicable plan" in words
+    assert "No action was chosen: the no-op was played instead" in words
+    assert "price" not in words and "tokens" not in words
+    assert not {tag for tag, _ in page.found} & {"script", "img"}
+    report([folder])
+    assert "Transcript of 6 decisions of programs" in (folder / "report.html").read_text()
+    assert (folder / "transcript.html").is_file()
+
+
+def test_damaged_thoughts_are_shown_as_far_as_they_go(tmp_path: Path, runs: Any) -> None:
+    folder = of_programs(tmp_path, runs, ())
+    file = folder / "operators/team/steps.jsonl"
+    text = (
+        file.read_text()
+        .replace('"goals":["solve"]', '"goals":7')
+        .replace('"plan":"line 9: +!solve"', '"plan":[1]')
+    )
+    file.write_text(text)
+    turns = list(transcript(folder).turns(0))
+    assert (
+        turns[1].thought is not None
+        and turns[1].thought.goals == ()
+        and turns[1].thought.printed == ("I turn",)
+    )

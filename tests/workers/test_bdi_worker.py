@@ -103,6 +103,17 @@ async def test_a_program_that_never_acts_is_a_true_record(tmp_path: Path) -> Non
     assert quiet.episodes[0]["status"] == "completed"
 
 
+async def test_why_no_action_was_chosen_is_in_the_row_of_what_was_played_instead(tmp_path: Path) -> None:
+    (tmp_path / "stuck.asl").write_text("!go. +!go <- .send(green_1, tell, lost); !fly.")
+    stuck = bdi(tmp_path / "stuck.asl") | {"on_invalid": "noop"}
+    others = {name: {"type": "passive"} for name in ("green_1", "blue_0", "blue_1")}
+    log = await played({"green_0": stuck, **others}, PAIR, range(1))
+    row = next(row for row in log.rows[0] if row["agent_id"] == "green_0")
+    assert row["action_source"] == "noop"
+    assert any("no applicable plan for +!fly" in reason for reason in row["bdi"]["failed"])
+    assert "said" not in row  # what was to be said with an action that was not chosen is not said
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import agentspeak
@@ -37,7 +38,7 @@ class Thought:
     Attributes:
         added: Beliefs that it has got.
         removed: Beliefs that it has lost.
-        goals: The goals of the intention that acted, the outermost first.
+        goals: The goals of the intention that acted, the outermost first; those of a loop once.
         plan: The plan that acted: its trigger and context.
         failed: Goals that failed, with the reason; recovered ones too.
         printed: What its program prints.
@@ -181,7 +182,8 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
         self.acted = action
         stack = next((stack for stack in self.intentions if stack and stack[-1] is intention), ())
         goals = [frame.head_term for frame in stack if frame.head_term is not None]
-        self.thought.goals = [as_text(goal) for goal in goals]
+        # A loop is a goal that leads to itself: a row would grow with every step.
+        self.thought.goals = [goal for goal, _ in groupby(map(as_text, goals))]
         self.thought.plan = getattr(intention, "plan", "")
 
     def tell(self, text: str) -> None:

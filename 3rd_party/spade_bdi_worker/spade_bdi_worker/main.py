@@ -85,7 +85,7 @@ class _Player:
             thought = episode.mind.thought
             if self.idle == "noop" and self.slot.noop_action is not None:
                 return self.slot.noop_action, {"bdi": thought.to_record()}
-            return Invalid(str(error), "; ".join(thought.printed)), None
+            return Invalid(str(error), "; ".join(thought.printed)), {"bdi": thought.to_record()}
         extras: dict[str, Any] = {"bdi": thought.to_record(), **({"said": told} if told else {})}
         return self._number(action, decision), extras
 

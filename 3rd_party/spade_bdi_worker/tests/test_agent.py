@@ -143,3 +143,9 @@ def test_a_file_that_is_none_is_named(tmp_path: Any) -> None:
 
 def test_words_of_actions_are_atoms() -> None:
     assert words_of(["Place stone", "up", "2 left"]) == {"place_stone": 0, "up": 1, "n2_left": 2}
+
+
+def test_the_goals_of_a_loop_are_recorded_once() -> None:
+    episode = agent("!go. +!go <- !turn; !go. +!turn <- left.")
+    thoughts = [decide(episode, step=step)[1] for step in range(5)]
+    assert [thought.goals for thought in thoughts] == [["go", "turn"]] * 5

@@ -1,6 +1,6 @@
-"""What the players of one operator asked their models and were answered, while it plays.
+"""What the players of one operator asked their models and were answered, or thought, while it plays.
 
-Lines are kept as they came and read when somebody looks at them: of ten thousand calls a
+Lines are kept as they came and read when somebody looks at them: of ten thousand turns a
 person reads a few.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.transcript import CHAT, DRY, Turn, turn_of, with_row
+from gym_gui.analysis.transcript import CHAT, DRY, THOUGHT, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
@@ -78,11 +78,12 @@ class Spending:
 
 
 class CallLog:
-    """Calls of an operator since it began, the oldest first; bounded in number and memory.
+    """Turns of an operator since it began, the oldest first; bounded in number and memory.
 
     Attributes:
         spending: What they have cost, those included that have been forgotten.
-        agents: Calls by slot, in the order in which slots first called.
+        agents: Turns by slot, in the order in which slots had their first.
+        decisions: How many of all were decisions of programs.
         first: Number of the oldest call that is kept; numbers count from 0 and stay.
         last: The newest turn, or ``None``.
     """
@@ -90,6 +91,7 @@ class CallLog:
     def __init__(self) -> None:
         self.spending = Spending()
         self.agents: dict[str, int] = {}
+        self.decisions = 0
         self.first = 0
         self.last: Turn | None = None
         self._lines: list[bytes] = []
@@ -106,31 +108,37 @@ class CallLog:
         return self.first + len(self._lines)
 
     def add(self, line: bytes) -> Turn | None:
-        """Take a call; ``None`` where the line is none."""
+        """Take a call or a thought; ``None`` where the line is neither."""
         try:
             value = mapping(orjson.loads(line))
         except orjson.JSONDecodeError:
             return None
-        if value is None or value.get("kind", CHAT) not in (CHAT, DRY):
+        if value is None or value.get("kind", CHAT) not in (CHAT, DRY, THOUGHT):
             return None
         turn = turn_of(value)
         number = len(self)
         key = (turn.agent, turn.episode, turn.step)
+        if turn.kind == THOUGHT:
+            self.decisions += 1  # it tells itself what became of it
+        else:
+            self._count_call(turn, key, number)
+        self._lines.append(line)
+        self._keys.append(key)
+        self._bytes += len(line)
+        self.agents[turn.agent] = self.agents.get(turn.agent, 0) + 1
+        self.last = turn
+        self._remember(number, turn)
+        self._forget()
+        return turn
+
+    def _count_call(self, turn: Turn, key: tuple[str, int, int], number: int) -> None:
         before = self._newest.get(key)
         if before is not None and turn.attempt > before[1]:
             # It was asked again: what it said before could not be played.
             self._refused.add(before[0])
             self._kept_turns.pop(before[0], None)
         self._newest[key] = (number, turn.attempt)
-        self._lines.append(line)
-        self._keys.append(key)
-        self._bytes += len(line)
-        self.agents[turn.agent] = self.agents.get(turn.agent, 0) + 1
         self.spending.add(turn)
-        self.last = turn
-        self._remember(number, turn)
-        self._forget()
-        return turn
 
     def look(self, view: LiveView) -> None:
         """Learn what actions are called: rows of an episode have their numbers alone."""
@@ -207,7 +215,7 @@ class CallLog:
         row = self._played.get(key)
         if number in self._refused:
             turn = replace(turn, refused=True)
-        elif row is not None and self._newest.get(key, (-1, 0))[0] == number:
+        elif row is not None and turn.thought is None and self._newest.get(key, (-1, 0))[0] == number:
             turn = with_row(turn, row)
             turn = replace(turn, word=self._action_word(turn))
         self._kept_turns[number] = turn

@@ -21,7 +21,6 @@ from gym_gui.controllers.session_events import (
     EpisodePlayed,
     EpisodeUnrecorded,
     FrameDrawn,
-    ModelAsked,
     OnPlayerEvent,
     PlayerBroken,
     QuestionWithdrawn,
@@ -29,6 +28,8 @@ from gym_gui.controllers.session_events import (
     SessionEvent,
     StateChanged,
     StepTaken,
+    Thought,
+    TurnTaken,
 )
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
@@ -336,6 +337,8 @@ class SessionPlay:
                 self._check_state()
             case CallMade(line):
                 self._on_call(line)
+            case Thought(line):
+                self._on_turn(line)
             case LiveView():
                 self._on_view(event)
             case FrameDrawn(frame):
@@ -406,10 +409,13 @@ class SessionPlay:
         run = flight.run if flight is not None else self.recording  # the run of the episode that asked
         if run is not None:
             run.call(self.config.operator_id, line)
+        self._on_turn(line)
+
+    def _on_turn(self, line: bytes) -> None:
         turn = self.tally.call(line)
         if turn is not None:
             self.touch()
-            self._tell(ModelAsked(turn))
+            self._tell(TurnTaken(turn))
 
     def _on_ended(self, reason: str) -> None:
         session = self.link.session

@@ -222,7 +222,7 @@ class NamedNumber(_message.Message):
     def __init__(self, name: _Optional[str] = ..., number: _Optional[float] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("news", "call", "log", "broken", "view", "question", "withdrawn", "retried", "settled", "compiling")
+    __slots__ = ("news", "call", "log", "broken", "view", "question", "withdrawn", "retried", "settled", "compiling", "thought")
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
@@ -233,6 +233,7 @@ class Event(_message.Message):
     RETRIED_FIELD_NUMBER: _ClassVar[int]
     SETTLED_FIELD_NUMBER: _ClassVar[int]
     COMPILING_FIELD_NUMBER: _ClassVar[int]
+    THOUGHT_FIELD_NUMBER: _ClassVar[int]
     news: News
     call: PaidCall
     log: LogLine
@@ -243,7 +244,8 @@ class Event(_message.Message):
     retried: Retried
     settled: Settled
     compiling: Compiling
-    def __init__(self, news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., settled: _Optional[_Union[Settled, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ...) -> None: ...
+    thought: Thought
+    def __init__(self, news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., settled: _Optional[_Union[Settled, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ..., thought: _Optional[_Union[Thought, _Mapping]] = ...) -> None: ...
 
 class Settled(_message.Message):
     __slots__ = ("id",)
@@ -288,6 +290,12 @@ class PaidCall(_message.Message):
     JSON_FIELD_NUMBER: _ClassVar[int]
     json: str
     def __init__(self, json: _Optional[str] = ...) -> None: ...
+
+class Thought(_message.Message):
+    __slots__ = ("json",)
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    json: bytes
+    def __init__(self, json: _Optional[bytes] = ...) -> None: ...
 
 class LogLine(_message.Message):
     __slots__ = ("level", "logger", "text")

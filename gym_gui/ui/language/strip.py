@@ -1,4 +1,4 @@
-"""What a card says of its models: what was asked last, what was answered, what it has cost.
+"""What a card says of its models and programs: what was asked and answered last, or meant; what it cost.
 
 It paints itself: labels that change with every call would have the whole card laid out again.
 """
@@ -11,6 +11,7 @@ from PyQt6.QtCore import QEvent, QRect, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from gym_gui.analysis.thoughts import Thought
 from gym_gui.analysis.transcript import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme
@@ -50,29 +51,28 @@ class CallStrip(QWidget):
         return tuple(f"{head} {text}".strip() for head, text, _ in self._rows)
 
     def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
-        """Say this call, and what all have cost.
+        """Say this turn, and what all calls have cost.
 
         Args:
-            turn: The newest call.
+            turn: The newest.
             spending: Of all calls.
-            several: Whether several agents call, so that it is said who did.
+            several: Whether several agents have turns, so that it is said whose it is.
         """
+        rows = _thought_rows(turn, turn.thought) if turn.thought is not None else _call_rows(turn)
         whose = [turn.agent] if several else []
-        colour = "error" if turn.failed else "text"
-        rows = (
-            ("Asked", asked_line(turn), "muted"),
-            (*_answer(turn), colour),
-            ("", " \N{MIDDLE DOT} ".join([*whose, spending.words, f"step {turn.step + 1}"]), "muted"),
-        )
+        costs = [spending.words] if spending.calls else []
+        told = turn.thought.changes if turn.thought is not None else ""
+        last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"step {turn.step + 1}"]))
+        rows = (*rows, ("", last, "muted"))
         if rows == self._rows:
             return
         self._rows, self._tip = rows, turn
         self.setAccessibleName(". ".join(self.lines))
         self.update()
 
-    def clear(self) -> None:
-        """Nothing was asked yet; its place is kept, so that the card does not jump with the first call."""
-        self._rows, self._tip = (("", "No model has been asked yet", "muted"),), None
+    def clear(self, words: str = "No model has been asked yet") -> None:
+        """There was no turn yet; its place is kept, so that the card does not jump with the first."""
+        self._rows, self._tip = (("", words, "muted"),), None
         self.setToolTip("")
         self.setAccessibleName(". ".join(self.lines))
         self.update()
@@ -88,10 +88,10 @@ class CallStrip(QWidget):
     def event(self, a0: QEvent | None) -> bool:
         """The tooltip has more of it, made when it is asked for."""
         if a0 is not None and a0.type() == QEvent.Type.ToolTip and self._tip is not None:
-            words = self._tip.error or self._tip.reply
+            words = whole_words(self._tip)
             cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
             lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
-            self.setToolTip("\n".join((*lines, "", "Click: the whole call")))
+            self.setToolTip("\n".join((*lines, "", "Click: all of it")))
         return super().event(a0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -139,6 +139,34 @@ class CallStrip(QWidget):
         super().keyPressEvent(a0)
 
 
+_Row = tuple[str, str, str]
+
+
+def _call_rows(turn: Turn) -> tuple[_Row, ...]:
+    return ("Asked", asked_line(turn), "muted"), (*_answer(turn), "error" if turn.failed else "text")
+
+
+def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
+    """The plan without its place, which the transcript has: a card is narrow."""
+    if turn.failed:
+        return ("Goal", thought.intention or "none", "muted"), ("Idle", idle_reason(turn), "error")
+    plan = thought.plan.partition(": ")[2] or thought.plan
+    return ("Goal", thought.intention or "none", "text"), ("Plan", plan or "none", "muted")
+
+
+def idle_reason(turn: Turn) -> str:
+    """Why a program chose no action."""
+    failed = turn.thought.failed if turn.thought is not None else ()
+    return failed[-1] if failed else "nothing is left to do"
+
+
+def whole_words(turn: Turn) -> str:
+    """What was said or thought, in full."""
+    if turn.thought is not None:
+        return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
+    return turn.error or turn.reply
+
+
 def _answer(turn: Turn) -> tuple[str, str]:
     if turn.error:
         return "No reply", turn.error
@@ -157,7 +185,11 @@ def asked_line(turn: Turn) -> str:
 
 
 def answer_line(turn: Turn) -> str:
-    """A reply in one line: its end, where models put what they decide, or the tools it calls."""
+    """A reply in one line: its end, where models put what they decide, or the tools it calls; a program's
+    intention, with what came of it."""
+    if turn.thought is not None:
+        played = turn.word or str(turn.action)
+        return f"{turn.thought.intention} \N{RIGHTWARDS ARROW} {played}" if turn.thought.goals else played
     words = last_line(turn.reply)
     return " ".join(filter(None, [words, *turn.tools]))
 

@@ -1,4 +1,4 @@
-"""Follows what models were asked and answered: by agent, by words, to a step."""
+"""Follows what models were asked and answered and what programs thought: by agent, by words, to a step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QIntValidator
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
+from gym_gui.analysis import wording
 from gym_gui.analysis.transcript import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.live_play.latest_job import Spawn
@@ -27,7 +28,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class TranscriptPanel(QWidget):
-    """A list of calls and the one that is selected.
+    """A list of turns and the one that is selected.
 
     Args:
         spawn: Runs work in the background (:meth:`AppContext.spawn`).
@@ -77,24 +78,24 @@ class TranscriptPanel(QWidget):
     def _make_tools(self) -> None:
         self.agent = SteadyComboBox(self)
         self.agent.setObjectName("transcript-agent")
-        self.agent.setAccessibleName("Whose calls")
+        self.agent.setAccessibleName("Whose turns")
         self.agent.setToolTip("Follow one agent")
         self.agent.activated.connect(self._on_wanted)
         self.search = QLineEdit(self)
         self.search.setObjectName("transcript-search")
-        self.search.setPlaceholderText("Search prompts and replies")
-        self.search.setAccessibleName("Search prompts and replies")
+        self.search.setPlaceholderText("Search words")
+        self.search.setAccessibleName("Search prompts, replies and thoughts")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._on_typed)
         self.failed = QCheckBox("Unusable", self)
         self.failed.setObjectName("transcript-failed")
-        self.failed.setToolTip("Only calls without a reply that could be played")
+        self.failed.setToolTip("Only those after which no reply or action of their own could be played")
         self.failed.toggled.connect(self._on_wanted)
         self.step = QLineEdit(self)
         self.step.setObjectName("transcript-step")
         self.step.setPlaceholderText("Step")
         self.step.setAccessibleName("Go to step")
-        self.step.setToolTip("Go to the calls of this step (Enter)")
+        self.step.setToolTip("Go to the turns of this step (Enter)")
         self.step.setValidator(QIntValidator(1, 2**30, self.step))
         self.step.setFixedWidth(64)
         self.step.returnPressed.connect(self._on_step)
@@ -286,8 +287,8 @@ class TranscriptPanel(QWidget):
 
     def _count(self) -> None:
         shown, there = self.model.rowCount(), len(self._source) - self._source.first
-        calls = f"{there:,} call{'' if there == 1 else 's'}"
-        self.count.setText(calls if shown == there else f"{shown:,} of {calls}")
+        turns = wording.count(there, self._source.unit)
+        self.count.setText(turns if shown == there else f"{shown:,} of {turns}")
 
     # -- going about -------------------------------------------------------------------
 

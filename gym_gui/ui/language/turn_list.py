@@ -1,4 +1,4 @@
-"""The list of calls: two lines each, drawn when they are seen."""
+"""The list of turns: two lines each, drawn when they are seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.analysis.transcript import DRY, Turn
 from gym_gui.ui import theme
-from gym_gui.ui.language.strip import answer_line
+from gym_gui.ui.language.strip import answer_line, idle_reason
 from gym_gui.ui.language.turns import TURN_ROLE, TurnModel
 
 ROW: Final = 46
@@ -25,7 +25,7 @@ _SIDE: Final = 10
 
 
 class TurnDelegate(QStyledItemDelegate):
-    """Draws a call: when and whose, how long it took, and the answer in a line."""
+    """Draws a turn: when and whose, how long it took, and the answer or intention in a line."""
 
     several = False
     """Whether agents are told apart."""
@@ -103,6 +103,8 @@ def facts_of(turn: Turn) -> str:
 
 def summary_of(turn: Turn) -> str:
     """The answer in a line, and what is wrong with it."""
+    if turn.thought is not None and turn.refused:
+        return f"No action: {idle_reason(turn)}"
     if turn.error:
         return f"No reply: {turn.error}"
     if turn.kind == DRY:
@@ -119,7 +121,7 @@ class TurnList(QListView):
     def __init__(self, model: TurnModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("turn-list")
-        self.setAccessibleName("Calls")
+        self.setAccessibleName("Turns")
         self.turns = model
         self.delegate = TurnDelegate(self)
         self.setModel(model)

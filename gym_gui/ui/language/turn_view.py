@@ -1,4 +1,4 @@
-"""One call in full: the reply first, then what was thought, then the prompt.
+"""One turn in full: a call's reply, what was thought, and the prompt; or a program's intention and beliefs.
 
 Replies are hostile text: nothing of them is ever taken for markup.
 """
@@ -11,6 +11,7 @@ from typing import Final
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
+from gym_gui.analysis.thoughts import FAILED, Thought
 from gym_gui.analysis.transcript import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
@@ -52,13 +53,13 @@ class TurnView(QWidget):
         self.one_episode = False
         """Whether its calls are of one episode, which is named elsewhere."""
         self.copy = LinkButton(
-            "Copy", name="turn-copy", tooltip="Copy the whole call, uncut", on_click=self._on_copy
+            "Copy", name="turn-copy", tooltip="Copy all of it, uncut", on_click=self._on_copy
         )
         self.whole = LinkButton("", name="turn-whole", on_click=self._on_whole)
         self.whole.hide()
         self.text = QTextEdit(self)
         self.text.setObjectName("turn-text")
-        self.text.setAccessibleName("The call")
+        self.text.setAccessibleName("The turn")
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
         self.text.setAcceptRichText(False)
@@ -172,6 +173,9 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
             return text
         return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; Copy has all of it"
 
+    if turn.thought is not None:
+        yield from _thought(turn, turn.thought, fit, action)
+        return
     if turn.error:
         yield "No reply", fit(turn.error), "error"
     elif turn.kind == DRY:
@@ -191,12 +195,23 @@ def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") ->
         yield _ROLES.get(message.role, message.role.capitalize()), fit(message.text), "text"
 
 
+def _thought(turn: Turn, thought: Thought, fit: Callable[[str], str], action: str) -> Iterator[Section]:
+    """What it did and meant to, then what it believed: that may be long."""
+    if turn.source:
+        yield "Played", _played(turn, action or str(turn.action)), "error" if turn.refused else "text"
+    if turn.said:
+        yield "Said to its team", fit(turn.said), "text"
+    for heading, words in thought.pieces():
+        yield heading, fit(words), "error" if heading == FAILED else "text"
+
+
 def _played(turn: Turn, action: str) -> str:
+    missing = "the reply" if turn.thought is None else "an action that it did not choose"
     how = {
         "policy": "",
         "retry": "asked again",
-        "noop": "no-op, in place of the reply",
-        "random_legal": "a random legal action, in place of the reply",
+        "noop": f"no-op, in place of {missing}",
+        "random_legal": f"a random legal action, in place of {missing}",
     }
     words = how.get(turn.source, turn.source)
     return f"{action} ({words})" if words else action

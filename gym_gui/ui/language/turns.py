@@ -1,4 +1,4 @@
-"""Calls as rows of a list: of an operator that plays, or of an episode that is over."""
+"""Turns as rows of a list: of an operator that plays, or of an episode that is over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import orjson
 from PyQt6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.transcript import Turn, turn_of
+from gym_gui.analysis.transcript import THOUGHT, Turn, turn_of
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.ui.language.strip import answer_line
 
@@ -18,7 +18,12 @@ TURN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 
 
 class TurnSource(Protocol):
-    """Calls by number."""
+    """Turns by number."""
+
+    @property
+    def unit(self) -> str:
+        """What one is called: a call, a decision, or a turn where there are both."""
+        ...
 
     @property
     def first(self) -> int:
@@ -79,6 +84,7 @@ class EpisodeTurns:
 
     def __init__(self, turns: Sequence[Turn] = ()) -> None:
         self._turns = turns
+        self.unit = _unit(len(turns), sum(turn.kind == THOUGHT for turn in turns))
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -105,6 +111,10 @@ class LiveTurns:
         self.log = log
 
     @property
+    def unit(self) -> str:
+        return _unit(self.log.spending.calls + self.log.decisions, self.log.decisions)
+
+    @property
     def first(self) -> int:
         return self.log.first
 
@@ -122,6 +132,12 @@ class LiveTurns:
 
     def search(self, wanted: Wanted) -> Callable[[], list[int]]:
         return partial(_search, self.log.lines(), self.log.all_refused, wanted)
+
+
+def _unit(turns: int, decisions: int) -> str:
+    if not decisions:
+        return "call"
+    return "decision" if decisions == turns else "turn"
 
 
 def _search(lines: Sequence[tuple[int, bytes]], refused: frozenset[int], wanted: Wanted) -> list[int]:

@@ -13,12 +13,12 @@ from gym_gui.controllers.session_events import (
     EpisodePlayed,
     EpisodeUnrecorded,
     FrameDrawn,
-    ModelAsked,
     PlayerBroken,
     PlayerEvent,
     QuestionWithdrawn,
     StateChanged,
     StepTaken,
+    TurnTaken,
 )
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import HumanQuestion, LiveView
@@ -60,7 +60,8 @@ class LiveOperator(QObject):
     episode_over = pyqtSignal(object)
     """The line of an episode that ended by itself, as recorded."""
     called = pyqtSignal(object)
-    """A model was asked: the :class:`~gym_gui.analysis.transcript.Turn`; it is in the player's tally too."""
+    """A model was asked or a program thought: the :class:`~gym_gui.analysis.transcript.Turn`, which is in
+    the player's tally too."""
     broke = pyqtSignal(str)
     """Why it cannot go on."""
     stepped = pyqtSignal()
@@ -110,7 +111,7 @@ class LiveOperator(QObject):
                 self.withdrawn.emit(question_id)
             case EpisodePlayed(row):
                 self.episode_over.emit(row)
-            case ModelAsked(turn):
+            case TurnTaken(turn):
                 self.called.emit(turn)
             case PlayerBroken(sentence):
                 self.broke.emit(sentence)

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
 from gym_gui.analysis.transcript import Turn
 from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import asks_models
+from gym_gui.controllers.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
@@ -175,8 +175,9 @@ class OperatorRenderContainer(Card):
         self.badge.set_kind(leading_kind(config))
         self.sparkline.set_colour(theme.kind_colour(leading_kind(config)))
         players = config.resolved_slots()
-        if asks_models(config):  # others get a place for it with their first call
+        if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
             self._strip()
+            self._begin_strip()
         elif self.has_strip and self.operator.player.tally.calls is None:
             assert self.calls is not None
             self.calls.hide()
@@ -217,11 +218,17 @@ class OperatorRenderContainer(Card):
         self._show_facts(view)
         if view.step == 0:
             self._show_returns()
-            if self.calls is not None and self.operator.player.tally.calls is None:
-                self.calls.clear()  # it has begun anew, and nobody was asked yet
+            if self.operator.player.tally.calls is None:
+                self._begin_strip()  # it has begun anew, and nobody was asked yet
+
+    def _begin_strip(self) -> None:
+        """Nobody has had a turn yet."""
+        if self.calls is not None and self.operator.player.tally.calls is None:
+            models = asks_models(self.operator.player.config)
+            self.calls.clear("No model has been asked yet" if models else "It has not decided yet")
 
     def _on_called(self, turn: Turn) -> None:
-        """A model was asked: cards of other players have no place for it."""
+        """A model was asked or a program thought: cards of other players have no place for it."""
         calls = self.operator.player.tally.calls
         if calls is None:
             return

@@ -40,8 +40,9 @@ class TranscriptDock(Card):
         head.addWidget(self.close_button)
         self.panel = TranscriptPanel(context.spawn, parent=self)
         self.hint = EmptyHint(
-            "No model has been asked yet",
-            "Step or Run: what a language model is asked and what it answers is told here.",
+            "Nobody has been asked yet",
+            "Step or Run: what a language model is asked and answers is told here, "
+            "and what a program believes and intends.",
         )
         self.body.addLayout(head)
         self.add(self.hint, 1)
@@ -54,7 +55,7 @@ class TranscriptDock(Card):
         return self._operator
 
     def follow(self, operator: LiveOperator | None, agent: str | None = None) -> None:
-        """Show the calls of this operator; of one agent where one is named."""
+        """Show the turns of this operator; of one agent where one is named."""
         before, self._operator = self._operator, operator
         if before is not operator:
             if before is not None:

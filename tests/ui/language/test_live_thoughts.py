@@ -1,0 +1,162 @@
+"""A card and the transcript follow a program that really plays, from its first step to the replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from PyQt6.QtCore import Qt
+
+pytest.importorskip("agentspeak")
+
+from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.live_play.call_log import CallLog
+from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.strip import CallStrip
+from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.operators.manual import ManualOperators
+from gym_gui.ui.results.replay_view import ReplayView
+from tests.support.commands import ROOT
+from tests.support.no_processes import local_session
+
+from .conftest import WAIT
+
+DOORKEY = ROOT / "docs/examples/bdi/doorkey.asl"
+
+
+def door_key(program: str, steps: int = 40) -> OperatorConfig:
+    """A program that looks for the key."""
+    who = WorkerAssignment("spade_bdi_worker", "bdi", {"program": program}, on_invalid=OnInvalid(0, "noop"))
+    return OperatorConfig("mind", "Mind", "", "MiniGrid-DoorKey-5x5-v0", {"agent": who}, max_steps=steps)
+
+
+def thought_line(step: int, **bdi: Any) -> bytes:
+    """A row as it is told live."""
+    row = {
+        "kind": "thought",
+        "agent_id": "agent_0",
+        "episode_index": 0,
+        "step_index": step,
+        "action": 2,
+        "word": "forward",
+        "action_source": "policy",
+        "latency_ms": 1.2,
+        "bdi": {"goals": ["solve", f"approach({step}, 1)"], "plan": "line 15: +!approach(A, R)", **bdi},
+    }
+    return orjson.dumps(row)
+
+
+@pytest.fixture
+def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
+    deck = OperatorDeck(context, seed=3, open_session=local_session)
+    knowledge = Knowledge(context.store)
+    result = ManualOperators(context, deck, knowledge)
+    result.resize(960, 900)
+    result.show()
+    qtbot.waitExposed(result)
+    result.deck = deck
+    yield result
+    result.release()
+    finish(knowledge.close())
+    finish(deck.close())
+    result.close()
+    result.deleteLater()
+    deck.deleteLater()
+
+
+def test_a_program_is_followed_from_its_card_to_the_replay(
+    manual: ManualOperators, context: AppContext, qtbot: Any, finish: Any
+) -> None:
+    deck = manual.deck
+    operator = deck.add(door_key(str(DOORKEY)))
+    card = manual.card(operator)
+    strip = card.calls
+    assert strip is not None and strip.lines == ("It has not decided yet",)
+    qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
+    assert strip.lines[1].startswith("Plan +!") and strip.lines[2].endswith("beliefs · step 1")
+    strip.opened.emit()
+    dock = manual.transcript
+    assert dock is not None and dock.isVisible()
+    panel = dock.panel
+    assert panel.count.text() == "1 decision" and panel.view.turn.step == 0
+    told = panel.view.text.toPlainText()
+    assert told.index("PLAYED") < told.index("INTENTION\nsolve") < told.index("PLAN\nline ")
+    assert "BELIEVES NOW\nmission(" in told and "tokens" not in panel.view.facts.text()
+    deck.set_pace(None, lock_step=False)
+    deck.run()
+    qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
+    deck.pause()
+    ended = operator.player.tally.episodes_done[0]
+    calls = operator.player.tally.calls
+    # Every decision is told, however fast it plays.
+    assert ended["length"] > 3
+    assert [calls.turn(i).step for i in range(ended["length"])] == list(range(ended["length"]))
+    run = operator.player.recording
+    finish(deck.close())
+    assert run is not None and run.folder is not None
+    view = ReplayView(context)
+    view.resize(1200, 740)
+    view.show()
+    try:
+        view.show_episode(run.folder, "mind", 0)
+        qtbot.waitUntil(lambda: view.aside.isVisible(), timeout=WAIT)
+        qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=WAIT)
+        view.aside.chosen.emit("transcript")
+        panel = view.transcript.panel
+        assert panel.count.text() == f"{ended['length']} decisions"
+        view.transport.go(3)
+        view._on_moved(3)
+        assert panel.view.turn.step == 2 and panel.view.turn.thought.goals[0] == "solve"
+    finally:
+        finish(view.close_players())
+        view.close()
+        view.deleteLater()
+
+
+def test_a_card_says_that_a_program_chose_nothing_and_why(
+    manual: ManualOperators, tmp_path: Any, qtbot: Any
+) -> None:
+    (tmp_path / "stuck.asl").write_text("!solve.\n+!solve <- !fly.\n")
+    deck = manual.deck
+    operator = deck.add(door_key(str(tmp_path / "stuck.asl")))
+    strip = manual.card(operator).calls
+    qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
+    deck.step_all()
+    qtbot.waitUntil(lambda: len(strip.lines) == 3, timeout=WAIT)
+    assert strip.lines[1].startswith("Idle ") and "no applicable plan for +!fly" in strip.lines[1]
+    turn = operator.player.tally.calls.last
+    assert turn.refused and turn.failed
+
+
+def test_thoughts_and_calls_of_one_operator_are_one_list(context: AppContext, qtbot: Any) -> None:
+    from .conftest import call_line
+
+    log = CallLog()
+    panel = TranscriptPanel(context.spawn)
+    strip = CallStrip()
+    try:
+        for step in range(3):
+            log.add(thought_line(step, added=[f"key(yellow, {step}, 0)"]))
+        panel.follow(log)
+        assert panel.count.text() == "3 decisions" and log.spending.calls == 0
+        log.add(call_line(3, "other"))
+        panel.on_grown()
+        qtbot.waitUntil(lambda: panel.count.text() == "4 turns", timeout=WAIT)
+        strip.show_call(log.turn(2), log.spending, several=True)
+        assert strip.lines[0] == "Goal solve \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} approach(2, 1)"
+        assert strip.lines[2].startswith("agent_0 · +1 belief · 1 call") and strip.lines[2].endswith("step 3")
+        qtbot.keyClicks(panel.search, "key(yellow, 1")
+        qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
+        assert panel.view.turn.step == 1
+        assert panel.model.data(panel.model.index(0, 0), Qt.ItemDataRole.DisplayRole).endswith("→ forward")
+    finally:
+        for widget in (panel, strip):
+            widget.close()
+            widget.deleteLater()
