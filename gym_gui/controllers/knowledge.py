@@ -81,13 +81,10 @@ class Knowledge:
 
 def _find_workers() -> Workers:
     import_module("gym_gui.controllers.configuration_checks")  # here, in the thread
-    from gym_gui.workers.discovery import discover
-    from gym_gui.workers.registry import WorkerTypeRegistry
+    from gym_gui.workers.discovery import known_workers
     from gym_gui.workers.status import check_installed
 
-    if not WorkerTypeRegistry.all():
-        discover()
-    workers = [worker for worker in WorkerTypeRegistry.all() if worker.type_id != "test_worker"]
+    workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
     return workers, [check_installed(worker) for worker in workers]
 
 

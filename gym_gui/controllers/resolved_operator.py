@@ -31,7 +31,7 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.services.policy_library import at_path, known_name
-from gym_gui.workers.discovery import discover
+from gym_gui.workers.discovery import known_workers
 from gym_gui.workers.named import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
@@ -233,8 +233,7 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
     Raises:
         UsageError: The environment or a worker is unknown, or nobody can allow it.
     """
-    if not WorkerTypeRegistry.all():
-        discover()
+    known_workers()
     spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api, origin=config.origin)
     needs = envs.needs_of(spec, config.env_kwargs)
     for assignment in () if env_only else config.resolved_slots().values():
@@ -277,8 +276,7 @@ def resolve_operator(
         UsageError: The environment, a worker or a slot name is unknown; a slot is empty; a
             worker cannot play a slot. One sentence, with the way out.
     """
-    if not WorkerTypeRegistry.all():
-        discover()
+    known_workers()
     given = dict(objects or {})
     for agent, assignment in config.resolved_slots().items():
         if agent not in given:

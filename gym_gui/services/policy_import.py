@@ -24,7 +24,7 @@ from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.services.policy_exchange import admit, incoming, is_own_form, take_in
 from gym_gui.services.policy_library import PolicyEntry, PolicyLibrary
-from gym_gui.workers.discovery import discover
+from gym_gui.workers.discovery import known_workers
 from gym_gui.workers.environment import worker_environment
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
@@ -90,6 +90,11 @@ def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float 
         return admit(library, folder, name, request.licence)
 
 
+def importers() -> list[WorkerTypeDefinition]:
+    """The workers that take files over."""
+    return [worker for worker in known_workers() if worker.imports is not None]
+
+
 def importer(path: Path, worker: str = "") -> WorkerTypeDefinition:
     """The worker that takes a file over.
 
@@ -100,9 +105,7 @@ def importer(path: Path, worker: str = "") -> WorkerTypeDefinition:
     Raises:
         UsageError: There is none, it takes nothing over, or it is not installed.
     """
-    if not WorkerTypeRegistry.all():
-        discover()
-    able = [w for w in WorkerTypeRegistry.all() if w.imports is not None]
+    able = importers()
     if worker:
         definition = WorkerTypeRegistry.require(worker)
         if definition.imports is None:

@@ -66,7 +66,7 @@ def create_window(argv: Sequence[str] | None = None) -> tuple[QApplication, Main
     garbage = GarbageCollector(window)
     window.painted.connect(garbage.spare)
     window.page_shown.connect(garbage.spare)
-    preloader = Preloader(context, parent=window)
+    preloader = Preloader(context.spawn, parent=window)
     window.painted.connect(preloader.start)
     window.ended.connect(preloader.stop)
     _open(window, arguments[1:])

@@ -24,7 +24,6 @@ from gym_gui.ui.theme import Theme
 
 if TYPE_CHECKING:
     from gym_gui.services.api_keys import ApiKeys
-    from gym_gui.workers.registry import WorkerTypeDefinition
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -176,15 +175,6 @@ class AppContext(QObject):
         ask(error, then or again, self.place.window() if self.place is not None else None)
 
     # ------------------------------------------------------------------ what there is
-
-    def workers(self) -> tuple[WorkerTypeDefinition, ...]:
-        """All types of worker that are registered; found on the first call, which reads files."""
-        from gym_gui.workers.discovery import discover
-        from gym_gui.workers.registry import WorkerTypeRegistry
-
-        if not WorkerTypeRegistry.all():
-            discover()
-        return tuple(WorkerTypeRegistry.all())
 
     @property
     def api_keys(self) -> ApiKeys:

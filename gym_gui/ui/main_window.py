@@ -260,7 +260,7 @@ class MainWindow(QMainWindow):
         self.context.commands.run("operators.add")
 
     def _on_shortcuts(self) -> None:
-        ShortcutSheet(self.context, self).open()
+        ShortcutSheet(self.context.commands, self).open()
 
     def _on_about(self) -> None:
         place = self.context.store.data

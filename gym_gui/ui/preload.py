@@ -19,7 +19,7 @@ from PyQt6.QtCore import QObject, QTimer
 from gym_gui.ui.pages import places
 
 if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
+    from gym_gui.controllers.live_play.latest_job import Spawn
 
 _log = logging.getLogger(__name__)
 
@@ -46,16 +46,16 @@ class Preloader(QObject):
     """See the module.
 
     Args:
-        context: Its work in the background ends when the window closes.
+        spawn: Runs work in the background, until the window closes.
         names: Modules, in order.
         parent: Qt owner.
     """
 
     def __init__(
-        self, context: AppContext, names: Sequence[str] | None = None, parent: QObject | None = None
+        self, spawn: Spawn, names: Sequence[str] | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._context, self._names = context, names
+        self._spawn, self._names = spawn, names
         self._over = threading.Event()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -72,7 +72,7 @@ class Preloader(QObject):
         self._over.set()
 
     def _on_time(self) -> None:
-        self._context.spawn(self._load(), "Getting ready")
+        self._spawn(self._load(), "Getting ready")
 
     async def _load(self) -> None:
         try:

@@ -8,7 +8,6 @@ from PyQt6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScrollAr
 
 from gym_gui.ui import theme
 from gym_gui.ui.commands import CommandRegistry
-from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
 from gym_gui.ui.widgets.labels import label, section_label, title_label
@@ -24,7 +23,7 @@ _EVERYWHERE = (
 class ShortcutSheet(QDialog):
     """Lists every shortcut that works now, by where it belongs. Not modal."""
 
-    def __init__(self, context: AppContext, parent: QWidget) -> None:
+    def __init__(self, commands: CommandRegistry, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("shortcut-sheet")
         self.setWindowTitle("Shortcuts")
@@ -34,7 +33,7 @@ class ShortcutSheet(QDialog):
         self._grid.setHorizontalSpacing(theme.PAGE)
         self._grid.setVerticalSpacing(theme.ROW)
         self._grid.setColumnStretch(0, 1)
-        for title, rows in _groups(context.commands):
+        for title, rows in _groups(commands):
             self._add(title, rows)
         self._add("Everywhere", _EVERYWHERE)
         content = QWidget()

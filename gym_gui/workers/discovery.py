@@ -25,8 +25,7 @@ _log = logging.getLogger(__name__)
 
 def _kind_of(worker: str) -> str:
     """The kind that the manifest of a worker says; empty where there is none."""
-    if not WorkerTypeRegistry.all():
-        discover()
+    known_workers()
     definition = WorkerTypeRegistry.get(worker)
     return "" if definition is None else definition.kind.value
 
@@ -76,6 +75,13 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
                 registry.mark_broken(entry.name, entry.problem)
         found.append(entry)
     return found
+
+
+def known_workers() -> tuple[WorkerTypeDefinition, ...]:
+    """All types of worker that are registered, by id; found on the first call, which reads files."""
+    if not WorkerTypeRegistry.all():
+        discover()
+    return WorkerTypeRegistry.all()
 
 
 def _entries() -> Iterator[Found]:

@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext, Notice
-from gym_gui.workers.registry import WorkerTypeRegistry
 
 
 class TestSpawn:
@@ -72,11 +71,3 @@ def test_commands_run_when_they_are_enabled(context: AppContext) -> None:
     assert done == ["b"]
     context.commands.remove(["a.b", "unknown"])
     assert not context.commands.run("a.b")
-
-
-def test_workers_are_found_on_the_first_call_and_kept(context: AppContext) -> None:
-    with WorkerTypeRegistry.isolated():
-        found = context.workers()
-        assert {"operators_worker", "human_worker"} <= {definition.type_id for definition in found}
-        assert found == WorkerTypeRegistry.all()
-        assert all(a is b for a, b in zip(found, context.workers(), strict=True)), "files are read once"

@@ -37,7 +37,7 @@ def test_modules_come_in_a_thread_and_one_that_fails_stops_nothing(
         package("ahead_two", "raise RuntimeError('no such luck')"),
         package("ahead_three", ""),
     ]
-    preloader = Preloader(context, names)
+    preloader = Preloader(context.spawn, names)
     with caplog.at_level(logging.INFO):
         preloader.start()
         qtbot.waitUntil(lambda: "ahead_three" in sys.modules and not context.busy)  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def test_nothing_more_is_imported_once_it_is_stopped(
     context: AppContext, package: Callable[[str, str], str], qtbot: object
 ) -> None:
     slow = package("ahead_slow", "import time\nbegun = True\ntime.sleep(0.3)")
-    preloader = Preloader(context, [slow, package("ahead_never", "")])
+    preloader = Preloader(context.spawn, [slow, package("ahead_never", "")])
     preloader.start()
     qtbot.waitUntil(lambda: hasattr(sys.modules.get(slow), "begun"))  # type: ignore[attr-defined]
     preloader.stop()

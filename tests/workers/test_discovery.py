@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.workers.discovery import Found, bundled_folders, discover
+from gym_gui.workers.discovery import Found, bundled_folders, discover, known_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import check_installed, status_of
 
@@ -45,6 +45,13 @@ def drop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Drop:
         return folder
 
     return put
+
+
+def test_workers_are_found_on_the_first_call_and_kept() -> None:
+    found = known_workers()
+    assert {"operators_worker", "human_worker"} <= {definition.type_id for definition in found}
+    assert found == WorkerTypeRegistry.all()
+    assert all(a is b for a, b in zip(found, known_workers(), strict=True)), "files are read once"
 
 
 def only(found: list[Found], name: str) -> Found:

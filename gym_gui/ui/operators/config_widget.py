@@ -70,7 +70,7 @@ class OperatorConfigWidget(QWidget):
         self._settle.setInterval(_SETTLE_MS)
         self._settle.timeout.connect(self._hand_out)
         self._build()
-        self._look = EnvironmentLook(context, knowledge, self.environment, self)
+        self._look = EnvironmentLook(context.spawn, knowledge, self.environment, self)
         self._look.found.connect(self._on_found)
         self._look.failed.connect(self._on_not_found)
 

@@ -13,7 +13,7 @@ from gym_gui.ui.live.operator import LiveOperator
 
 if TYPE_CHECKING:
     from gym_gui.controllers.configuration_draft import Draft
-    from gym_gui.ui.context import AppContext
+    from gym_gui.controllers.live_play.latest_job import Spawn
     from gym_gui.ui.play.environment_picker import EnvironmentPicker
 
 _HEAD_START_S = 2.0
@@ -23,7 +23,7 @@ class EnvironmentLook(QObject):
     """One look at a time; the answer to one that was replaced is not told.
 
     Args:
-        context: The window's services.
+        spawn: Runs work in the background.
         knowledge: Environments, workers, policies.
         picker: Is filled with all environments first.
         parent: Qt owner.
@@ -35,10 +35,10 @@ class EnvironmentLook(QObject):
     """Why there is no such environment, as a sentence."""
 
     def __init__(
-        self, context: AppContext, knowledge: Knowledge, picker: EnvironmentPicker, parent: QObject
+        self, spawn: Spawn, knowledge: Knowledge, picker: EnvironmentPicker, parent: QObject
     ) -> None:
         super().__init__(parent)
-        self._context, self._knowledge, self._picker = context, knowledge, picker
+        self._spawn, self._knowledge, self._picker = spawn, knowledge, picker
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, draft: Draft, operator: LiveOperator | None) -> None:
@@ -49,7 +49,7 @@ class EnvironmentLook(QObject):
             operator: Its session begins first where it is about to.
         """
         self.stop()
-        self._task = self._context.spawn(self._describe(draft, operator), "Looking at the environment")
+        self._task = self._spawn(self._describe(draft, operator), "Looking at the environment")
 
     def stop(self) -> None:
         """Nobody wants to know any more."""

@@ -118,7 +118,7 @@ class ManualOperators(QWidget):
         if self.transcript is None:
             if not shown:
                 return
-            self.transcript = TranscriptDock(self._context, self)
+            self.transcript = TranscriptDock(self._context.spawn, self)
             self.transcript.close_requested.connect(self._on_transcript_closed)
             self.splitter.addWidget(self.transcript)
             self.splitter.setStretchFactor(self.splitter.count() - 1, 0)

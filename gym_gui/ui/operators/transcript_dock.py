@@ -14,20 +14,20 @@ from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton
 
 if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
+    from gym_gui.controllers.live_play.latest_job import Spawn
 
 
 class TranscriptDock(Card):
     """Follows one operator; costs nothing while it is put away.
 
     Args:
-        context: The window's services.
+        spawn: Runs work in the background.
         parent: Qt owner.
     """
 
     close_requested = pyqtSignal()
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(margin=theme.GAP, parent=parent)
         self.setObjectName("transcript-dock")
         self.setMinimumHeight(170)
@@ -38,7 +38,7 @@ class TranscriptDock(Card):
         head = QHBoxLayout()
         head.addWidget(self.title, 1)
         head.addWidget(self.close_button)
-        self.panel = TranscriptPanel(context.spawn, parent=self)
+        self.panel = TranscriptPanel(spawn, parent=self)
         self.hint = EmptyHint(
             "Nobody has been asked yet",
             "Step or Run: what a language model is asked and answers is told here, "

@@ -80,7 +80,7 @@ class PlayPage(Page):
         self.side.set_shown(False)
         self.seating = Seating(context, self.game, self.side.who, self)
         self.keyboards = OwnKeyboards(
-            context, self.input, self.people, self.side.keyboards, self._is_realtime, evdev, self
+            context.spawn, self.input, self.people, self.side.keyboards, self._is_realtime, evdev, self
         )
         self.course = Course(
             context,

@@ -53,7 +53,7 @@ class ResultsPage(Page):
         self._again.setSingleShot(True)
         self._again.setInterval(AGAIN_MS)
         self._again.timeout.connect(self._on_again)
-        self.reader = LibraryReader(context, context.store.runs, self)
+        self.reader = LibraryReader(context.spawn, context.store.runs, self)
         self.reader.grown.connect(self._on_grown)
         self.reader.read.connect(self._on_read)
         self._views = QStackedWidget(self.body)

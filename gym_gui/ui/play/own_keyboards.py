@@ -14,14 +14,14 @@ from gym_gui.ui.play.keyboards_panel import KeyboardsPanel
 from gym_gui.ui.play.people import People
 
 if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
+    from gym_gui.controllers.live_play.latest_job import Spawn
 
 
 class OwnKeyboards(QObject):
     """Reads the keyboards that people chose, and gives them their slots.
 
     Args:
-        context: The window's services.
+        spawn: Runs work in the background.
         people_input: Told the keys.
         people: Told whose keyboard is whose.
         panel: Where people choose.
@@ -32,7 +32,7 @@ class OwnKeyboards(QObject):
 
     def __init__(
         self,
-        context: AppContext,
+        spawn: Spawn,
         people_input: HumanInput,
         people: People,
         panel: KeyboardsPanel,
@@ -42,7 +42,7 @@ class OwnKeyboards(QObject):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("own-keyboards")
-        self._context, self._input, self._people = context, people_input, people
+        self._spawn, self._input, self._people = spawn, people_input, people
         self._panel, self._realtime = panel, realtime
         self.evdev = evdev or EvdevInput(parent=self)
         self.evdev.pressed.connect(people_input.press)
@@ -61,7 +61,7 @@ class OwnKeyboards(QObject):
         self.evdev.close_all()
 
     def _on_look_wanted(self) -> None:
-        self._context.spawn(self._panel.look_again(), "Looking for keyboards")
+        self._spawn(self._panel.look_again(), "Looking for keyboards")
 
     def _on_chosen(self, slot: str, device: str) -> None:
         before = self._people.devices.get(slot, KEYBOARD)

@@ -10,8 +10,8 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.analysis.reader import open_run
 from gym_gui.analysis.transcript import Transcript, Turn
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.transcript import TranscriptPanel
 from gym_gui.ui.widgets import InlineMessage
 
@@ -20,7 +20,7 @@ class EpisodeTranscript(QWidget):
     """Reads an episode's calls when it is looked at; where there are none it has nothing to show.
 
     Args:
-        context: The window's services.
+        spawn: Runs work in the background.
         parent: Qt owner.
     """
 
@@ -29,16 +29,16 @@ class EpisodeTranscript(QWidget):
     found = pyqtSignal(int)
     """How many calls the episode has."""
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("episode-transcript")
-        self._context = context
+        self._spawn = spawn
         self._task: asyncio.Task[None] | None = None
         self._known: tuple[Path, str] | None = None
         self._transcript: Transcript | None = None
         self.trouble = InlineMessage("error", "")
         self.trouble.hide()
-        self.panel = TranscriptPanel(context.spawn, Qt.Orientation.Vertical, self)
+        self.panel = TranscriptPanel(spawn, Qt.Orientation.Vertical, self)
         self.panel.view.one_episode = True
         self.panel.step_chosen.connect(self._on_step_chosen)
         column = QVBoxLayout(self)
@@ -50,7 +50,7 @@ class EpisodeTranscript(QWidget):
         """Read the calls of an episode; :attr:`found` follows."""
         self.clear()
         if run is not None:
-            self._task = self._context.spawn(self._look(run, operator_id, episode), "Reading the calls")
+            self._task = self._spawn(self._look(run, operator_id, episode), "Reading the calls")
 
     def clear(self) -> None:
         """Nothing is replayed."""

@@ -10,8 +10,8 @@ from typing import Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.services.run_library import RunEntry, RunLibrary
-from gym_gui.ui.context import AppContext
 
 EVERY_MS: Final = 2000
 """How often the folder is looked at while the list is in view."""
@@ -24,7 +24,7 @@ class LibraryReader(QObject):
     """Reads a folder of runs in a thread, newest first, and again while it is watched.
 
     Args:
-        context: For work in the background.
+        spawn: Runs work in the background.
         folder: The folder that run folders are in.
         parent: Qt owner.
     """
@@ -34,9 +34,9 @@ class LibraryReader(QObject):
     read = pyqtSignal(object)
     """After each pass that found a change: every run, newest first (a list)."""
 
-    def __init__(self, context: AppContext, folder: Path, parent: QObject | None = None) -> None:
+    def __init__(self, spawn: Spawn, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._context = context
+        self._spawn = spawn
         self._library = RunLibrary(folder)
         self._runs: list[RunEntry] = []
         self._looks = 0
@@ -74,7 +74,7 @@ class LibraryReader(QObject):
             self._again = True
             return
         self._busy = True
-        self._context.spawn(self._read_library(), "Reading the list of runs")
+        self._spawn(self._read_library(), "Reading the list of runs")
 
     async def _read_library(self) -> None:
         try:

@@ -89,7 +89,7 @@ class ReplayView(QWidget):
         self.transport.moved.connect(self._on_moved)
         self.table = StepTable(self)
         self.table.position_chosen.connect(self._on_position_chosen)
-        self.transcript = EpisodeTranscript(context, self)
+        self.transcript = EpisodeTranscript(context.spawn, self)
         self.transcript.step_chosen.connect(self._on_step_chosen)
         self.transcript.found.connect(self._on_calls_found)
         self.trouble = InlineMessage("error", "")

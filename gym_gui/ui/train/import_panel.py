@@ -112,8 +112,7 @@ class ImportPanel(QWidget):
         self._context.spawn(self._load(), "Looking for workers and environments")
 
     async def _load(self) -> None:
-        workers = await asyncio.to_thread(self._context.workers)
-        able = [worker for worker in workers if worker.imports is not None]
+        able = await asyncio.to_thread(_importers)
         items = [PickerItem(worker.type_id, worker.display_name, _formats(worker)) for worker in able]
         self.worker.set_items([PickerItem(_AUTOMATIC, "by its ending"), *items])
         self.environment.set_items(await asyncio.to_thread(catalogue))
@@ -240,6 +239,12 @@ class ImportPanel(QWidget):
             if self._own
             else "Weights alone are read, nothing in the file is run. What does not fit is refused, and why."
         )
+
+
+def _importers() -> list[WorkerTypeDefinition]:
+    from gym_gui.services.policy_import import importers  # here, in the thread
+
+    return importers()
 
 
 def _formats(worker: WorkerTypeDefinition) -> str:

@@ -10,10 +10,10 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent, QTextCursor
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import RunFormatError
 from gym_gui.services.trainer.follower import Follower
 from gym_gui.ui import theme
-from gym_gui.ui.context import AppContext
 
 MOST_BYTES: Final = 256 * 1024
 """Of a longer log the end is shown; the file itself is in the run folder."""
@@ -24,11 +24,11 @@ class RunLog(QPlainTextEdit):
     """Read-only text; stays where it was scrolled to, follows the end where it was at the end.
 
     Args:
-        context: Work in the background.
+        spawn: Runs work in the background.
         parent: Qt owner.
     """
 
-    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+    def __init__(self, spawn: Spawn, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-log")
         self.setAccessibleName("Log of the training")
@@ -37,7 +37,7 @@ class RunLog(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFont(theme.mono_font(theme.SECTION_PX))
         self.setPlaceholderText("Select a run: what it prints appears here")
-        self._context = context
+        self._spawn = spawn
         self._followed: Follower | None = None
         self._task: asyncio.Task[None] | None = None
         self._timer = QTimer(self)
@@ -75,7 +75,7 @@ class RunLog(QPlainTextEdit):
 
     def _on_time(self) -> None:
         if self._followed is not None and self._task is None:
-            self._task = self._context.spawn(self._look(self._followed), "Reading the log")
+            self._task = self._spawn(self._look(self._followed), "Reading the log")
             self._task.add_done_callback(self._on_looked)
 
     def _on_looked(self, _task: object) -> None:

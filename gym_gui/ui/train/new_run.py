@@ -142,8 +142,7 @@ class NewRunForm(QWidget):
         return bool(self._trainers)
 
     async def _load(self) -> None:
-        definitions = await asyncio.to_thread(self._context.workers)
-        self._trainers = await asyncio.to_thread(find_trainers, definitions)
+        self._trainers = await asyncio.to_thread(find_trainers)
         self._offer_workers()
         self._specs, self._base_items = await asyncio.to_thread(_environments)
         self._offer_environments()

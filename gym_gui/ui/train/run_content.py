@@ -47,7 +47,7 @@ class RunContent(QWidget):
         self.table = RunsTable(model, colours, self)
         self.board = CurveBoard(context, data, colours, self)
         self.policy = PolicyNow(context, self)
-        self.log = RunLog(context, self)
+        self.log = RunLog(context.spawn, self)
         table_card = Card(margin=theme.STEP, parent=self)
         table_card.add(self.table)
         bottom = QHBoxLayout()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.folder import EPISODES, METRICS, RunFolder
 from gym_gui.services.trainer.follower import CHUNK, Follower
-from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.series import Curve, SeriesStore
 
@@ -36,7 +36,7 @@ class RunData(QObject):
     """The series of some runs: those that are drawn are followed, what came stays.
 
     Args:
-        context: Work in the background.
+        spawn: Runs work in the background.
         link: Knows the runs, and where their folders are.
         parent: Qt owner.
     """
@@ -44,9 +44,9 @@ class RunData(QObject):
     grown = pyqtSignal()
     """Values came, at most twice a second."""
 
-    def __init__(self, context: AppContext, link: TrainerLink, parent: QObject | None = None) -> None:
+    def __init__(self, spawn: Spawn, link: TrainerLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._context, self._link = context, link
+        self._spawn, self._link = spawn, link
         self._stores: dict[str, SeriesStore] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreadable: set[str] = set()
@@ -105,7 +105,7 @@ class RunData(QObject):
         for run_id in self._followed - self._unreadable:
             record = self._link.run(run_id)
             if record is not None and not self._is_read(record):
-                self._tasks[run_id] = self._context.spawn(self._follow_run(record), "Following a training")
+                self._tasks[run_id] = self._spawn(self._follow_run(record), "Following a training")
 
     def _is_read(self, record: TrainingRecord) -> bool:
         """Whether all of a run was or is being read: one that was over may have been gone on with."""

@@ -53,7 +53,7 @@ class RunsView(QWidget):
         self.setObjectName("train-runs-view")
         self._context, self.link = context, link
         self.colours = RunColours(context.theme)
-        self.data = RunData(context, link, self)
+        self.data = RunData(context.spawn, link, self)
         self.titles: dict[str, str] = {}
         self._chosen: dict[str, bool] = {}
         self._only: frozenset[str] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,9 +38,11 @@ class Trainer:
         return said if said and said != algorithm else algorithm_word(algorithm)
 
 
-def find_trainers(definitions: Sequence[WorkerTypeDefinition]) -> dict[str, Trainer]:
+def find_trainers() -> dict[str, Trainer]:
     """Workers that train, by id; reads files, so not for the GUI thread."""
-    found = [_trainer(definition) for definition in definitions if definition.train is not None]
+    from gym_gui.workers.discovery import known_workers
+
+    found = [_trainer(definition) for definition in known_workers() if definition.train is not None]
     # Those that can be used come first; whoever wrote them meant them in this order.
     found.sort(key=lambda trainer: bool(trainer.reason))
     return {trainer.definition.type_id: trainer for trainer in found}
