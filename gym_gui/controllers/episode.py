@@ -13,9 +13,10 @@ from gym_gui.controllers.lineup import Player
 from gym_gui.controllers.rows import SeatCodecs
 from gym_gui.controllers.session_events import EpisodeFinished
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, SteppingParadigm
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.paradigms import HierarchicalAdapter
 from gym_gui.core.plain import to_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
@@ -88,7 +89,8 @@ class Episode:
             if (view := self.views.get(slot)) is not None and not environment.tells_rewards(view)
         )
         self._said: dict[AgentID, list[str]] = {}
-        self._hierarchical = environment.adapter.paradigm is SteppingParadigm.HIERARCHICAL
+        adapter = environment.adapter
+        self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         self._managed = any(agent.endswith(GOAL_SUFFIX) for agent in seats)
         self._rows: list[rows.Row] = []
         self._last: dict[AgentID, list[Any]] = {}
@@ -194,6 +196,8 @@ class Episode:
         for agent in asked:
             self._add_row(step, *played[agent])
         self._pay(result.rewards)
+        if self._two_levels is not None:
+            self._note_ended_options(self._two_levels)
         # Nearly every step ends nobody: two scans of tiny dicts decide that.
         if True in result.terminated.values():
             self._mark(result.terminated, rows.TERMINATED)
@@ -236,8 +240,8 @@ class Episode:
         if len(seen) > chain.KEEP:
             seen = chain.condensed(seen)
         extras = answer.extras
-        if self._hierarchical and decision.info is not None and "option" in decision.info:
-            extras = {**(extras or {}), "option": decision.info["option"]}
+        if self._two_levels is not None:
+            extras = _with_option(self._two_levels, decision, action, extras)
         view = to_plain(decision.observation) if self._keep else None
         row = [step, agent, action, source, seen, answer.latency_ms, extras, 0.0, False, False, view]
         if self._owed:
@@ -251,6 +255,14 @@ class Episode:
         self._last[agent] = row
         if agent in self.wants_results:
             self._unreported[agent] = row
+
+    def _note_ended_options(self, adapter: HierarchicalAdapter) -> None:
+        """How long an option lasted and why it ended stands in the row of its choice."""
+        for manager, ended in adapter.take_ended().items():
+            row = self._last.get(manager)
+            if row is not None:
+                told = {"option_ended_by": ended.why, "option_moves": ended.moves}
+                row[rows.EXTRAS] = {**(row[rows.EXTRAS] or {}), **told}
 
     def _pay(self, rewards: Mapping[AgentID, float]) -> None:
         last, returns = self._last, self.returns
@@ -274,6 +286,9 @@ class Episode:
     def _cut_off(self) -> None:
         """Everybody who still lives is cut off, in turn-based games those who wait for their turn too."""
         self._ended[1] = True
+        if self._two_levels is not None:
+            self._two_levels.cut_off()
+            self._note_ended_options(self._two_levels)
         for row in self._last.values():
             if not row[rows.TERMINATED]:
                 row[rows.TRUNCATED] = True
@@ -443,3 +458,16 @@ class Episode:
             )
         except Exception as exc:  # the border to an environment's own attributes
             raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
+
+
+def _with_option(
+    adapter: HierarchicalAdapter, decision: Decision, action: Any, extras: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Beside a manager's choice what it asks for; beside a controller's move what it does, and since when."""
+    if adapter.manages(decision.agent_id):
+        option = adapter.options_of(decision.agent_id)[int(action)]
+        return {**(extras or {}), "option": option.name, "option_arguments": list(option.arguments)}
+    info = decision.info or {}
+    if "option" not in info:
+        return extras
+    return {**(extras or {}), "option": info["option"], "option_since": info["option_since"]}

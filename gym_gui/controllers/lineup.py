@@ -97,6 +97,7 @@ def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
             _offers(environment, agent),
             environment.pictures(agent),
             env_id,
+            environment.option_names(agent),
         )
         for agent in adapter.possible_agents
     }

@@ -128,6 +128,7 @@ def _request(
         resolved.team_context(agent) if reads else TeamContext(),
         resolved.team_contexts_elsewhere(agent) if reads else {},
         resolved.simulator if reads and resolved.views[agent].state else "",
+        slot.options,
     )
 
 

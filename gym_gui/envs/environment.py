@@ -11,7 +11,8 @@ from typing import Any
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
 from gym_gui.core.live import Board
-from gym_gui.core.paradigms import HierarchicalAdapter, Option, ParadigmAdapter
+from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
+from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
 from gym_gui.envs.describers import Describer, SpaceDescriber
@@ -111,18 +112,23 @@ class Environment:
     def _managed_by(self, agent: AgentID) -> HierarchicalAdapter | None:
         """The adapter that asks ``agent`` for options, where it is a manager's slot."""
         adapter = self.adapter
-        if isinstance(adapter, HierarchicalAdapter) and agent not in adapter.inner.possible_agents:
-            return adapter
-        return None
+        return adapter if isinstance(adapter, HierarchicalAdapter) and adapter.manages(agent) else None
 
     def action_meanings(self, agent: str) -> tuple[str, ...]:
         """A word for each discrete action of ``agent``, or empty."""
         if manages := self._managed_by(agent):
-            return tuple(option.name for option in manages.options)
+            return tuple(option.name for option in manages.options_of(agent))
         # A task may leave its family fewer actions than others have.
         count = getattr(self.adapter.action_space(agent), "n", None)
         words = self.family.action_meanings(self, agent)
         return words[: int(count)] if isinstance(count, Integral) else words
+
+    def option_names(self, agent: str) -> tuple[str, ...]:
+        """What the manager of ``agent`` may ask of it, by number; empty where it has none."""
+        adapter = self.adapter
+        if not isinstance(adapter, HierarchicalAdapter) or adapter.manages(agent):
+            return ()
+        return tuple(option.name for option in adapter.options_of(agent))
 
     def noop_action(self, agent: str) -> Any | None:
         """The action with which ``agent`` does nothing, or ``None``."""
@@ -292,23 +298,29 @@ class Environment:
         return keys(self, agent, player)
 
     def with_manager(
-        self, options: Sequence[Option] | None = None, *, agents: Sequence[str] | None = None
+        self, options: Options | None = None, *, agents: Sequence[str] | None = None
     ) -> Environment:
         """The same environment with manager slots; teams stay as they are.
 
         Args:
-            options: What managers choose from; by default the family's own.
+            options: What managers choose from, all the same or by agent; by default the family's own.
             agents: Agents that get a manager; all by default.
 
         Raises:
             UsageError: No options are given and the family has none.
         """
-        chosen = self.family.options(self) if options is None else options
+        chosen = self._own_options(agents) if options is None else options
         if not chosen:
             raise UsageError(f"{self.spec.id} has no options of its own", fix="Pass some to with_manager()")
         return Environment(
             self.spec, HierarchicalAdapter(self.adapter, chosen, agents=agents), self.family, self.teams
         )
+
+    def _own_options(self, agents: Sequence[str] | None) -> Mapping[AgentID, OptionLibrary]:
+        """The family's options, by agent; empty where it has none for one of them."""
+        wanted = [a for a in (agents or self.adapter.possible_agents) if a in self.adapter.possible_agents]
+        found = {agent: self.family.options(self, agent) for agent in wanted}
+        return {agent: library for agent, library in found.items() if library is not None}
 
     def close(self) -> None:
         """Release the environment; safe to call twice.

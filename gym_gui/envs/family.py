@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.core.paradigms import Option, ParadigmAdapter, adapt
+from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
@@ -275,9 +275,9 @@ class Family:
             components=self.components(spec),
         )
 
-    def options(self, environment: Instance) -> tuple[Option, ...]:
-        """Options for a manager, or empty where the family has none of its own."""
-        return ()
+    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
+        """What the manager of ``agent`` chooses from; ``None`` where the family has no options of its own."""
+        return None
 
 
 def each_alone(adapter: ParadigmAdapter) -> Teams:

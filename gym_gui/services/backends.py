@@ -37,6 +37,7 @@ class SlotInfo:
         pictures: Which pictures it may be shown, of :data:`~gym_gui.core.prompt_inputs.FRAMES`; with none it
             offers no ``image``.
         env_id: Canonical id of its environment; empty where that says nothing of the game.
+        options: What a manager may ask of it, by number; empty where it has none.
     """
 
     agent_id: str
@@ -47,6 +48,7 @@ class SlotInfo:
     offers: Sequence[str] = ("legal_actions",)
     pictures: Sequence[str] = ()
     env_id: str = ""
+    options: Sequence[str] = ()
 
     @cached_property
     def observation_codec(self) -> SpaceCodec:

@@ -68,6 +68,7 @@ class SlotRequest:
         company: The game in words and who else plays, for workers that read.
         seats: The same for others' seats that the slot takes in some episodes.
         simulator: What is inside the environment, for workers that are handed its state: JSON.
+        options: What a manager may ask of the slot, by number.
     """
 
     agent_id: str
@@ -84,6 +85,7 @@ class SlotRequest:
     team_context: TeamContext = TeamContext()
     seats: Mapping[str, TeamContext] = field(default_factory=dict[str, TeamContext])
     simulator: str = ""
+    options: Sequence[str] = ()
 
     def message(self, index: int) -> pb.Load:
         """The wire form."""
@@ -103,6 +105,7 @@ class SlotRequest:
             seats=[pb.Seat(agent=agent, **vars(team_context)) for agent, team_context in self.seats.items()],
             deadline_s=self.deadline_s or 0.0,
             simulator=self.simulator,
+            options=self.options,
         )
         if self.noop is not None:
             load.noop = self.noop

@@ -154,7 +154,7 @@ async def test_a_manager_is_asked_and_recorded_like_any_agent() -> None:
         "MiniGrid-Empty-5x5-v0",
         {"agent_0": controller, "agent_0/goal": manager},
         (3,),
-        options={"max_steps": 30},
+        options={"max_steps": 25},
         manager=["agent_0"],
     )
     rows = sheet.rows[0]
@@ -162,11 +162,18 @@ async def test_a_manager_is_asked_and_recorded_like_any_agent() -> None:
     assert {r["agent_id"] for r in rows} == {"agent_0", "agent_0/goal"}
     # A choice comes before the step it is made for, and is none itself: the limit is the environment's.
     moves, choices = sheet.column(0, "step_index", "agent_0"), sheet.column(0, "step_index", "agent_0/goal")
-    assert moves == list(range(30)) and sheet.episodes[0]["length"] == 30
+    assert moves == list(range(25)) and sheet.episodes[0]["length"] == 25
     assert choices == sorted(set(choices)) and set(choices) <= set(moves)
     assert [r["step_index"] for r in rows] == sorted(moves + choices)
     assert rows[-1]["truncated"]
     assert all(isinstance(r["option"], str) for r in rows if r["agent_id"] == "agent_0")
+    # Both levels say what is asked for; the choice also how it went.
+    asked = [r for r in rows if r["agent_id"] == "agent_0/goal"]
+    for row in asked:
+        lasted = [r for r in rows if r["agent_id"] == "agent_0" and r["option_since"] == row["step_index"]]
+        assert {r["option"] for r in lasted} == {row["option"]} and len(lasted) == row["option_moves"]
+    assert {r["option_ended_by"] for r in asked[:-1]} <= {"over", "budget"}
+    assert asked[-1]["option_ended_by"] == "episode"
     chosen = sheet.column(0, "action", "agent_0/goal")
     shown = [s.observation["option"] for s in controller.made[0].asked]
     assert int(shown[0]) == chosen[0]

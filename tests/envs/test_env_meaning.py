@@ -344,7 +344,7 @@ def test_managers_stay_out_of_teams() -> None:
     environment = make("MiniGrid-Empty-8x8-v0").with_manager()
     assert environment.adapter.possible_agents == ("agent_0", "agent_0/goal")
     assert dict(environment.teams) == {"agent": ("agent_0",)}
-    assert environment.action_meanings("agent_0/goal") == ("explore", "take key", "open door", "reach goal")
+    assert environment.action_meanings("agent_0/goal") == ("explore", "go to(green goal)")
     assert environment.noop_action("agent_0/goal") is None
     assert environment.noop_action("agent_0") == 6
 

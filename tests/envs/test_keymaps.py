@@ -213,7 +213,7 @@ def test_a_word_that_comes_twice_has_one_key_and_the_other_a_number() -> None:
 
 def test_a_manager_chooses_by_number() -> None:
     environment = make("MiniGrid-DoorKey-5x5-v0").with_manager()
-    assert list(environment.keys("agent_0/goal").bindings) == ["1", "2", "3", "4"]
+    assert list(environment.keys("agent_0/goal").bindings)[:6] == ["1", "2", "3", "4", "5", "6"]
     assert environment.keys("agent_0").bindings["Left"] == 0
 
 

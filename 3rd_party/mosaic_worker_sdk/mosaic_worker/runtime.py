@@ -262,6 +262,7 @@ def _slot(load: pb.Load) -> Slot:
             for seat in load.seats
         },
         simulator=json.loads(load.simulator or "{}"),
+        options=tuple(load.options),
     )
 
 

@@ -40,6 +40,8 @@ class Slot:
         seats: What the slot is told where it sits in another agent's place, by that agent;
             :meth:`at` uses it.
         simulator: What is inside the environment (engine, version, model), for workers that want ``state``.
+        options: What a manager may ask of the slot, ``"go to(yellow key)"``, by the number that stands in the
+            observation's ``option``; empty where the slot has no manager.
     """
 
     index: int
@@ -59,6 +61,7 @@ class Slot:
     deadline_s: Optional[float] = None
     seats: Mapping[str, Seat] = field(default_factory=lambda: _no_settings())
     simulator: Mapping[str, Any] = field(default_factory=lambda: _no_settings(), repr=False)
+    options: Sequence[str] = ()
 
     def at(self, agent_id: str) -> Slot:
         """The slot as it is in an episode in which it plays ``agent_id``.

@@ -29,7 +29,7 @@ from operators_worker.minigrid_map import (
     SeenMap,
 )
 from operators_worker.minigrid_mission import Task, Thing
-from operators_worker.minigrid_plan import LIFTING, NO_KEY, Planner, Pose, first_move, unlocks
+from operators_worker.minigrid_plan import LIFTING, NO_KEY, WALKING, Planner, Pose, first_move, unlocks
 
 
 class Guide:
@@ -60,6 +60,10 @@ class Guide:
         self._last = self._choose() if self._keep_free is None else self._put_down(self._keep_free)
         return self._last
 
+    def pursue(self, tasks: list[Task]) -> None:
+        """Give up what is being done, and do this on the same map."""
+        self._tasks, self._keep_free = tasks, None
+
     def _choose(self) -> int:
         while True:
             action = self._do(self._tasks[0])
@@ -74,7 +78,11 @@ class Guide:
         """The next action for ``task``, ``None`` when it is done."""
         if task.verb == "reach":
             return self._enter(self._seen.find(frozenset((GOAL,))))
+        if task.verb == "explore":
+            return self._look_around()
         targets = self._matching(task.thing)
+        if task.verb == "drop":
+            return None if self._seen.carrying is None else self._put_down(set())
         if task.verb == "goto":
             return self._face(targets)
         if task.verb == "open":
@@ -142,6 +150,16 @@ class Guide:
         free = {p for p in around if p in self._seen.cells and self._seen.cells[p].kind == EMPTY}
         action = self._face(free - {self._seen.position})
         return DROP if action is None else action
+
+    def _look_around(self) -> int:
+        """Go where something new is seen, or to what might be of use; touch nothing."""
+        cells = self._seen.cells
+        doors = {p for p in self._seen.find(frozenset((DOOR,))) if cells[p].state != OPEN}
+        ready = {p for p in doors if cells[p].state == CLOSED or unlocks(self._seen.carrying, cells[p])}
+        things = self._seen.find(frozenset((GOAL,)) if self._seen.carrying else MOVABLE | {GOAL})
+        ways = (self._plan.to_unseen(WALKING), *(self._plan.to_face(p, WALKING) for p in (ready, things)))
+        path = next((way for way in ways if way is not None and len(way) > 1), None)
+        return RIGHT if path is None else self._along(path)
 
     def _explore(self, wanted: Collection[Point]) -> int:
         """See something new; where nothing is left to see, make a way.

@@ -13,7 +13,7 @@ from typing import Literal
 
 from operators_worker.minigrid_map import BALL, BOX, DOOR, KEY
 
-Verb = Literal["reach", "goto", "pickup", "open", "put"]
+Verb = Literal["reach", "goto", "pickup", "open", "put", "explore", "drop"]
 
 COLORS = {"red": 0, "green": 1, "blue": 2, "purple": 3, "yellow": 4, "grey": 5}
 KINDS = {

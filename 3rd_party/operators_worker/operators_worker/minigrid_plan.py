@@ -48,16 +48,19 @@ class Way(NamedTuple):
         doors: Open shut doors.
         key: Use the key in hand on locked ones.
         lift: Lift things that stand in the way.
+        look: Go to shut doors to see what is behind them.
     """
 
     doors: bool = True
     key: bool = True
     lift: bool = False
+    look: bool = True
 
 
 PLAIN = Way()
 NO_KEY = Way(key=False)
 LIFTING = Way(lift=True)
+WALKING = Way(doors=False, key=False, look=False)
 
 
 class Planner:
@@ -93,7 +96,7 @@ class Planner:
             return cell is not None and self._shut(cell, way)
 
         path = self._search(lambda pose: front_of(pose) not in known, way._replace(doors=False))
-        return path or self._search(faces_door, way)
+        return path or (self._search(faces_door, way) if way.look else None)
 
     def _shut(self, cell: Cell, way: Way) -> bool:
         """A door that is not open and that could be opened."""

@@ -25,11 +25,14 @@ def make_slot(
     env_id: str = "test",
     noop_action: int | None = None,
     action_meanings: Sequence[str] = (),
+    options: Sequence[str] = (),
     **settings: Any,
 ) -> Slot:
     spaces = [s if isinstance(s, Space) else to_space(s) for s in (observation_space, action_space)]
     everything: Mapping[str, Any] = {"behavior": behavior, **settings}
-    return Slot(index, agent_id, env_id, *spaces, everything, action_meanings, noop_action)
+    return Slot(
+        index, agent_id, env_id, *spaces, everything, action_meanings, noop_action, options=tuple(options)
+    )
 
 
 def make_batch(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.hierarchical import HierarchicalAdapter, Option, manager_of
+from gym_gui.core.paradigms.hierarchical import HierarchicalAdapter, manager_of
+from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Place
 from gym_gui.core.paradigms.select import adapt
 from gym_gui.core.paradigms.sequential import PettingZooParadigmAdapter, SequentialAdapter
 from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter, SimultaneousAdapter
@@ -14,8 +15,11 @@ __all__ = [
     "GymParadigmAdapter",
     "HierarchicalAdapter",
     "Option",
+    "OptionEnd",
+    "OptionLibrary",
     "ParadigmAdapter",
     "PettingZooParadigmAdapter",
+    "Place",
     "RLlibParadigmAdapter",
     "SequentialAdapter",
     "SimultaneousAdapter",

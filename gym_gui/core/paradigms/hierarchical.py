@@ -1,13 +1,8 @@
-"""Two-level control: a manager chooses options, a controller carries them out.
-
-Options in the sense of Sutton, Precup, Singh, "Between MDPs and semi-MDPs" (1999): an
-option may start in some observations, runs until its own end condition holds or its
-budget of moves is spent, and the manager earns the sum of the rewards meanwhile.
-"""
+"""Two-level control: a manager chooses options, a controller carries them out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +13,11 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.border import wrong_agents
+from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Place
 from gym_gui.core.types import AgentID, Mask, StepResult
+
+Options = Sequence[Option] | Mapping[AgentID, OptionLibrary]
+"""What managers choose from: all the same, or by the agent that each manages."""
 
 
 def manager_of(agent: AgentID) -> AgentID:
@@ -26,40 +25,16 @@ def manager_of(agent: AgentID) -> AgentID:
     return agent + GOAL_SUFFIX
 
 
-def _anywhere(observation: Any) -> bool:
-    return True
-
-
-def _never(observation: Any) -> bool:
-    return False
-
-
-@dataclass(frozen=True)
-class Option:
-    """Something a manager can ask of a controller.
-
-    Conditions are functions of the observation alone, so that episodes never mix.
-
-    Attributes:
-        name: One word or two for people and language models.
-        budget: Moves of the controller after which the manager is asked again.
-        can_start: Whether the manager may choose it now.
-        is_over: Whether it has reached its end; asked after each move.
-    """
-
-    name: str
-    budget: int = 20
-    can_start: Callable[[Any], bool] = _anywhere
-    is_over: Callable[[Any], bool] = _never
-
-
 @dataclass(slots=True)
 class _Running:
     """What one controller is doing."""
 
     option: int = -1
+    began: Any = None
+    since: int = 0
     moves: int = 0
     owed: float = 0.0
+    last: int = -1
     why: str = "start"
 
     @property
@@ -80,27 +55,35 @@ class HierarchicalAdapter(ParadigmAdapter):
     Args:
         inner: The adapter to wrap; closed with this one.
         options: What managers choose from.
-        agents: Agents that get a manager; all by default.
+        agents: Agents that get a manager; by default those that have options.
 
     Raises:
-        UsageError: No options, a budget below 1, two of one name, or an unknown agent.
+        UsageError: An unknown agent, or options that are none (see :class:`OptionLibrary`).
     """
 
     def __init__(
-        self, inner: ParadigmAdapter, options: Sequence[Option], *, agents: Sequence[AgentID] | None = None
+        self, inner: ParadigmAdapter, options: Options, *, agents: Sequence[AgentID] | None = None
     ) -> None:
         self.inner = inner
-        self.options = tuple(options)
-        _check_options(self.options)
-        managed = tuple(inner.possible_agents if agents is None else agents)
+        if isinstance(options, Mapping):
+            by_agent = options
+        else:
+            by_agent = dict.fromkeys(inner.possible_agents, OptionLibrary(tuple(options)))
+        managed = tuple(by_agent if agents is None else agents)
         unknown = set(managed) - set(inner.possible_agents)
         if unknown:
             raise UsageError(f"no such agent to manage: {', '.join(sorted(unknown))}")
+        if without := [agent for agent in managed if agent not in by_agent]:
+            raise UsageError(f"there are no options for {', '.join(without)}")
+        self._libraries = {agent: by_agent[agent] for agent in managed}
         self.possible_agents = (*inner.possible_agents, *map(manager_of, managed))
         self._controller_of = {manager_of(a): a for a in managed}
         self._managed = frozenset(managed)
         self._running: dict[AgentID, _Running] = {}
         self._seen: dict[AgentID, Any] = {}
+        self._read: dict[AgentID, Any] = {}
+        self._ended: dict[AgentID, OptionEnd] = {}
+        self._moves = 0
         self._current: tuple[AgentID, ...] = ()
 
     @property
@@ -110,8 +93,9 @@ class HierarchicalAdapter(ParadigmAdapter):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> dict[AgentID, Any]:
-        self._current = ()
+        self._current, self._moves = (), 0
         self._running = {a: _Running() for a in self._managed}
+        self._read, self._ended = {}, {}
         self._seen = dict(self.inner.reset(seed=seed, options=options))
         return self._next_turn()
 
@@ -130,6 +114,57 @@ class HierarchicalAdapter(ParadigmAdapter):
             return self._seen[agent]
         return {"observation": self._seen[agent], "option": np.int64(max(self._running[agent].option, 0))}
 
+    def _reading(self, agent: AgentID) -> Any:
+        """What the conditions of an agent's options take of what it sees now."""
+        if agent not in self._read:
+            try:
+                self._read[agent] = self._libraries[agent].read(self._seen[agent])
+            except Exception as exc:  # the border to the library of a family
+                raise EnvironmentFailure(f"what {agent} sees cannot be read for its options: {exc}") from exc
+        return self._read[agent]
+
+    def manages(self, slot: AgentID) -> AgentID:
+        """The agent for which a slot chooses options; ``""`` where it is no manager."""
+        return self._controller_of.get(slot, "")
+
+    def options_of(self, slot: AgentID) -> tuple[Option, ...]:
+        """What is chosen from in a slot, or for it; empty where nothing is."""
+        library = self._libraries.get(self._controller_of.get(slot, slot))
+        return () if library is None else library.options
+
+    def running(self, agent: AgentID) -> Option | None:
+        """What a controller is carrying out; ``None`` while its manager is asked."""
+        running = self._running.get(agent)
+        return None if running is None or running.wanted else self._libraries[agent].options[running.option]
+
+    def last(self, agent: AgentID) -> tuple[Option | None, str]:
+        """The option that a controller carried out before, and why it ended."""
+        running = self._running[agent]
+        return (self._libraries[agent].options[running.last] if running.last >= 0 else None), running.why
+
+    def startable(self, manager: AgentID) -> list[tuple[int, Option]]:
+        """The options that a manager may choose now, with their numbers."""
+        agent = self._controller_of[manager]
+        seen = self._reading(agent)
+        options = self._libraries[agent].options
+        return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
+
+    def places(self, manager: AgentID) -> list[tuple[int, Place]]:
+        """Where that is which an option is about that may be chosen now, with the option's number."""
+        seen = self._reading(self._controller_of[manager])
+        return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
+
+    def cut_off(self) -> None:
+        """The episode is over by somebody else's limit: what runs has ended with it."""
+        for agent, running in self._running.items():
+            if not running.wanted:
+                self._end(agent, "episode")
+
+    def take_ended(self) -> Mapping[AgentID, OptionEnd]:
+        """How options ended since this was asked last, by manager."""
+        ended, self._ended = self._ended, {}
+        return ended
+
     def behind(self, agent: AgentID) -> tuple[AgentID, Any]:
         """The environment's own agent in a slot, and what that one sees; ``None`` before :meth:`reset`."""
         own = self._controller_of.get(agent, agent)
@@ -146,11 +181,15 @@ class HierarchicalAdapter(ParadigmAdapter):
 
     def _choose(self, actions: Mapping[AgentID, Any]) -> StepResult:
         for manager, choice in actions.items():
-            index = int(choice)
-            if not 0 <= index < len(self.options):
-                raise EnvironmentFailure(f"{manager} chose option {index} of {len(self.options)}")
-            running = self._running[self._controller_of[manager]]
-            running.option, running.moves, running.owed = index, 0, 0.0
+            index, agent = int(choice), self._controller_of[manager]
+            options, seen = self._libraries[agent].options, self._reading(agent)
+            if not 0 <= index < len(options):
+                raise EnvironmentFailure(f"{manager} chose option {index} of {len(options)}")
+            if not options[index].starts(seen):
+                raise EnvironmentFailure(f"{manager} chose {options[index].name}, which cannot start now")
+            running = self._running[agent]
+            running.option, running.began, running.since = index, seen, self._moves
+            running.moves, running.owed = 0, 0.0
         flags = dict.fromkeys(actions, False)
         observations = self._next_turn()
         infos: dict[AgentID, Mapping[str, Any]] = {a: self.info(a) for a in self._current}
@@ -158,7 +197,10 @@ class HierarchicalAdapter(ParadigmAdapter):
 
     def _move(self, actions: Mapping[AgentID, Any]) -> StepResult:
         inner = self.inner.step(actions)
+        self._moves += 1
         self._seen.update(inner.observations)
+        for agent in inner.observations:
+            self._read.pop(agent, None)
         result = StepResult(
             {}, dict(inner.rewards), dict(inner.terminated), dict(inner.truncated), dict(inner.infos)
         )
@@ -179,7 +221,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         running.owed += inner.rewards.get(agent, 0.0)
         running.moves += moved
         if ended:
-            running.why = "episode"
+            self._end(agent, "episode")
             result.terminated[manager] = inner.terminated.get(agent, False)
             result.truncated[manager] = inner.truncated.get(agent, False)
             if agent in inner.observations:
@@ -190,15 +232,22 @@ class HierarchicalAdapter(ParadigmAdapter):
                 running.owed = 0.0
             return
         else:
-            option = self.options[running.option]
-            over = option.is_over(inner.observations[agent])
+            option = self._libraries[agent].options[running.option]
+            over = option.ends(self._reading(agent), running.began)
             if not over and running.moves < option.budget:
                 return
-            running.why = "over" if over else "budget"
+            self._end(agent, "over" if over else "budget")
             result.terminated.setdefault(manager, False)
             result.truncated.setdefault(manager, False)
         result.rewards[manager] = running.owed
-        running.owed, running.option = 0.0, -1
+        running.owed, running.option, running.began = 0.0, -1, None
+
+    def _end(self, agent: AgentID, why: str) -> None:
+        running = self._running[agent]
+        running.why = why
+        if not running.wanted:
+            running.last = running.option
+            self._ended[manager_of(agent)] = OptionEnd(why, running.moves)
 
     def get_current_agents(self) -> Sequence[AgentID]:
         return self._current
@@ -215,21 +264,23 @@ class HierarchicalAdapter(ParadigmAdapter):
         space = self.inner.observation_space(agent)
         if agent not in self._managed:
             return space
-        return Dict({"observation": space, "option": Discrete(len(self.options))})
+        return Dict({"observation": space, "option": Discrete(len(self.options_of(agent)))})
 
     def action_space(self, agent: AgentID) -> Any:
         from gymnasium.spaces import Discrete
 
         if agent in self._controller_of:
-            return Discrete(len(self.options))
+            return Discrete(len(self.options_of(agent)))
         return self.inner.action_space(agent)
 
     def action_mask(self, agent: AgentID) -> Mask | None:
         controller = self._controller_of.get(agent)
         if controller is None:
             return self.inner.action_mask(agent)
-        seen = self._seen[controller]
-        mask = np.array([option.can_start(seen) for option in self.options])
+        mask = np.zeros(len(self._libraries[controller].options), bool)
+        mask[[number for number, _ in self.startable(agent)]] = True
+        if not mask.any():
+            raise EnvironmentFailure(f"{agent} has no option that can start")
         return None if mask.all() else mask
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
@@ -237,11 +288,20 @@ class HierarchicalAdapter(ParadigmAdapter):
         info = self.inner.info(controller)
         if controller not in self._managed:
             return info
-        running = self._running[controller]
         if agent in self._controller_of:
-            names = tuple(option.name for option in self.options)
-            return {**info, "options": names, "option_ended_by": running.why}
-        return info if running.wanted else {**info, "option": self.options[running.option].name}
+            last, why = self.last(controller)
+            told = {} if last is None else {"last_option": last.name}
+            return {**info, "options": self._libraries[controller].names, "option_ended_by": why, **told}
+        option = self.running(agent)
+        if option is None:
+            return info
+        since = self._running[agent].since
+        return {
+            **info,
+            "option": option.name,
+            "option_arguments": option.arguments,
+            "option_since": since,
+        }
 
     def owed(self) -> dict[AgentID, float]:
         waiting = self.inner.owed()
@@ -257,15 +317,3 @@ class HierarchicalAdapter(ParadigmAdapter):
     @property
     def env(self) -> Any:
         return self.inner.env
-
-
-def _check_options(options: Sequence[Option]) -> None:
-    if not options:
-        raise UsageError("a manager needs at least one option")
-    if len({option.name for option in options}) != len(options):
-        raise UsageError("two options have the same name")
-    for option in options:
-        if option.budget < 1:
-            raise UsageError(
-                f"option {option.name!r} has a budget of {option.budget}", fix="Give it at least 1"
-            )

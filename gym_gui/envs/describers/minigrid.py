@@ -69,6 +69,11 @@ class MiniGridDescriber(SpaceDescriber):
         found += seen.view.facts()
         return [each for each in found if not (seen.whole and each.predicate == "carrying")]
 
+    def grid_view(self, observation: Any) -> GridView | None:
+        """The cells that an observation shows; ``None`` where it is a picture."""
+        seen = _read_observation(observation)
+        return None if seen is None else seen.view
+
     def game(self, agent: AgentID) -> str:
         environment = self.environment
         title, about = (

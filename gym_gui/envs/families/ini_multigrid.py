@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import enum_names
@@ -80,3 +81,10 @@ class IniMultiGridFamily(IndexedFamily):
         from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
 
         return IniMultiGridDescriber(environment)
+
+    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
+        from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
+        from gym_gui.envs.options.grid import grid_options
+
+        describer = IniMultiGridDescriber(environment)
+        return grid_options(environment.env.__class__, partial(describer.view, mates={}), "MultiGridEnv")

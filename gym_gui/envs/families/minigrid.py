@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.core.paradigms import Option
+from gym_gui.core.paradigms import OptionLibrary
 from gym_gui.envs import index
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.gymnasium import last_step
@@ -93,10 +93,14 @@ class MiniGridFamily(IndexedFamily):
 
         return MiniGridDescriber(environment)
 
-    def options(self, environment: Instance) -> tuple[Option, ...]:
-        from gym_gui.envs.minigrid_options import OPTIONS
+    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
+        from gym_gui.envs.describers.minigrid import MiniGridDescriber
+        from gym_gui.envs.options.grid import grid_options
 
-        return OPTIONS
+        describer = MiniGridDescriber(environment)
+        if not describer.can_state(agent):
+            return None
+        return grid_options(environment.env.__class__, describer.grid_view, "MiniGridEnv")
 
 
 class AtariFamily(IndexedFamily):

@@ -13,7 +13,7 @@ from pettingzoo.classic.connect_four.connect_four import env as connect_four
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
-from gym_gui.core.paradigms import HierarchicalAdapter, Option, adapt, manager_of
+from gym_gui.core.paradigms import HierarchicalAdapter, Option, OptionLibrary, adapt, manager_of
 from gym_gui.core.paradigms.check import check_environment
 
 AGENT, BOSS = "agent_0", "agent_0/goal"
@@ -35,14 +35,14 @@ class Line(gymnasium.Env[Any, Any]):
         return self.at, float(self.at), self.at == 10, False, {}
 
 
-def to_five(observation: int) -> bool:
+def past_five(observation: int) -> bool:
     return observation >= 5
 
 
 OPTIONS = (
     Option("walk", budget=3),
-    Option("walk to five", budget=20, is_over=to_five),
-    Option("run", budget=2, can_start=to_five),
+    Option("walk to", ("five",), is_over=lambda now, began: now >= 5),
+    Option("run", budget=2, can_start=past_five),
 )
 
 
@@ -60,7 +60,9 @@ def test_the_manager_is_asked_first_and_the_world_waits() -> None:
     assert result.observations == {AGENT: {"observation": 0, "option": 1}}
     assert result.rewards == {}
     assert adapter.env.at == 0
-    assert adapter.info(AGENT)["option"] == "walk to five"
+    told = adapter.info(AGENT)
+    assert (told["option"], told["option_arguments"], told["option_since"]) == ("walk to(five)", ("five",), 0)
+    assert adapter.running(AGENT) == OPTIONS[1]
 
 
 def test_an_option_ends_when_its_budget_is_spent() -> None:
@@ -131,12 +133,76 @@ def test_spaces_of_both_slots() -> None:
     assert adapter.action_space(AGENT) == spaces.Discrete(2)
 
 
-@pytest.mark.parametrize("choice", [-1, 3])
-def test_an_option_that_is_none_is_refused(choice: int) -> None:
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [(-1, "option -1 of 3"), (3, "option 3 of 3"), (2, "agent_0/goal chose run, which cannot start now")],
+)
+def test_an_option_that_is_none_or_cannot_start_is_refused(choice: int, said: str) -> None:
     adapter = walker()
     adapter.reset(seed=0)
-    with pytest.raises(EnvironmentFailure, match="option"):
+    with pytest.raises(EnvironmentFailure, match=said):
         adapter.step({BOSS: choice})
+
+
+def test_how_options_ended_is_told_once() -> None:
+    adapter = walker()
+    adapter.reset(seed=0)
+    ends: list[Any] = []
+    while not adapter.is_episode_done():
+        (agent,) = adapter.get_current_agents()
+        adapter.step({agent: (len(ends) + 1) % 2 if agent == BOSS else 1})
+        ends += adapter.take_ended().values()
+    assert ends == [("over", 5), ("budget", 3), ("over", 1), ("episode", 1)]
+    assert adapter.take_ended() == {}
+
+
+def test_an_end_may_depend_on_what_was_seen_at_the_beginning() -> None:
+    further = Option("two further", is_over=lambda now, began: now >= began + 2)
+    adapter = HierarchicalAdapter(adapt(Line()), [further])
+    adapter.reset(seed=0)
+    ends: list[Any] = []
+    while not adapter.is_episode_done():
+        (agent,) = adapter.get_current_agents()
+        adapter.step({agent: 0 if agent == BOSS else 1})
+        ends += adapter.take_ended().values()
+    assert ends == [("over", 2)] * 4 + [("episode", 2)]
+
+
+def test_what_is_seen_is_read_once_for_all_options() -> None:
+    read: list[int] = []
+
+    def twice(observation: int) -> int:
+        read.append(observation)
+        return 2 * observation
+
+    options = (
+        Option("walk", is_over=lambda now, began: now >= 4),
+        Option("run", can_start=lambda now: now > 0),
+    )
+    adapter = HierarchicalAdapter(adapt(Line()), {AGENT: OptionLibrary(options, twice)})
+    adapter.reset(seed=0)
+    np.testing.assert_array_equal(adapter.action_mask(BOSS), [True, False])
+    adapter.step({BOSS: 0})
+    adapter.step({AGENT: 1})
+    adapter.step({AGENT: 1})
+    assert (read, adapter.action_mask(BOSS)) == ([0, 1, 2], None)
+
+
+def test_a_condition_that_fails_is_told_with_its_option() -> None:
+    def broken(seen: Any) -> bool:
+        raise ValueError("no such cell")
+
+    adapter = HierarchicalAdapter(adapt(Line()), [Option("walk"), Option("fly", can_start=broken)])
+    adapter.reset(seed=0)
+    with pytest.raises(EnvironmentFailure, match="whether fly can start cannot be told: no such cell"):
+        adapter.action_mask(BOSS)
+
+
+def test_where_nothing_can_start_it_says_so() -> None:
+    adapter = HierarchicalAdapter(adapt(Line()), [Option("run", can_start=past_five)])
+    adapter.reset(seed=0)
+    with pytest.raises(EnvironmentFailure, match="agent_0/goal has no option that can start"):
+        adapter.action_mask(BOSS)
 
 
 def test_the_controller_may_not_move_before_its_manager_chose() -> None:
@@ -153,6 +219,8 @@ def test_the_controller_may_not_move_before_its_manager_chose() -> None:
         ((Option("a"), Option("a")), None, "same name"),
         ((Option("a", budget=0),), None, "budget of 0"),
         ((Option("a"),), ["agent_7"], "agent_7"),
+        ({"agent_7": OptionLibrary((Option("a"),))}, None, "agent_7"),
+        ({"agent_1": OptionLibrary((Option("a"),))}, [AGENT], "no options for agent_0"),
     ],
 )
 def test_what_cannot_be_managed_is_refused(options: Any, agents: Any, said: str) -> None:

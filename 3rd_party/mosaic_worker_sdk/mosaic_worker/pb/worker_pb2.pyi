@@ -74,7 +74,7 @@ class Welcome(_message.Message):
     def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Load(_message.Message):
-    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s", "simulator")
+    __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s", "simulator", "options")
     class SecretsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +99,7 @@ class Load(_message.Message):
     SEATS_FIELD_NUMBER: _ClassVar[int]
     DEADLINE_S_FIELD_NUMBER: _ClassVar[int]
     SIMULATOR_FIELD_NUMBER: _ClassVar[int]
+    OPTIONS_FIELD_NUMBER: _ClassVar[int]
     slot: int
     agent: str
     env: str
@@ -116,7 +117,8 @@ class Load(_message.Message):
     seats: _containers.RepeatedCompositeFieldContainer[Seat]
     deadline_s: float
     simulator: str
-    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ..., seats: _Optional[_Iterable[_Union[Seat, _Mapping]]] = ..., deadline_s: _Optional[float] = ..., simulator: _Optional[str] = ...) -> None: ...
+    options: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, slot: _Optional[int] = ..., agent: _Optional[str] = ..., env: _Optional[str] = ..., observation_space: _Optional[str] = ..., action_space: _Optional[str] = ..., settings: _Optional[str] = ..., action_meanings: _Optional[_Iterable[str]] = ..., noop: _Optional[int] = ..., secrets: _Optional[_Mapping[str, str]] = ..., deterministic: bool = ..., briefing: _Optional[str] = ..., team: _Optional[str] = ..., teammates: _Optional[_Iterable[str]] = ..., opponents: _Optional[_Iterable[str]] = ..., seats: _Optional[_Iterable[_Union[Seat, _Mapping]]] = ..., deadline_s: _Optional[float] = ..., simulator: _Optional[str] = ..., options: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Seat(_message.Message):
     __slots__ = ("agent", "briefing", "team", "teammates", "opponents")

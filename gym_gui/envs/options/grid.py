@@ -1,0 +1,177 @@
+"""Options on grids of square cells: MiniGrid, BabyAI, INI's MultiGrid.
+
+Conditions are read from the cells that the agent sees, in the same reading from which its text and its
+facts come. Who plays them is a matter of workers; ``operators_worker`` has a scripted manager
+(``minigrid_manager``) and scripted skills (``minigrid_skills``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from types import CodeType
+from typing import Any
+
+from gym_gui.core.paradigms import Option, OptionLibrary, Place
+from gym_gui.envs.describers.grid_words import COLOURS, GridView, Thing
+
+EXPLORE, WALK = 10, 20
+"""Moves that exploring lasts at most; the same of everything else."""
+_MOVABLE = ("key", "ball", "box")
+_KINDS = {"key": "Key", "ball": "Ball", "box": "Box", "door": "Door", "goal": "Goal"}
+"""What options are about, with its class."""
+_ANY_COLOUR = frozenset({"COLOR_NAMES", "COLORS", "COLOR_TO_IDX", "_rand_color", "Color"})
+"""Names in code that draws a colour."""
+_GOAL = "green goal"
+"""Goals have this colour alone."""
+
+Read = Callable[[Any], "GridView | None"]
+
+
+def grid_options(task: type[Any], read: Read, base: str) -> OptionLibrary:
+    """The options of one task: what it can hold, told by the code that builds it.
+
+    Args:
+        task: The class of the environment.
+        read: Observation to the cells that it shows; ``None`` where it shows none.
+        base: Name of the package's own base class, which can build anything.
+    """
+    things = list(_held(task, base))
+    movable = [thing for thing in things if thing.endswith(_MOVABLE)]
+    doors = [thing for thing in things if thing.endswith("door")]
+    options = [
+        Option("explore", (), EXPLORE, is_over=_sees_more, meaning="go where something new is seen"),
+        *(_go_to(thing) for thing in things),
+        *(_pick_up(thing) for thing in movable),
+        *(_open(thing) for thing in doors),
+    ]
+    if movable:
+        options.append(Option("drop", (), WALK, _holds, _holds_nothing, meaning="put down what is carried"))
+    return OptionLibrary(tuple(options), read)
+
+
+def _go_to(thing: str) -> Option:
+    onto = thing == _GOAL  # there the episode ends
+    return Option(
+        "go to",
+        (thing,),
+        WALK,
+        lambda seen: bool(_places(thing, seen)) and (onto or not _is_ahead(thing, seen)),
+        lambda seen, began: not onto and _is_ahead(thing, seen),
+        partial(_places, thing),
+        "walk until it is directly ahead; onto a goal",
+    )
+
+
+def _pick_up(thing: str) -> Option:
+    return Option(
+        "pick up",
+        (thing,),
+        WALK,
+        lambda seen: bool(_places(thing, seen)) and not _holds(seen),
+        lambda seen, began: seen is not None and seen.carried == thing,
+        partial(_places, thing),
+        "go there and take it, with empty hands",
+    )
+
+
+def _open(thing: str) -> Option:
+    return Option(
+        "open",
+        (thing,),
+        WALK,
+        lambda seen: bool(_shut(thing, seen)),
+        lambda seen, began: _opened(thing, seen, began),
+        partial(_shut, thing),
+        "go there and open it; a locked one needs the key of its colour in your hands",
+    )
+
+
+def _named(thing: Thing) -> str:
+    """What options call it: a door without its state."""
+    return f"{thing.said[1]} door" if thing.said[0] == "door" else thing.name
+
+
+def _things(seen: GridView | None) -> Sequence[Thing]:
+    return () if seen is None else seen.things
+
+
+def _places(name: str, seen: GridView | None) -> tuple[Place, ...]:
+    """Where something of a name is in view."""
+    return tuple(Place(each.ahead, each.right) for each in _things(seen) if _named(each) == name)
+
+
+def _is_ahead(name: str, seen: GridView | None) -> bool:
+    return Place(1, 0) in _places(name, seen)
+
+
+def _holds(seen: GridView | None) -> bool:
+    return seen is not None and bool(seen.carried)
+
+
+def _holds_nothing(seen: GridView | None, began: GridView | None) -> bool:
+    return not _holds(seen)
+
+
+def _shut(name: str, seen: GridView | None) -> tuple[Place, ...]:
+    """Where doors of a name are that can be opened with what is held."""
+    key = seen is not None and seen.carried == name.replace("door", "key")
+    can = ("closed", "locked") if key else ("closed",)
+    return tuple(
+        Place(each.ahead, each.right)
+        for each in _things(seen)
+        if each.said[0] == "door" and _named(each) == name and each.said[2] in can
+    )
+
+
+def _opened(name: str, seen: GridView | None, began: GridView | None) -> bool:
+    """Whether such a door is open directly ahead, where it was not at the beginning."""
+    open_ahead = _open_ahead(name, seen)
+    return open_ahead and (not _open_ahead(name, began) or not _shut(name, seen))
+
+
+def _open_ahead(name: str, seen: GridView | None) -> bool:
+    return any(
+        (each.ahead, each.right) == (1, 0) and each.said[0] == "door" and each.said[2] == "open"
+        for each in _things(seen)
+        if _named(each) == name
+    )
+
+
+def _sees_more(seen: GridView | None, began: GridView | None) -> bool:
+    """Whether something is in view, that options are about, which was not when exploring began."""
+    return not _worthwhile(seen) <= _worthwhile(began)
+
+
+def _worthwhile(seen: GridView | None) -> frozenset[tuple[str, ...]]:
+    return frozenset(each.said for each in _things(seen) if each.said[0] in _KINDS)
+
+
+def _held(cls: type[Any], base: str) -> Iterator[str]:
+    """What tasks of a class can hold, as options call it: by what its code names below the base class."""
+    words = set[str]()
+    for each in cls.__mro__[: [c.__name__ for c in cls.__mro__].index(base)]:
+        for member in vars(each).values():
+            written = getattr(getattr(member, "__func__", member), "__code__", None)
+            if isinstance(written, CodeType):
+                words.update(_words(written))
+    colours = [colour for colour in COLOURS if colour in words]
+    if not colours or words & _ANY_COLOUR:
+        colours = list(COLOURS)
+    kinds = [
+        kind for kind, made_by in _KINDS.items() if made_by in words or (kind in words and kind != "goal")
+    ]
+    for kind in kinds:
+        yield from [_GOAL] if kind == "goal" else [f"{colour} {kind}" for colour in colours]
+
+
+def _words(code: CodeType) -> Iterator[str]:
+    """Names and texts in a function, and in those inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):
+            yield from (each for each in constant if isinstance(each, str))  # pyright: ignore[reportUnknownVariableType]
+        elif isinstance(constant, CodeType):
+            yield from _words(constant)
