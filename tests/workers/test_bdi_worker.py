@@ -92,6 +92,25 @@ async def test_team_mates_send_each_other_beliefs_and_goals(tmp_path: Path) -> N
     assert right in actions[1:8]
 
 
+@pytest.mark.parametrize("silent", [False, True])
+async def test_two_programs_open_doors_in_their_order_because_one_tells_the_other(
+    tmp_path: Path, silent: bool
+) -> None:
+    pytest.importorskip("multigrid")
+    text = (EXAMPLES / "doors.asl").read_text()
+    send = ".send(T, tell, may_open(blue)); "
+    assert send in text
+    (tmp_path / "doors.asl").write_text(text.replace(send, "") if silent else text)
+    pair = {name: bdi(tmp_path / "doors.asl") for name in ("agent_0", "agent_1")}
+    log = await played(pair, "MultiGrid-RedBlueDoors-6x6-v0", range(1 if silent else 6))
+    assert all(episode["success"] is not silent for episode in log.episodes.values())
+    for index in log.episodes:
+        said = [row["said"] for row in log.rows[index] if "said" in row]
+        assert said == ([] if silent else [".send(agent_1, tell, may_open(blue))"])
+        heard = [row for row in log.rows[index] if "may_open(blue)" in row["bdi"].get("added", ())]
+        assert [row["agent_id"] for row in heard] == ([] if silent else ["agent_1"])
+
+
 async def test_a_program_that_never_acts_is_a_true_record(tmp_path: Path) -> None:
     (tmp_path / "idle.asl").write_text("believes(nothing).")
     log = await played({"agent": bdi(tmp_path / "idle.asl")}, "MiniGrid-Empty-5x5-v0", range(1))

@@ -36,7 +36,7 @@ class Thought:
     """What happened in an agent for one decision; recorded beside the action.
 
     Attributes:
-        added: Beliefs that it has got.
+        added: Beliefs that it has got: by seeing, by being told, or of its own.
         removed: Beliefs that it has lost.
         goals: The goals of the intention that acted, the outermost first; those of a loop once.
         plan: The plan that acted: its trigger and context.
@@ -50,6 +50,20 @@ class Thought:
     plan: str = ""
     failed: list[str] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
+
+    def believes(self, belief: str) -> None:
+        """It has got a belief; one that it lost for this decision was not lost."""
+        if belief in self.removed:
+            self.removed.remove(belief)
+        else:
+            self.added.append(belief)
+
+    def believes_no_longer(self, belief: str) -> None:
+        """It has lost a belief; one that it got for this decision is not told."""
+        if belief in self.added:
+            self.added.remove(belief)
+        else:
+            self.removed.append(belief)
 
     def to_record(self) -> dict[str, Any]:
         """Plain data; what is empty is left out."""
@@ -115,11 +129,25 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
     def perceive(self, gone: Sequence[Any], new: Sequence[Any]) -> None:
         """What it saw and sees no more, and what it sees now; both are events."""
         for belief in gone:
-            self.thought.removed.append(as_text(belief))
             self._begin(Trigger.removal, GoalType.belief, belief)
         for belief in new:
-            self.thought.added.append(as_text(belief))
             self._begin(Trigger.addition, GoalType.belief, belief)
+
+    def add_belief(self, term: Any, scope: Any) -> None:
+        belief = term.grounded(scope)
+        known = belief.functor is not None and belief in self.beliefs[belief.literal_group()]
+        super().add_belief(term, scope)
+        if not known:
+            self.thought.believes(as_text(belief))
+
+    def remove_belief(self, term: Any, intention: Any) -> bool:
+        sought = agentspeak.evaluate(term, intention.scope)
+        held = list(self.beliefs[sought.literal_group()]) if agentspeak.is_literal(sought) else []
+        found: bool = super().remove_belief(term, intention)
+        if found:
+            left = self.beliefs[sought.literal_group()]
+            self.thought.believes_no_longer(as_text(next(each for each in held if each not in left)))
+        return found
 
     def hear(self, force: str, content: Any) -> None:
         """A message of a team-mate."""

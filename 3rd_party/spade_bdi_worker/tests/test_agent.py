@@ -149,3 +149,12 @@ def test_the_goals_of_a_loop_are_recorded_once() -> None:
     episode = agent("!go. +!go <- !turn; !go. +!turn <- left.")
     thoughts = [decide(episode, step=step)[1] for step in range(5)]
     assert [thought.goals for thought in thoughts] == [["go", "turn"]] * 5
+
+
+def test_beliefs_of_its_own_and_those_that_it_was_told_are_recorded_as_those_it_sees() -> None:
+    episode = agent("count(0). !go. +!go : count(N) <- -+count(N + 1); +short; -short; left; !go.")
+    _, thought, _ = decide(episode, ["free(1, 0)"], heard=["green_1: .send(green_0, tell, ball(2, 3))"])
+    assert thought.added == ["free(1, 0)", "ball(2, 3)", "count(1)"]
+    assert thought.removed == ["count(0)"]
+    _, thought, _ = decide(episode, ["free(1, 0)"], heard=["green_1: .send(green_0, tell, ball(2, 3))"])
+    assert (thought.added, thought.removed) == (["count(2)"], ["count(1)"])
