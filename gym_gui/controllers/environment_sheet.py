@@ -124,7 +124,7 @@ class EnvironmentSheet:
             read_slots(environment),
             {team: tuple(agents) for team, agents in environment.teams.items()},
             spec.max_episode_steps,
-            bool(environment.family.options(environment)),
+            environment.can_have_managers,
             document(environment),
         )
 

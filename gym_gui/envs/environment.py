@@ -316,6 +316,11 @@ class Environment:
             self.spec, HierarchicalAdapter(self.adapter, chosen, agents=agents), self.family, self.teams
         )
 
+    @property
+    def can_have_managers(self) -> bool:
+        """Whether its family knows options that a manager of an agent can choose from."""
+        return bool(self._own_options(None))
+
     def _own_options(self, agents: Sequence[str] | None) -> Mapping[AgentID, OptionLibrary]:
         """The family's options, by agent; empty where it has none for one of them."""
         wanted = [a for a in (agents or self.adapter.possible_agents) if a in self.adapter.possible_agents]
