@@ -15,7 +15,8 @@ from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmA
 from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
 from gym_gui.core.types import AgentID, Choice, Mask, Shown
-from gym_gui.envs.describers import Describer, SpaceDescriber
+from gym_gui.envs.describers import Describer
+from gym_gui.envs.describers.two_levels import TwoLevelDescriber
 from gym_gui.envs.facts import written
 from gym_gui.envs.family import Family
 from gym_gui.envs.instance import Teams
@@ -166,7 +167,19 @@ class Environment:
 
     @cached_property
     def _describer(self) -> Describer:
+        """Of what the environment's own agents see; of managers it knows nothing."""
+        adapter = self.adapter
+        if isinstance(adapter, HierarchicalAdapter):
+            return self.family.describer(Environment(self.spec, adapter.inner, self.family, self.teams))
         return self.family.describer(self)
+
+    @cached_property
+    def _two_levels(self) -> Describer | None:
+        """Says what managers choose from and what is asked of their agents; ``None`` without managers."""
+        adapter = self.adapter
+        if not isinstance(adapter, HierarchicalAdapter):
+            return None
+        return TwoLevelDescriber(self, adapter, self._describer)
 
     @cached_property
     def simulator(self) -> Simulator | None:
@@ -232,7 +245,9 @@ class Environment:
 
     def describer(self, agent: AgentID) -> Describer:
         """Who says in words what ``agent`` sees and may do."""
-        return SpaceDescriber(self) if self._managed_by(agent) else self._describer
+        adapter = self.adapter
+        managed = isinstance(adapter, HierarchicalAdapter) and adapter.options_of(agent)
+        return self._two_levels if managed and self._two_levels is not None else self._describer
 
     def show(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,14 @@ def bdi(program: Path, **settings: Any) -> dict[str, Any]:
     return {"worker_id": "spade_bdi_worker", "type": "bdi", "settings": {"program": str(program), **settings}}
 
 
-async def played(players: dict[str, Any], task: str, seeds: range) -> SessionLog:
+async def played(
+    players: dict[str, Any], task: str, seeds: range, managers: dict[str, Any] | None = None
+) -> SessionLog:
     """All episodes, at once."""
     log = SessionLog()
-    session = LocalSession(resolve_operator(operator(players, task)), SessionSettings(len(seeds)), log)
+    session = LocalSession(
+        resolve_operator(operator(players, task, manager=managers or {})), SessionSettings(len(seeds)), log
+    )
     try:
         await session.start()
         session.play(plans(seeds))
@@ -154,3 +159,52 @@ async def test_where_nothing_is_stated_as_facts_it_is_refused(tmp_path: Path) ->
     (tmp_path / "mind.asl").write_text("!go. +!go <- noop; !go.")
     with pytest.raises(MosaicError, match="needs facts"):
         resolve_operator(operator({"agent": bdi(tmp_path / "mind.asl")}, "mpe2/simple_v3"))
+
+
+MANAGED = "MiniGrid-DoorKey-6x6-v0"
+SKILLS = {"type": "baseline", "worker_id": "operators_worker", "settings": {"behavior": "minigrid_skills"}}
+
+
+async def managed(program: Path, seeds: range, task: str = MANAGED) -> SessionLog:
+    return await played({"agent": SKILLS}, task, seeds, {"agent": bdi(program)})
+
+
+async def test_a_program_manages_scripted_skills() -> None:
+    log = await managed(EXAMPLES / "doorkey_manager.asl", range(6), "MiniGrid-DoorKey-8x8-v0")
+    assert all(episode["success"] for episode in log.episodes.values())
+    (key, *_) = (row for row in log.rows[0] if row.get("option_arguments") == ["yellow key"])
+    assert key["option"] == "pick up(yellow key)" and key["agent_id"] == "agent_0/goal"
+    assert key["bdi"]["plan"].startswith("line 6: +!solve : can(pick_up, C, key)")
+
+
+@pytest.mark.parametrize("call", ["go_to(yellow, key)", "go_to(yellow_key)", 'act("go to(yellow key)")'])
+async def test_an_option_is_called_by_its_words(call: str, tmp_path: Path) -> None:
+    (tmp_path / "mind.asl").write_text(
+        f"!go. +!go : can(go_to, yellow, key) <- {call}; !go. +!go <- explore; !go."
+    )
+    log = await managed(tmp_path / "mind.asl", range(1))
+    chosen = [row["option"] for row in log.rows[0] if row["agent_id"] == "agent_0/goal"]
+    assert "go to(yellow key)" in chosen
+    assert log.episodes[0]["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("!go. +!go <- sing(a_song); !go.", "line 1: plan failure"),
+        ("!go. +!go <- go_to(red, whale); !go.", r"there is no action go_to\(red, whale\) here"),
+        ("!go. +!go <- open(yellow, door); !go.", "action 5 is not legal now"),
+    ],
+)
+async def test_a_skill_that_there_is_not_and_one_that_cannot_start(
+    program: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mind.asl").write_text(program)
+    try:
+        log = await managed(tmp_path / "mind.asl", range(1))
+    except MosaicError as error:
+        text = str(error)
+    else:
+        assert log.episodes[0]["status"] == "failed"
+        text = str(log.episodes[0]["error"])
+    assert re.search(said, text) and "\n" not in text.strip()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import collections
 import random
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -255,18 +256,21 @@ class Episode:
     Args:
         program: What it does.
         words: Words of the environment's actions, as atoms.
+        skills: What is called with parameters among them, likewise.
         name: Of the agent.
         seed: Of the episode; random numbers come from it and the step.
     """
 
-    def __init__(self, program: Program, words: Sequence[str], name: str, seed: int) -> None:
+    def __init__(
+        self, program: Program, words: Sequence[str], skills: Collection[str], name: str, seed: int
+    ) -> None:
         self._seed, self._name, self._sees = seed, name, dict[str, None]()
         environment = Environment()
         tree = program.tree
         goals, tree.goals = tree.goals, []
         try:
             _, self.mind = environment.build_agent_from_ast(
-                agentspeak.StringSource(program.name, ""), tree, _actions(words), Mind, name
+                agentspeak.StringSource(program.name, ""), tree, _actions(words, skills), Mind, name
             )
         finally:
             tree.goals = goals
@@ -324,7 +328,7 @@ class Episode:
                     self.mind.hear(got[1], got[3])
 
 
-def _actions(words: Sequence[str]) -> Actions:
+def _actions(words: Sequence[str], skills: Collection[str]) -> Actions:
     """What a program may call: the environment's actions by their words, the interpreter's own, messages."""
     actions = Actions(agentspeak.stdlib.actions)
 
@@ -334,6 +338,8 @@ def _actions(words: Sequence[str]) -> Actions:
 
     for word in words:
         actions.add(word, 0, act)
+    for skill in skills:
+        actions.add(skill, None, act)
     if "act" not in words:
         actions.add("act", 1, act)
     for name, arity, implementation in _OURS:
@@ -383,5 +389,15 @@ _OURS: Sequence[tuple[str, int | None, Callable[..., Iterator[None]]]] = (
 
 def words_of(meanings: Sequence[str]) -> Mapping[str, int]:
     """Actions by the atoms that programs call them by."""
-    plain = ("".join(c if c.isalnum() else "_" for c in word.lower()).strip("_") for word in meanings)
-    return {word if word[:1].isalpha() else f"n{word}": number for number, word in enumerate(plain)}
+    return {as_atom(word): number for number, word in enumerate(meanings)}
+
+
+def skills_of(meanings: Sequence[str]) -> frozenset[str]:
+    """The skills, as atoms, of actions that have parameters: ``go_to`` of ``"go to(yellow key)"``."""
+    return frozenset(as_atom(word.partition("(")[0]) for word in meanings if "(" in word)
+
+
+def as_atom(word: str) -> str:
+    """``go_to_yellow_key`` of ``"go to(yellow key)"``."""
+    plain = re.sub(r"\W+", "_", word.lower()).strip("_")
+    return plain if plain[:1].isalpha() else f"n{plain}"

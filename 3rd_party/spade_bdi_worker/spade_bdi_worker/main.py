@@ -24,7 +24,8 @@ from mosaic_worker.worker import (
     Slot,
     Worker,
 )
-from spade_bdi_worker.agent import Episode, Undecided, words_of
+from spade_bdi_worker.agent import Episode, Undecided, as_atom, skills_of, words_of
+from spade_bdi_worker.literals import as_text
 from spade_bdi_worker.program import Program, ProgramError, read_program, said
 
 
@@ -42,6 +43,7 @@ class _Player:
             raise LoadError(str(error)) from None
         self.slot = slot
         self.words: Mapping[str, int] = words_of(slot.action_meanings)
+        self.skills = skills_of(slot.action_meanings)
         self.cycles = int(settings.get("max_cycles", 10_000))
         self.deadline_s = float(settings.get("deliberation_s", 2.0))
         self.idle = str(settings.get("idle", "invalid"))
@@ -59,7 +61,8 @@ class _Player:
             raise LoadError(str(ProgramError(problems)))
 
     def _make(self, start: EpisodeStart) -> Episode:
-        return Episode(self.program, list(self.words), start.agent_id or self.slot.agent_id, start.seed)
+        name = start.agent_id or self.slot.agent_id
+        return Episode(self.program, list(self.words), self.skills, name, start.seed)
 
     def begin(self, start: EpisodeStart) -> None:
         self._episodes[start.episode] = self._make(start)
@@ -101,8 +104,10 @@ class _Player:
 
     def _number(self, action: Any, decision: Decision) -> Any:
         """What a program's action is in the environment."""
-        if action.functor in self.words and not action.args:
-            return self.words[action.functor]
+        if (called := _flat(action)) in self.words:
+            return self.words[called]
+        if action.functor in self.skills:
+            return Invalid(f"there is no action {as_text(action)} here", str(action))
         given = action.args[0]
         if isinstance(given, tuple):
             return np.asarray(given, self.slot.action_space.dtype or np.float32)
@@ -112,9 +117,15 @@ class _Player:
         for number, each in decision.choices:
             if each == word:
                 return number
-        if word in self.words:
-            return self.words[word]
+        if (called := as_atom(word)) in self.words:
+            return self.words[called]
         return Invalid(f"there is no action {word!r} now", str(action))
+
+
+def _flat(action: Any) -> str:
+    """A call as one atom: ``go_to(yellow, key)``, and ``go_to(yellow_key)``, is ``go_to_yellow_key``."""
+    parts = [each.functor if agentspeak.is_atom(each) else str(each) for each in action.args]
+    return as_atom("_".join([action.functor, *parts])) if parts else str(action.functor)
 
 
 def _quoted(text: str) -> str:

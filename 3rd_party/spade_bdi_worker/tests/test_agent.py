@@ -18,7 +18,7 @@ WORDS = ["left", "right", "forward", "pickup"]
 
 
 def agent(text: str, name: str = "green_0", seed: int = 1) -> Episode:
-    return Episode(parse_program("mind.asl", text), WORDS, name, seed)
+    return Episode(parse_program("mind.asl", text), WORDS, (), name, seed)
 
 
 def decide(

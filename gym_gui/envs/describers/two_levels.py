@@ -1,0 +1,124 @@
+"""What a manager chooses from, and what a controller is asked for, told with what the agent itself sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.paradigms import HierarchicalAdapter, Option
+from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.types import AgentID, Choice, Mask
+from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.facts import Fact, Term, atom, fact
+
+if TYPE_CHECKING:
+    from gym_gui.envs.instance import Instance
+
+_ENDED = {"over": "it is done", "budget": "its moves are spent, and it is not done"}
+
+
+class TwoLevelDescriber(Describer):
+    """Speaks for the slots of managers, and of those who are managed.
+
+    Args:
+        environment: The instance with managers.
+        adapter: Its adapter.
+        own: Says what agents see in the same environment without managers.
+    """
+
+    def __init__(self, environment: Instance, adapter: HierarchicalAdapter, own: Describer) -> None:
+        super().__init__(environment)
+        self._adapter, self._own = adapter, own
+
+    def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
+        seat, seen = self._adapter.behind(agent)
+        told = self._own.text(seat, seen, mode)
+        if self._adapter.manages(agent):
+            last, why = self._adapter.last(seat)
+            return (
+                f"{told}\n\nWhat you asked for last, {last.name}, has ended: {_ENDED[why]}." if last else told
+            )
+        option = self._adapter.running(agent)
+        return told if option is None else f"Your task now: {_with_meaning(option)}.\n\n{told}"
+
+    def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
+        seat, seen = self._adapter.behind(agent)
+        return [*self._own.facts(seat, seen, mode), *self._option_facts(agent, seat)]
+
+    def _option_facts(self, agent: AgentID, seat: AgentID) -> Iterator[Fact]:
+        if not self._adapter.manages(agent):
+            option = self._adapter.running(seat)
+            if option is not None:
+                yield _said("option", option)
+            return
+        yield from (_said("can", option) for _, option in self._adapter.startable(agent))
+        last, why = self._adapter.last(seat)
+        if last is not None:
+            yield _said("last", last)
+            yield fact("ended", why)
+
+    def can_state(self, agent: AgentID) -> bool:
+        return self._own.can_state(self._seat(agent))
+
+    def can_say(self, agent: AgentID) -> bool:
+        return self._own.can_say(self._seat(agent))
+
+    def _seat(self, agent: AgentID) -> AgentID:
+        return self._adapter.manages(agent) or agent
+
+    def game(self, agent: AgentID) -> str:
+        told = self._own.game(self._seat(agent))
+        if self._adapter.manages(agent):
+            return (
+                f"{told} You do not act yourself: you choose what is to be done next, somebody else does it, "
+                "and you are asked again when it is done or has taken its moves."
+            )
+        return (
+            f"{told} Somebody else chooses your task: it stands above what you see. Do that and nothing else."
+        )
+
+    def reading(self, agent: AgentID, mode: Mode = "egocentric") -> str:
+        return self._own.reading(self._seat(agent), mode)
+
+    def actions(self, agent: AgentID) -> Sequence[ActionWord]:
+        if not self._adapter.manages(agent):
+            return self._own.actions(agent)
+        return [ActionWord(option.name, option.meaning) for option in self._adapter.options_of(agent)]
+
+    def _how_to_act(self, agent: AgentID) -> str:
+        if not self._adapter.manages(agent):
+            return super()._how_to_act(agent)
+        skills: dict[str, list[Option]] = {}
+        for option in self._adapter.options_of(agent):
+            skills.setdefault(option.skill, []).append(option)
+        lines: list[str] = []
+        for skill, options in skills.items():
+            meaning = f": {options[0].meaning}" if options[0].meaning else ""
+            if not options[0].arguments:
+                lines.append(f"- {skill}{meaning}")
+                continue
+            values = "; ".join(", ".join(option.arguments) for option in options)
+            lines.append(f"- {skill}(…){meaning}. In place of … stands one of: {values}")
+        return "\n".join(("What you can ask for, where it is possible:", *lines))
+
+    def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
+        if not self._adapter.manages(agent):
+            return self._own.choices(agent, self._adapter.behind(agent)[1], mask)
+        return tuple(Choice(number, option.name) for number, option in self._adapter.startable(agent))
+
+
+def _with_meaning(option: Option) -> str:
+    return f"{option.name} ({option.meaning})" if option.meaning else option.name
+
+
+def _said(predicate: str, option: Option) -> Fact:
+    """An option as a fact, word by word: ``can(go_to, yellow, key)``."""
+    words = (word for argument in option.arguments for word in argument.split())
+    return fact(predicate, atom(option.skill), *map(_term, words))
+
+
+def _term(word: str) -> Term:
+    try:
+        return float(word)
+    except ValueError:
+        return atom(word)
