@@ -29,11 +29,12 @@ sys.path[:0] = [str(ROOT / "3rd_party" / "mujoco_mpc_worker"), str(ROOT / "3rd_p
 import mujoco  # noqa: E402
 
 from gym_gui import envs  # noqa: E402
-from mujoco_mpc_worker.planners import Planner, Settings  # noqa: E402
+from mujoco_mpc_worker.main import make_planner  # noqa: E402
+from mujoco_mpc_worker.planners import Settings  # noqa: E402
 from mujoco_mpc_worker.rewards import Array, Paid, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
 
-PLANNERS = ("predictive_sampling", "cem", "mppi")
+PLANNERS = ("predictive_sampling", "cem", "mppi", "ilqg")
 _ALL = mujoco.mjtState.mjSTATE_INTEGRATION
 _CART_POLE = """
 <mujoco><option timestep="0.01"/><worldbody>
@@ -104,7 +105,7 @@ def _hopper(act: Callable[[Simulation], Act], seed: int, length: int) -> Played:
 
 def _planned(planner: str, rollouts: int, horizon: int, seed: int) -> Callable[[Simulation], Act]:
     settings = Settings(planner, horizon=horizon, rollouts=rollouts)
-    return lambda simulation: Planner(simulation, settings, seed).act
+    return lambda simulation: make_planner(simulation, settings, seed).act
 
 
 def _random(seed: int) -> Callable[[Simulation], Act]:

@@ -19,8 +19,18 @@ from mosaic_worker.worker import (
     Slot,
     Worker,
 )
+from mujoco_mpc_worker.ilqg import ILQG
 from mujoco_mpc_worker.planners import Planner, Settings
 from mujoco_mpc_worker.simulation import Simulation
+
+
+def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Planner:
+    """The planner that the settings name.
+
+    Raises:
+        LoadError: Its budget is too small for it.
+    """
+    return (ILQG if settings.planner == "ilqg" else Planner)(simulation, settings, seed)
 
 
 class _Player:
@@ -38,6 +48,7 @@ class _Player:
         threads, survival = int(given.get("threads") or 0), float(given.get("survival") or 0.0)
         self.simulation = Simulation(slot.simulator, threads, self._substeps, survival)
         self._refuse_other_actions()
+        make_planner(self.simulation, self.settings, 0)  # refused before anything is played
         self._plans: dict[int, tuple[Planner, int, Any]] = {}
 
     @property
@@ -58,7 +69,7 @@ class _Player:
             )
 
     def begin(self, start: EpisodeStart) -> None:
-        self._plans[start.episode] = Planner(self.simulation, self.settings, start.seed), -1, None
+        self._plans[start.episode] = make_planner(self.simulation, self.settings, start.seed), -1, None
 
     def forget(self, episode: int) -> None:
         self._plans.pop(episode, None)

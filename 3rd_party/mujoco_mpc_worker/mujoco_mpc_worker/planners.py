@@ -80,12 +80,20 @@ class Planner:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._simulation, self._settings, self._seed, self._clock = simulation, settings, seed, clock
-        self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
-        self._half = (simulation.high - simulation.low) / 2
-        self._plan: Array = np.tile((simulation.low + simulation.high) / 2, (settings.horizon, 1))
+        self._set_up(simulation, settings)
+        self._plan: Array = self._at_rest()
         self._at = 0
         self.value = 0.0
         """What the best plan found earns."""
+
+    def _set_up(self, simulation: Simulation, settings: Settings) -> None:
+        self._weights = weights(settings.spline, min(settings.knots, settings.horizon), settings.horizon)
+        self._half = (simulation.high - simulation.low) / 2
+
+    def _at_rest(self) -> Array:
+        """A plan of controls in the middle of what they can be."""
+        middle = (self._simulation.low + self._simulation.high) / 2
+        return self._playable(np.tile(middle, (self._settings.horizon, 1)))
 
     def act(self, step: int, state: Array) -> Array:
         """The plan's first action, (nu,).
@@ -97,11 +105,15 @@ class Planner:
         Raises:
             PolicyFailed: No plan can be simulated from here.
         """
-        settings = self._settings
         self._shift(step - self._at)
         self._at = step
         rng = np.random.default_rng((self._seed, step))
-        until = self._clock() + settings.budget_ms / 1000
+        self._search(state, rng, self._clock() + self._settings.budget_ms / 1000)
+        return self._plan[0]
+
+    def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
+        """Make the plan better, as long as the budget lasts."""
+        settings = self._settings
         spread = np.tile(settings.noise * self._half, (self._weights.shape[1], 1))
         if settings.budget_ms:
             spread = self._improve(state, rng, settings.rounds[0], spread)
@@ -110,7 +122,6 @@ class Planner:
         else:
             for plans in settings.rounds:
                 spread = self._improve(state, rng, plans, spread)
-        return self._plan[0]
 
     def _shift(self, steps: int) -> None:
         """Warm start: the plan as it is seen from ``steps`` later on; its last control goes on."""

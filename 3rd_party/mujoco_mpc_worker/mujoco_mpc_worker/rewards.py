@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 Constants = Mapping[str, Any]
 
 
@@ -25,6 +26,7 @@ class Steps(NamedTuple):
         qvel: Speeds behind it, (..., nv).
         action: What was done, (..., nu).
         seconds: Of one step.
+        sensors: What the model's sensors measure at its end, (..., nsensordata).
     """
 
     before: Array
@@ -32,13 +34,14 @@ class Steps(NamedTuple):
     qvel: Array
     action: Array
     seconds: float
+    sensors: Array
 
 
 class Paid(NamedTuple):
     """What steps earn, (...), and whether they end the episode, (...)."""
 
     reward: Array
-    ends: NDArray[np.bool_]
+    ends: Flags
 
 
 Reward = Callable[[Steps, Constants], Paid]
@@ -62,7 +65,7 @@ def _runner(steps: Steps, c: Constants) -> Paid:
     return _never(_forward(steps, c))
 
 
-def _within(x: Array, ends: Any) -> NDArray[np.bool_]:
+def _within(x: Array, ends: Any) -> Flags:
     low, high = map(float, ends)
     return (low < x) & (x < high)
 
@@ -84,7 +87,7 @@ def _walker(steps: Steps, c: Constants) -> Paid:
     return _upright(steps, c, healthy)
 
 
-def _upright(steps: Steps, c: Constants, healthy: NDArray[np.bool_]) -> Paid:
+def _upright(steps: Steps, c: Constants, healthy: Flags) -> Paid:
     reward = _forward(steps, c) + float(c["healthy_reward"]) * healthy
     return Paid(reward, ~healthy & bool(c["terminate_when_unhealthy"]))
 

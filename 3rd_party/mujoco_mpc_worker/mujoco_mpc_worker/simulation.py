@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 from mujoco.rollout import Rollout
-from numpy.typing import NDArray
 
 from mosaic_worker.worker import LoadError, PolicyFailed
-from mujoco_mpc_worker.rewards import REWARDS, Array, Reward, Steps
+from mujoco_mpc_worker.rewards import REWARDS, Array, Flags, Paid, Reward, Steps
 
 _ALL = mujoco.mjtState.mjSTATE_INTEGRATION
 _PHYSICS = mujoco.mjtState.mjSTATE_FULLPHYSICS
 _CONTROLS = mujoco.mjtState.mjSTATE_CTRL
 _APPLIED = mujoco.mjtState.mjSTATE_USER
+_FEW = 50
+"""Steps of the simulator that are not divided among threads."""
 
 
 class Rollouts(NamedTuple):
@@ -30,11 +31,33 @@ class Rollouts(NamedTuple):
 
     Attributes:
         states: ``mjSTATE_FULLPHYSICS`` behind each step of the environment, (plans, horizon, size).
+        sensors: What is measured there, (plans, horizon, nsensordata).
         whole: Which plans were simulated to their end, (plans,); others are no numbers, or stand still.
     """
 
     states: Array
-    whole: NDArray[np.bool_]
+    sensors: Array
+    whole: Flags
+
+
+class Stepped(NamedTuple):
+    """What became of single steps.
+
+    Attributes:
+        states: ``mjSTATE_FULLPHYSICS`` behind them, (steps, size).
+        inputs: What the reward is computed from, (steps, inputs).
+        reward: What they earn, (steps,).
+        ends: Which end the episode, (steps,).
+    """
+
+    states: Array
+    inputs: Array
+    reward: Array
+    ends: Flags
+
+
+Controls = Callable[[int, Array], Array]
+"""From a step's number and states, (plans, size), to controls, (plans, nu)."""
 
 
 class Simulation:
@@ -112,53 +135,72 @@ class Simulation:
         mujoco.set_mju_user_warning(_unsaid)
         self._threads = threads or len(os.sched_getaffinity(0))
         self._pool: Any = Rollout(nthread=self._threads)
+        self._alone: Any = Rollout(nthread=0)
         self._data = [mujoco.MjData(model) for _ in range(self._threads)]
         self._size = int(mujoco.mj_stateSize(model, _ALL))
-        self._unapplied = self._part(self._data[0], _APPLIED)[model.nu :]
+        self._warm: Array = np.zeros(int(model.nv))
+        self._unapplied = self._part(self._data[0], _APPLIED)[int(model.nu) :]
+        self._applied = self._unapplied
 
     def _part(self, data: Any, what: Any) -> Array:
         part = np.empty(int(mujoco.mj_stateSize(self.model, what)))
         mujoco.mj_getState(self.model, data, part, what)
         return part
 
-    def rollouts(self, state: Array, actions: Array) -> tuple[Array, Rollouts]:
-        """Simulate plans.
+    @property
+    def tangents(self) -> int:
+        """How many numbers a small change of the state has: positions, speeds, activations."""
+        return 2 * int(self.model.nv) + int(self.model.na)
+
+    def start(self, state: Array) -> Array:
+        """Take the session's state; returns its ``mjSTATE_FULLPHYSICS``.
 
         Args:
-            state: ``mjSTATE_INTEGRATION``.
-            actions: (plans, horizon, nu).
-
-        Returns:
-            ``mjSTATE_FULLPHYSICS`` at the start, and what became of the plans.
+            state: ``mjSTATE_INTEGRATION``. What acts from outside in it acts in all rollouts until the next.
 
         Raises:
-            PolicyFailed: The state is none of this model.
+            PolicyFailed: It is none of this model.
         """
         if state.shape != (self._size,):
             raise PolicyFailed(f"the session's state has {state.size} numbers, its model {self._size}")
         data = self._data[0]
         mujoco.mj_setState(self.model, data, state, _ALL)
-        start, warm = self._part(data, _PHYSICS), np.array(data.qacc_warmstart)
+        self._warm = np.array(data.qacc_warmstart)
+        self._applied = self._part(data, _APPLIED)[int(self.model.nu) :]
+        return self._part(data, _PHYSICS)
+
+    def _roll(self, starts: Array, actions: Array) -> tuple[Array, Array]:
+        """States and sensors behind each step of the environment.
+
+        Args:
+            starts: ``mjSTATE_FULLPHYSICS``, (plans, size).
+            actions: (plans, horizon, nu).
+        """
         what, controls = _CONTROLS, np.repeat(actions, self._skip, axis=1)
-        applied = self._part(data, _APPLIED)[actions.shape[2] :]
-        if not np.array_equal(applied, self._unapplied):  # forces from outside, moved mocap bodies: they stay
+        if not np.array_equal(self._applied, self._unapplied):  # forces, moved mocap bodies
             what = _APPLIED
-            controls = np.concatenate(
-                (controls, np.broadcast_to(applied, (*controls.shape[:2], applied.size))), axis=2
-            )
-        states, _ = self._pool.rollout(
+            outside = np.broadcast_to(self._applied, (*controls.shape[:2], self._applied.size))
+            controls = np.concatenate((controls, outside), axis=2)
+        alone = controls.shape[0] * controls.shape[1] < _FEW  # to wake threads would take longer
+        states, sensors = (self._alone if alone else self._pool).rollout(
             self.model,
-            self._data,
-            np.tile(start, (len(actions), 1)),
+            self._data[:1] if alone else self._data,
+            starts,
             controls,
             control_spec=int(what),
-            initial_warmstart=np.tile(warm, (len(actions), 1)),
+            initial_warmstart=np.tile(self._warm, (len(actions), 1)),
         )
-        ends = states[:, self._skip - 1 :: self._skip]
-        due = start[0] + actions.shape[1] * self.seconds
+        return states[:, self._skip - 1 :: self._skip], sensors[:, self._skip - 1 :: self._skip]
+
+    def rollouts(self, start: Array, actions: Array) -> Rollouts:
+        """Simulate plans from what :meth:`start` returned; ``actions`` are (plans, horizon, nu)."""
+        states, sensors = self._roll(np.tile(start, (len(actions), 1)), actions)
+        return Rollouts(states, sensors, self._whole(start, states))
+
+    def _whole(self, start: Array, states: Array) -> Flags:
+        due = start[0] + states.shape[1] * self.seconds
         # A simulation that breaks starts again or stands still: its time says so.
-        whole = np.isfinite(ends).all((1, 2)) & (np.abs(ends[:, -1, 0] - due) < self.seconds / 2)
-        return start, Rollouts(ends, whole)
+        return np.isfinite(states).all((1, 2)) & (np.abs(states[:, -1, 0] - due) < self.seconds / 2)
 
     def returns(self, state: Array, actions: Array) -> Array:
         """What plans earn from a state on.
@@ -173,27 +215,132 @@ class Simulation:
         Raises:
             PolicyFailed: All do, or the state is none of this model.
         """
-        start, (ends, whole) = self.rollouts(state, actions)
-        nq, nv = int(self.model.nq), int(self.model.nv)
-        qpos, qvel = ends[..., 1 : 1 + nq], ends[..., 1 + nq : 1 + nq + nv]
-        first = np.broadcast_to(start[1 : 1 + nq], (len(ends), 1, nq))
-        before = np.concatenate((first, qpos[:, :-1]), axis=1)
-        with np.errstate(all="ignore"):
-            paid = self._reward(Steps(before, qpos, qvel, actions, self.seconds), self._constants)
+        start = self.start(state)
+        earned = self._earned(start, self.rollouts(start, actions), actions)
+        if not np.isfinite(earned).any():
+            raise PolicyFailed(
+                f"all {len(actions)} rollouts diverged: from this state on the simulation breaks"
+            )
+        return earned
+
+    def _earned(self, start: Array, found: Rollouts, actions: Array) -> Array:
+        nq = int(self.model.nq)
+        first = np.broadcast_to(start[1 : 1 + nq], (len(actions), 1, nq))
+        before = np.concatenate((first, found.states[:, :-1, 1 : 1 + nq]), axis=1)
+        paid = self._paid(before, found.states, actions, found.sensors)
         over = np.cumsum(paid.ends, axis=1)
         # The step that ends an episode is paid, those behind it are not.
-        lives = np.concatenate((np.zeros((len(ends), 1)), over[:, :-1]), axis=1) == 0
-        total = np.sum(np.where(lives, paid.reward, 0.0), axis=1)
-        total = total + self._survival * (over[:, -1] == 0)
+        lives = np.concatenate((np.zeros((len(actions), 1)), over[:, :-1]), axis=1) == 0
+        total = np.sum(np.where(lives, paid.reward, 0.0), axis=1) + self._survival * (over[:, -1] == 0)
         # A plan that breaks after the episode's end has earned all it could.
-        sane = (whole | (over[:, -1] > 0)) & np.isfinite(total)
-        if not sane.any():
-            raise PolicyFailed(f"all {len(ends)} rollouts diverged: from this state on the simulation breaks")
+        sane = (found.whole | (over[:, -1] > 0)) & np.isfinite(total)
         return np.where(sane, total, -np.inf)
+
+    def _paid(self, before: Array, states: Array, actions: Array, sensors: Array) -> Paid:
+        nq, nv = int(self.model.nq), int(self.model.nv)
+        qpos, qvel = states[..., 1 : 1 + nq], states[..., 1 + nq : 1 + nq + nv]
+        with np.errstate(all="ignore"):
+            return self._reward(Steps(before, qpos, qvel, actions, self.seconds, sensors), self._constants)
+
+    def step(self, states: Array, actions: Array) -> Stepped:
+        """One step of the environment from each state.
+
+        Args:
+            states: ``mjSTATE_FULLPHYSICS``, (steps, size).
+            actions: (steps, nu).
+        """
+        found, sensors = self._roll(states, actions[:, None])
+        ends, sensors = found[:, 0], sensors[:, 0]
+        nq, nv = int(self.model.nq), int(self.model.nv)
+        before = states[:, 1 : 1 + nq]
+        paid = self._paid(before, ends, actions, sensors)
+        inputs = np.concatenate((before, ends[:, 1 : 1 + nq + nv], actions, sensors), axis=1)
+        return Stepped(ends, inputs, paid.reward, paid.ends)
+
+    def rewards(self, inputs: Array) -> Array:
+        """What steps earn of which this is known, (..., inputs) as in :class:`Stepped`."""
+        sizes = np.cumsum([self.model.nq, self.model.nq, self.model.nv, self.model.nu])
+        before, qpos, qvel, actions, sensors = np.split(inputs, sizes, axis=-1)
+        with np.errstate(all="ignore"):
+            steps = Steps(before, qpos, qvel, actions, self.seconds, sensors)
+            return self._reward(steps, self._constants).reward
+
+    def follow(self, start: Array, plan: Array) -> tuple[Array, float]:
+        """States along one plan, its start ahead, (horizon + 1, size), and what it earns."""
+        found = self.rollouts(start, plan[None])
+        (earned,) = self._earned(start, found, plan[None])
+        return np.concatenate((start[None], found.states[0])), float(earned)
+
+    def closed_loop(
+        self, start: Array, controls: Controls, plans: int, horizon: int
+    ) -> tuple[Array, Array, Array]:
+        """Simulate plans whose controls depend on where they are.
+
+        Returns:
+            Controls, (plans, horizon, nu); states, (plans, horizon + 1, size); what plans earn, (plans,).
+        """
+        states: list[Array] = [np.tile(start, (plans, 1))]
+        actions: list[Array] = []
+        sensors: list[Array] = []
+        for step in range(horizon):
+            actions.append(controls(step, states[-1]))
+            after, measured = self._roll(states[-1], actions[-1][:, None])
+            states.append(after[:, 0])
+            sensors.append(measured[:, 0])
+        done, paths = np.stack(actions, axis=1), np.stack(states, axis=1)
+        found = Rollouts(paths[:, 1:], np.stack(sensors, axis=1), self._whole(start, paths[:, 1:]))
+        return done, paths, self._earned(start, found, done)
+
+    def nudged(self, states: Array, actions: Array, size: float) -> tuple[Array, Array, Array]:
+        """States and controls, and behind each those that differ from it by ``size`` in one number.
+
+        Args:
+            states: (steps, size).
+            actions: (steps, nu).
+            size: Of the change of one number.
+
+        Returns:
+            States and controls, (steps * (1 + tangents + nu), …), and the changes, (steps, tangents + nu):
+            backwards where a control is at its upper end, behind which more does nothing.
+        """
+        n, nu, (nq, nv) = self.tangents, actions.shape[1], (int(self.model.nq), int(self.model.nv))
+        sizes = np.full((len(states), n + nu), size)
+        sizes[:, n:] = np.where(actions + size > self.high, -size, size)
+        moved = np.repeat(states[:, None], 1 + n + nu, axis=1)
+        done = np.repeat(actions[:, None], 1 + n + nu, axis=1)
+        for i in range(nv):
+            if nq == nv:
+                moved[:, 1 + i, 1 + i] += size
+            else:
+                direction = np.eye(1, nv, i)[0]
+                for each in moved[:, 1 + i, 1 : 1 + nq]:
+                    place = np.array(each)
+                    mujoco.mj_integratePos(self.model, place, direction, size)
+                    each[:] = place
+        for i in range(nv, n):
+            moved[:, 1 + i, 1 + nq + i - nv] += size
+        for i in range(nu):
+            done[:, 1 + n + i, i] += sizes[:, n + i]
+        return moved.reshape(-1, states.shape[1]), done.reshape(-1, nu), sizes
+
+    def difference(self, first: Array, second: Array) -> Array:
+        """From states to states, as small changes, (steps, tangents)."""
+        nq, nv, n = int(self.model.nq), int(self.model.nv), self.tangents
+        change = np.empty((len(first), n))
+        change[:, nv:] = (second - first)[:, 1 + nq : 1 + nq + n - nv]
+        if nq == nv:
+            change[:, :nv] = (second - first)[:, 1 : 1 + nq]
+            return change
+        for to, a, b in zip(change, first, second, strict=True):
+            speed = np.empty(nv)
+            mujoco.mj_differentiatePos(self.model, speed, 1.0, a[1 : 1 + nq].copy(), b[1 : 1 + nq].copy())
+            to[:nv] = speed
+        return change
 
     def close(self) -> None:
         """End the threads."""
         self._pool.close()
+        self._alone.close()
 
 
 def _unsaid(_: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_discrete_are
 
 mujoco: Any = pytest.importorskip("mujoco")
 gym: Any = pytest.importorskip("gymnasium")
@@ -15,7 +16,8 @@ gym: Any = pytest.importorskip("gymnasium")
 from gym_gui.envs.simulator import MuJoCoSimulator  # noqa: E402
 from mosaic_worker.gymnasium_spaces import describe  # noqa: E402
 from mosaic_worker.worker import LoadError, PolicyFailed, Slot  # noqa: E402
-from mujoco_mpc_worker.main import MpcWorker  # noqa: E402
+from mujoco_mpc_worker.ilqg import bounded_step  # noqa: E402
+from mujoco_mpc_worker.main import MpcWorker, make_planner  # noqa: E402
 from mujoco_mpc_worker.planners import Planner, Settings, weights  # noqa: E402
 from mujoco_mpc_worker.rewards import REWARDS, Paid, Steps  # noqa: E402
 from mujoco_mpc_worker.simulation import Simulation  # noqa: E402
@@ -89,7 +91,7 @@ def test_splines_go_through_what_is_between_their_knots(spline: Any) -> None:
         np.testing.assert_allclose(line, np.linspace(0, 1, 21), atol=1e-9)
 
 
-@pytest.mark.parametrize("planner", ["predictive_sampling", "cem", "mppi"])
+@pytest.mark.parametrize("planner", ["predictive_sampling", "cem", "mppi", "ilqg"])
 def test_a_planner_drives_a_mass_to_its_place_and_repeats(planner: str) -> None:
     model = mujoco.MjModel.from_xml_string(
         "<mujoco><option timestep='0.02'/><worldbody><body><joint type='slide' axis='1 0 0' name='x'/>"
@@ -103,7 +105,7 @@ def test_a_planner_drives_a_mass_to_its_place_and_repeats(planner: str) -> None:
 
     def driven(threads: int) -> list[float]:
         simulation, data = Simulation.of(model, near, 2, threads), mujoco.MjData(model)
-        plan = Planner(simulation, Settings(planner, horizon=25, rollouts=40, knots=5), seed=3)
+        plan = make_planner(simulation, Settings(planner, horizon=25, rollouts=40, knots=5), seed=3)
         places = []
         for step in range(80):
             state = np.empty(mujoco.mj_stateSize(model, ALL))
@@ -207,7 +209,7 @@ def test_what_acts_from_outside_acts_in_plans_too() -> None:
     simulation = Simulation.of(
         model, lambda s, _: Paid(s.qpos.sum(-1), np.zeros(s.qpos.shape[:-1], bool)), 1, 1
     )
-    _, (states, whole) = simulation.rollouts(_state(model, data), np.ones((3, 20, 1)))
+    states, _, whole = simulation.rollouts(simulation.start(_state(model, data)), np.ones((3, 20, 1)))
     data.ctrl[:] = 1
     mujoco.mj_step(model, data, nstep=20)
     assert whole.all()
@@ -262,3 +264,70 @@ def test_actions_that_are_scaled_on_their_way_are_refused() -> None:
     slot = Slot(0, "agent_0", "InvertedPendulum-v5", space, space, simulator=about(env.unwrapped))
     with pytest.raises(LoadError, match="plan without the wrapper"):
         MpcWorker().load(slot)
+
+
+def _quadratic(steps: Steps, _: Any) -> Paid:
+    reward = (
+        -(steps.qpos[..., 0] ** 2) - 0.1 * steps.qvel[..., 0] ** 2 - 0.05 * np.square(steps.action).sum(-1)
+    )
+    return Paid(reward, np.zeros(reward.shape, bool))
+
+
+def test_ilqg_is_lqr_where_the_task_is_linear_and_quadratic() -> None:
+    model = mujoco.MjModel.from_xml_string(MASS.format(more=""))
+    simulation, data = Simulation.of(model, _quadratic, 1, threads=1), mujoco.MjData(model)
+    data.qpos[0], data.qvel[0] = 0.4, -0.2
+    mass, dt = float(model.body_mass[1]), 0.02
+    a, b = np.array([[1, dt], [0, 1]]), np.array([[dt * dt / mass], [dt / mass]])
+    p = solve_discrete_are(a, b, np.diag([1, 0.1]), np.array([[0.05]]))
+    gain = np.linalg.solve(0.05 + b.T @ p @ b, b.T @ p @ a)
+    plan = make_planner(simulation, Settings("ilqg", horizon=150, rollouts=24), seed=0)
+    (force,) = plan.act(0, _state(model, data))
+    assert force == pytest.approx(float((-gain @ [0.4, -0.2])[0]), rel=1e-3)
+    simulation.close()
+
+
+def test_a_step_within_bounds_is_the_least_one() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        root = rng.normal(size=(4, 4))
+        hessian, gradient = root @ root.T + 0.1 * np.eye(4), rng.normal(size=4) * 3
+        low, high = -rng.uniform(0.01, 1, 4), rng.uniform(0.01, 1, 4)
+        found, free = bounded_step(hessian, gradient, low, high)
+        slope = gradient + hessian @ found
+        assert (low <= found).all() and (found <= high).all()
+        np.testing.assert_allclose(slope[free], 0, atol=1e-8)
+        assert (slope[found == low] >= 0).all() and (slope[found == high] <= 0).all()
+
+
+def test_ilqg_turns_what_is_turned_in_three_ways() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><option timestep='0.02' gravity='0 0 0'/><worldbody><body><joint type='ball' name='x'/>"
+        "<geom type='box' size='.1 .2 .3' mass='1'/></body></worldbody><actuator>"
+        + "".join(
+            f"<motor joint='x' gear='{gear}' ctrllimited='true' ctrlrange='-1 1'/>"
+            for gear in ("1 0 0", "0 1 0", "0 0 1")
+        )
+        + "</actuator></mujoco>"
+    )
+
+    def upright(steps: Steps, _: Any) -> Paid:
+        reward = -np.square(steps.qpos[..., 1:]).sum(-1) - 0.01 * np.square(steps.qvel).sum(-1)
+        return Paid(reward, np.zeros(reward.shape, bool))
+
+    simulation, data = Simulation.of(model, upright, 1, threads=1), mujoco.MjData(model)
+    data.qpos[:] = np.array([0.8, 0.4, -0.4, 0.2]) / np.linalg.norm([0.8, 0.4, -0.4, 0.2])
+    plan = make_planner(simulation, Settings("ilqg", horizon=20, rollouts=24), seed=0)
+    for step in range(50):
+        data.ctrl[:] = plan.act(step, _state(model, data))
+        mujoco.mj_step(model, data)
+    assert abs(data.qpos[0]) > 0.99
+    simulation.close()
+
+
+def test_a_budget_that_pays_for_no_round_of_ilqg_is_refused_with_the_least_that_does() -> None:
+    env = gym.make("Hopper-v5").unwrapped
+    simulation = Simulation(about(env), 1)
+    with pytest.raises(LoadError, match="costs 24 rollouts here: set rollouts to 24 or more"):
+        make_planner(simulation, Settings("ilqg", rollouts=23), seed=0)
+    simulation.close()
