@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from rich.text import Text
@@ -98,7 +98,8 @@ def check_worker(
     if env is None:
         report = check(definition, settings=given or None)
     else:
-        with contextlib.closing(envs.make(env)) as environment:
+        looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
+        with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
             agent = environment.adapter.possible_agents[0]
             report = check(
                 definition,
@@ -107,7 +108,7 @@ def check_worker(
                 settings=given or None,
                 env_id=environment.spec.id,
                 action_meanings=environment.action_meanings(agent),
-                episodes=_episodes(environment, agent, definition.inputs.wanted),
+                episodes=_episodes(environment, agent, definition.inputs.wanted, given),
                 simulator=inside.as_json(environment.simulator.description())
                 if environment.simulator
                 else "",
@@ -115,13 +116,16 @@ def check_worker(
     return _conclude(definition.type_id, report.findings, report.ok, as_json, report.measures())
 
 
-def _episodes(environment: Environment, agent: str, wanted: Sequence[str]) -> list[list[Question]] | None:
+def _episodes(
+    environment: Environment, agent: str, wanted: Sequence[str], settings: Mapping[str, Any]
+) -> list[list[Question]] | None:
     """What an agent is asked in episodes that everybody plays at random; ``None`` where it hardly ever is."""
     adapter = environment.adapter
     spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
     describer = environment.describer(agent)
     there = {"text": describer.can_say(agent), "facts": describer.can_state(agent), "state": True}
-    view = PromptInputs.of([each for each in wanted if there.get(each)], {})
+    there["image"] = bool(environment.pictures(agent))
+    view = PromptInputs.of([each for each in wanted if there.get(each)], settings)
     episodes: list[list[Question]] = []
     for episode in range(EPISODES):
         questions: list[Question] = []

@@ -1,0 +1,1 @@
+"""CLIP models as agents: the action whose caption goes best with the picture."""

@@ -1,0 +1,119 @@
+"""The worker class that the SDK runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clip_worker.model import Clip, ModelError
+from mosaic_worker.worker import Actions, Batch, Decision, Invalid, LoadError, PolicyFailed, Slot, Worker
+
+ACTION: Final = "{action}"
+CAPTION: Final = "a photo in which the agent should {action}"
+MOST_ACTIONS: Final = 1000
+"""Each has a caption to be embedded, and to be told from all others."""
+
+
+class _Player:
+    """A slot: the model, and a caption for each action."""
+
+    def __init__(self, slot: Slot) -> None:
+        given = slot.settings
+        if slot.action_space.kind != "Discrete":
+            raise LoadError("CLIP chooses among actions that are counted, and the slot's are not")
+        if not given.get("model"):
+            raise LoadError("the setting model is missing: name the folder of a CLIP model")
+        self.first, self.meanings = int(slot.action_space.start or 0), slot.action_meanings
+        _require_few(len(self.meanings))
+        self.caption, self.own = str(given.get("caption") or CAPTION), _own(given.get("captions"))
+        if ACTION not in self.caption:
+            raise LoadError(f"the caption {self.caption!r} has no {ACTION}: all actions would be one")
+        self._check_own()
+        folder = Path(str(given["model"])).expanduser()
+        try:
+            self.model = Clip(folder)
+        except ModelError as error:
+            raise LoadError(str(error)) from None
+        self.name = f"clip:{folder.resolve().name}:{self.model.digest[:8]}"
+
+    def _check_own(self) -> None:
+        for word in self.own if self.meanings else ():
+            if word not in self.meanings:
+                near = difflib.get_close_matches(word, self.meanings, 1)
+                raise LoadError(
+                    f"captions has {word!r}, which is no action here; there is "
+                    f"{near[0] if near else ', '.join(self.meanings)}"
+                )
+
+    def decide(self, batch: Batch) -> Actions:
+        """Look at all pictures of a batch together."""
+        answers: list[Any] = [Invalid("there was no picture to look at")] * len(batch)
+        extras: list[dict[str, Any] | None] = [None] * len(batch)
+        choices = [self._choices(decision) for decision in batch]
+        seen = [i for i in range(len(batch)) if i < len(batch.images) and choices[i]]
+        words = list(dict.fromkeys(word for i in seen for _, word in choices[i]))
+        captions = [self.own.get(word) or self.caption.replace(ACTION, word) for word in words]
+        pictures = [batch.images[i][0] for i in seen]
+        logits = self.model.logits(pictures, captions) if seen else np.empty((0, 0))
+        if not np.isfinite(logits).all():
+            raise PolicyFailed("what the model computes of these pictures is no number")
+        for row, i in enumerate(seen):
+            own = logits[row, [words.index(word) for _, word in choices[i]]]
+            answers[i] = choices[i][int(own.argmax())][0]  # of equals the first
+            scores = zip((word for _, word in choices[i]), _softmax(own).tolist(), strict=True)
+            extras[i] = {"clip": {"scores": {word: round(score, 4) for word, score in scores}}}
+        return Actions(answers, extras=extras)
+
+    def _choices(self, decision: Decision) -> Sequence[tuple[int, str]]:
+        """Legal actions and their words.
+
+        Raises:
+            PolicyFailed: They have none, or are too many.
+        """
+        if decision.choices:
+            _require_few(len(decision.choices), PolicyFailed)
+            return decision.choices
+        if not self.meanings:
+            raise PolicyFailed("actions have no words here that a picture could be compared with")
+        legal = decision.legal_actions
+        known = range(len(self.meanings)) if legal is None else legal
+        return [(self.first + i, self.meanings[i]) for i in known]
+
+
+def _own(captions: Any) -> Mapping[str, str]:
+    if captions is None:
+        return {}
+    if not isinstance(captions, Mapping):
+        raise LoadError('captions is to be an object such as {"forward": "a free way ahead"}')
+    return {str(word): str(text) for word, text in cast("Mapping[Any, Any]", captions).items()}
+
+
+def _require_few(actions: int, error: type[Exception] = LoadError) -> None:
+    if actions > MOST_ACTIONS:
+        raise error(f"there are {actions} actions, and CLIP is asked to tell at most {MOST_ACTIONS} apart")
+
+
+def _softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+class ClipWorker(Worker):
+    """Plays the action whose caption goes best with the picture; every slot has its own model."""
+
+    inputs = ("image", "text")
+
+    def __init__(self) -> None:
+        self._players: dict[int, _Player] = {}
+
+    def load(self, slot: Slot) -> str:
+        player = self._players[slot.index] = _Player(slot)
+        return player.name
+
+    def select_actions(self, batch: Batch) -> Actions:
+        return self._players[batch.slot.index].decide(batch)
