@@ -6,6 +6,7 @@ as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers themselv
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -116,6 +117,34 @@ def milliseconds(ms: float | None, locale: Locale = C) -> str:
     if ms >= 0.1:
         return locale.write(f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms")
     return f"{ms * 1000:.0f} {locale.micro}s"
+
+
+def duration(seconds: float | None, locale: Locale = C, *, rough: bool = False) -> str:
+    """A span of time: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none.
+
+    Args:
+        seconds: How long.
+        locale: How numbers are written.
+        rough: For what is only estimated: seconds are left out where there are minutes.
+    """
+    if seconds is None or not math.isfinite(seconds):
+        return locale.none
+    whole = max(round(seconds), 0)
+    if rough and whole >= 90:
+        whole = 60 * round(seconds / 60)
+    if whole < (90 if rough else 60):
+        return f"{whole} s"
+    if whole < 3600:
+        return _two_units(whole, 60, "min", 1, "s")
+    if whole < 86_400:
+        return _two_units(whole, 3600, "h", 60, "min")
+    return _two_units(whole, 86_400, "d", 3600, "h")
+
+
+def _two_units(whole: int, large: int, large_word: str, small: int, small_word: str) -> str:
+    first, rest = divmod(whole, large)
+    second = rest // small
+    return f"{first} {large_word} {second} {small_word}" if second else f"{first} {large_word}"
 
 
 def dollars(usd: float | None, locale: Locale = C) -> str:

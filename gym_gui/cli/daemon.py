@@ -7,6 +7,7 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.analysis.wording import duration
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.services.store import Store
@@ -78,7 +79,7 @@ def show_status(*, as_json: bool = False) -> int:
         write_json({"running": True, **asdict(health), "tcp": address.tcp, "runs": list(map(_row, runs))})
         return DONE
     write_line(f"Trainer daemon of {health.data_folder}: process {health.pid}, MOSAIC {health.version}")
-    write_line(f"Up for {_span(health.uptime_s)}; log: {health.log}")
+    write_line(f"Up for {duration(health.uptime_s)}; log: {health.log}")
     if address.tcp:
         write_line(f"On TCP: {address.tcp}; token: {address.token}")
     gpus = f", GPUs {', '.join(health.gpus)}" if health.gpus else ", no GPU"
@@ -111,9 +112,3 @@ def _line(run: TrainingRecord) -> str:
 
 def _row(run: TrainingRecord) -> dict[str, Any]:
     return asdict(run)
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from gym_gui.analysis.jsonl import read_lines
 from gym_gui.analysis.reader import OperatorRun, Run, open_run
+from gym_gui.analysis.wording import duration
 from gym_gui.cli.output import cell, console, entries, table, write_json, write_line
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.paths import runs_dir
@@ -219,15 +220,8 @@ def _duration(started: str | None, finished: str | None) -> str:
     except ValueError:
         return ""
     if end is None:
-        return f", {_span((datetime.now(UTC) - begin).total_seconds())} ago"
-    return f", took {_span((end - begin).total_seconds())}"
-
-
-def _span(seconds: float) -> str:
-    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
+        return f", {duration((datetime.now(UTC) - begin).total_seconds())} ago"
+    return f", took {duration((end - begin).total_seconds())}"
 
 
 def _print_standings(run: Run, standings: list[_Standing]) -> None:

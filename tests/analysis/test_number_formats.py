@@ -61,3 +61,27 @@ def test_files_hold_numbers_whoever_reads_them(summary: Summary, tmp_path: Path)
     assert float(cells["mean_return"]) == summary.operators[0].mean.value == 1238.0
     assert list(cells)[:5] == ["run_id", "operator_id", "name", "task", "kinds"]
     assert list(cells)[-4:] == ["usd", "unpriced_calls", "unsure_requests", "unsure_usd_at_most"]
+
+
+def test_latencies_are_short() -> None:
+    words = [wording.milliseconds(ms, SCREEN) for ms in (0.05, 0.4, 35, 1400, 12_200)]
+    assert words == ["50 µs", "0.4 ms", "35 ms", "1.4 s", "12.2 s"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words", "rough"),
+    [
+        (None, SCREEN.none, SCREEN.none),
+        (float("nan"), SCREEN.none, SCREEN.none),
+        (0.2, "0 s", "0 s"),
+        (84, "1 min 24 s", "84 s"),
+        (120, "2 min", "2 min"),
+        (200, "3 min 20 s", "3 min"),
+        (3599, "59 min 59 s", "1 h"),
+        (7500, "2 h 5 min", "2 h 5 min"),
+        (273_600, "3 d 4 h", "3 d 4 h"),
+    ],
+)
+def test_spans_of_time(seconds: float | None, words: str, rough: str) -> None:
+    assert wording.duration(seconds, SCREEN) == words
+    assert wording.duration(seconds, SCREEN, rough=True) == rough

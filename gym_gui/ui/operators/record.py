@@ -66,14 +66,5 @@ def record_words(tally: Tally, config: OperatorConfig) -> str:
     if tally.unusable or (asks_models(config) and tally.decisions):
         parts.append(f"unusable {tally.unusable:,} of {wording.count(tally.decisions, 'decision')}")
     if tally.median_s is not None:
-        parts.append(f"median {seconds_words(tally.median_s)}")
+        parts.append(f"median {wording.milliseconds(1000 * tally.median_s, wording.SCREEN)}")
     return " · ".join(parts)
-
-
-def seconds_words(seconds: float) -> str:
-    """A time for a decision: ``0.4 ms``, ``35 ms``, ``1.4 s``, ``12 s``."""
-    if seconds < 0.01:
-        return f"{seconds * 1000:.1f} ms"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import count
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.trust import NotAllowedError
 from gym_gui.ui import theme
@@ -23,7 +24,7 @@ from gym_gui.ui.operators.script_job import (
     read_experiment,
     what_it_reaches,
 )
-from gym_gui.ui.operators.script_rows import OperatorRow, count_words
+from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import RecentFiles, ScriptStart
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
 
@@ -268,17 +269,17 @@ class ScriptExperimentWidget(QWidget):
         if result.problem:
             self._show_message(InlineMessage("error", result.problem))
         elif result.status == "stopped":
-            done = count_words(result.episodes, "episode")
+            done = count(result.episodes, "episode")
             self._show_message(
                 InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands.")
             )
         elif result.failed:
-            failed = count_words(result.failed, "episode")
+            failed = count(result.failed, "episode")
             self._show_message(
                 InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self._on_results))
             )
         else:
-            done = count_words(result.episodes, "episode")
+            done = count(result.episodes, "episode")
             self._show_message(InlineMessage("ok", f"Done: {done}.", ("Open results", self._on_results)))
 
     def _on_results(self) -> None:

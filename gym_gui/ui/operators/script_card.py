@@ -8,9 +8,10 @@ from pathlib import Path
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
-from gym_gui.ui.operators.script_rows import OperatorRow, count_words, time_words
+from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.widgets import Card, Divider, label, muted_label
 
 
@@ -108,11 +109,11 @@ def plan_words(plan: ScriptPlan) -> str:
     else:
         seed_words = f"{len(seeds)} seeds"
     parts = [
-        f"{count_words(operators, 'operator')}, {count_words(episodes, 'episode')} each, {seed_words}",
+        f"{count(operators, 'operator')}, {count(episodes, 'episode')} each, {seed_words}",
         f"{plan.processes} process{'es' * (plan.processes != 1)} at work",
     ]
     if plan.most_steps is not None:
-        parts.append(f"at most {count_words(plan.most_steps, 'step')} in all")
+        parts.append(f"at most {count(plan.most_steps, 'step')} in all")
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
 
 
@@ -121,8 +122,8 @@ def progress_words(standings: Mapping[str, Standing]) -> str:
     done = sum(s.done for s in standings.values())
     total = sum(s.total for s in standings.values())
     left = [s.left_s for s in standings.values() if s.done < s.total]
-    words = f"{done:,} of {count_words(total, 'episode')}"
+    words = f"{done:,} of {count(total, 'episode')}"
     known = [seconds for seconds in left if seconds is not None]
     if known and len(known) == len(left):
-        words += f", about {time_words(max(known))} left"
+        words += f", about {duration(max(known), rough=True)} left"
     return words

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import count, duration
 from gym_gui.ui import theme
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, KindBadge, label, muted_label
-
-
-def time_words(seconds: float) -> str:
-    """``45 s``, ``3 min``, ``2 h 05 min``: a time that is left, no finer than it is known."""
-    if seconds < 90:
-        return f"{max(round(seconds), 1)} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
-def count_words(count: int, word: str) -> str:
-    """``1 episode``, ``20 episodes``."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 class OperatorRow(QWidget):
@@ -68,7 +56,8 @@ class OperatorRow(QWidget):
         self.count.setText("" if self.plan.error else f"{standing.done:,} / {total:,}")
         done = total and standing.done >= total
         known = standing.left_s is not None and not done and standing.done
-        self.left.setText(f"left {time_words(standing.left_s or 0)}" if known else "done" if done else "")
+        left = duration(standing.left_s or 0, rough=True)
+        self.left.setText(f"left {left}" if known else "done" if done else "")
         self.failed.setText(f"{standing.failed:,} failed" if standing.failed else "")
 
 
@@ -83,5 +72,5 @@ def _about(plan: OperatorPlan) -> str:
     if config.seats == "swap":
         parts.append("seats swapped")
     if plan.most_steps is not None:
-        parts.append(f"at most {count_words(plan.most_steps, 'step')}")
+        parts.append(f"at most {count(plan.most_steps, 'step')}")
     return " · ".join(parts)

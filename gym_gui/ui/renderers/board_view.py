@@ -16,8 +16,7 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QApplication, QPushButton, QWidget
 
-from gym_gui.core.live import Board, Move
-from gym_gui.ui.renderers.board_choice import (
+from gym_gui.controllers.board_choice import (
     Ambiguous,
     Answer,
     BoardChoice,
@@ -25,9 +24,10 @@ from gym_gui.ui.renderers.board_choice import (
     Refused,
     Square,
 )
+from gym_gui.controllers.board_words import game_word, occupied_word
+from gym_gui.core.live import Board, Move
 from gym_gui.ui.renderers.board_geometry import BoardGeometry
 from gym_gui.ui.renderers.board_painters import Marks, Sprites, paint_any_piece, paint_board
-from gym_gui.ui.renderers.board_words import game_word, occupied_word
 from gym_gui.ui.renderers.move_chooser import MoveChooser
 from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import CONTROL_HEIGHT, GAP, ROW, STEP, Theme

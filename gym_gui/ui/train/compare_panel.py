@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import duration
 from gym_gui.ui import theme
-from gym_gui.ui.train.numbers import NONE, steps_in_words, time_in_words
+from gym_gui.ui.train.numbers import NONE, steps_in_words
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_words import differences, run_return, short_environment
 from gym_gui.ui.widgets import (
@@ -133,5 +134,5 @@ def _lines(record: TrainingRecord, differing: Sequence[str]) -> list[tuple[str, 
     known = {**_about(record), **record.settings}
     lines = [("Return", run_return(record)), ("Steps", steps_in_words(record.step))]
     if record.elapsed_s:
-        lines.append(("Trained for", time_in_words(record.elapsed_s)))
+        lines.append(("Trained for", duration(record.elapsed_s)))
     return [*lines, *((name, text_of(known[name]) if name in known else NONE) for name in differing)]

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, Final
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui.services.training_choices import (
+    Trainer,
+    algorithm_reason,
+    environment_reason,
+    find_trainers,
+)
+from gym_gui.services.training_estimate import estimate
 from gym_gui.services.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
 from gym_gui.ui.preset_menu import PresetMenu
-from gym_gui.ui.train.estimate import estimate
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.train.space_look import SpaceLook
-from gym_gui.ui.train.training_choices import (
-    Trainer,
-    algorithm_reason,
-    environment_reason,
-    find_trainers,
-)
 from gym_gui.ui.widgets import (
     FormRows,
     InlineMessage,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
-NONE: Final = "—"
+from gym_gui.analysis.wording import SCREEN
+
+NONE: Final = SCREEN.none
 """Where there is no number."""
 
 
@@ -32,23 +34,3 @@ def value_in_words(value: float) -> str:
     if not value or not math.isfinite(value):
         return "0" if value == 0 else NONE
     return f"{value:,.0f}" if abs(value) >= 1e4 and abs(value) < 1e9 else f"{value:.4g}"
-
-
-def time_in_words(seconds: float | None) -> str:
-    """``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none."""
-    if seconds is None or not math.isfinite(seconds):
-        return NONE
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return _two(whole, 60, "min", 1, "s")
-    if whole < 86_400:
-        return _two(whole, 3600, "h", 60, "min")
-    return _two(whole, 86_400, "d", 3600, "h")
-
-
-def _two(whole: int, large: int, large_word: str, small: int, small_word: str) -> str:
-    first, rest = divmod(whole, large)
-    second = rest // small
-    return f"{first} {large_word} {second} {small_word}" if second else f"{first} {large_word}"

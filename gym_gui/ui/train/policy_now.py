@@ -10,10 +10,10 @@ from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.training_film import Film, read_film
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.frame_view import FrameView
-from gym_gui.ui.train.film import Film, read_film
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
 
 

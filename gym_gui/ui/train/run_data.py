@@ -14,8 +14,8 @@ from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.folder import EPISODES, METRICS, RunFolder
 from gym_gui.services.trainer.follower import CHUNK, Follower
+from gym_gui.services.training_series import Curve, SeriesStore
 from gym_gui.ui.train.link import TrainerLink
-from gym_gui.ui.train.series import Curve, SeriesStore
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from gym_gui.analysis.wording import SCREEN, duration
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
-from gym_gui.ui.train.numbers import NONE, time_in_words
+from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
     STATE_TOKENS,
@@ -210,7 +211,7 @@ class RunPanel(QWidget):
         self.warning.setVisible(bool(record.warning))
 
     def _show_facts(self, record: TrainingRecord) -> None:
-        left = time_in_words(record.remaining_s) if record.state == "running" else ""
+        left = duration(record.remaining_s, SCREEN) if record.state == "running" else ""
         uses = f"{record.cpu_percent:.0f} % of one core, {record.memory_mb:,.0f} MB" if record.live else ""
         texts = {
             "algorithm": algorithm_word(record.algorithm),
@@ -220,7 +221,7 @@ class RunPanel(QWidget):
             "steps": progress_in_words(record),
             "return": return_sentence(record) or NONE,
             "episodes": f"{record.episodes:,}",
-            "took": time_in_words(record.elapsed_s) if record.elapsed_s else "",
+            "took": duration(record.elapsed_s) if record.elapsed_s else "",
             "left": left,
             "machine": f"{uses}, GPU {record.gpu}" if uses and record.gpu else uses,
         }

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words
+from gym_gui.analysis.wording import SCREEN, duration
+from gym_gui.services.training_choices import algorithm_word
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.workers.settings_text import text_of
 
 if TYPE_CHECKING:
@@ -36,12 +38,6 @@ _SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "env
 _LATE: Final = ("total_steps", "video_every", "device")
 """Settings that are told only where nothing else sets runs apart."""
 _MOST: Final = 2
-
-
-def algorithm_word(algorithm: str) -> str:
-    """``PPO``, ``Recurrent PPO``."""
-    words = algorithm.replace("-", " ").replace("_", " ").split()
-    return " ".join(word.upper() if len(word) <= 4 else word.capitalize() for word in words)
 
 
 def short_environment(env_id: str) -> str:
@@ -97,7 +93,7 @@ def differences(settings: Sequence[Mapping[str, Any]]) -> list[str]:
 def left_in_words(record: TrainingRecord) -> str:
     """The column "Left": time, or where the run stands."""
     if record.state == "running":
-        return time_in_words(record.remaining_s)
+        return duration(record.remaining_s, SCREEN)
     if record.state == "queued":
         return "next" if record.position == 1 else f"{record.position}. in line" if record.position else NONE
     return STATE_WORDS.get(record.state, record.state).lower()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt
 
-from gym_gui.ui.train.numbers import NONE, time_in_words
+from gym_gui.analysis.wording import duration
+from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_words import (
     STATE_WORDS,
     left_in_words,
@@ -111,7 +112,7 @@ def _left(row: RunRow) -> str:
 
 def _left_tip(row: RunRow) -> str:
     record = row.record
-    took = f" after {time_in_words(record.elapsed_s)}" if record.over and record.elapsed_s else ""
+    took = f" after {duration(record.elapsed_s)}" if record.over and record.elapsed_s else ""
     return record.reason or f"{STATE_WORDS.get(record.state, record.state)}{took}"
 
 

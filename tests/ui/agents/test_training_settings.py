@@ -10,9 +10,9 @@ from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.trainer.settings import AlgorithmSchema
+from gym_gui.services.training_choices import algorithm_reason
 from gym_gui.ui.agents.setting_controls import NumberBox
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.train.training_choices import algorithm_reason
 
 PROPERTIES: dict[str, dict[str, Any]] = {
     "total_steps": {"type": "integer", "title": "Steps", "default": 500_000, "minimum": 1, "x-group": "main"},

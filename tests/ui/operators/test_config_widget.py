@@ -21,7 +21,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
-from gym_gui.ui.operators.record import record_words, seconds_words
+from gym_gui.ui.operators.record import record_words
 
 from .conftest import WAIT, baseline, person
 
@@ -196,8 +196,3 @@ def test_the_record_follows_its_operator(config: OperatorConfigWidget, deck: Ope
     deck.run()
     qtbot.waitUntil(lambda: config.record.text().startswith("Episodes "), timeout=WAIT)
     assert "mean return 2.00 · mean length 2 · median " in config.record.text()
-
-
-def test_times_of_decisions_are_short():
-    words = [seconds_words(seconds) for seconds in (0.0004, 0.035, 1.4, 12.2)]
-    assert words == ["0.4 ms", "35 ms", "1.4 s", "12 s"]

@@ -16,7 +16,6 @@ from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.core import trust
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script import ScriptExperimentWidget
-from gym_gui.ui.operators.script_rows import count_words, time_words
 from gym_gui.ui.widgets import PageBar
 
 from .conftest import WAIT
@@ -152,11 +151,6 @@ def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tm
     script.open(experiment(tmp_path, workers={"agent": {"type": "human"}}))
     qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
     assert "nobody is asked" in script.plan.operators[0].warnings[0]
-
-
-def test_words_for_times_and_counts():
-    assert [time_words(s) for s in (0.2, 45, 200, 7500)] == ["1 s", "45 s", "3 min", "2 h 05 min"]
-    assert count_words(1, "episode") == "1 episode" and count_words(1200, "step") == "1,200 steps"
 
 
 MAZE = """

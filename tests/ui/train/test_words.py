@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from gym_gui.services.trainer.records import TrainingRecord
-from gym_gui.ui.train.estimate import estimate
-from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, time_in_words, value_in_words
+from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_words import (
     left_in_words,
@@ -55,21 +54,6 @@ def test_steps(steps: float, words: str) -> None:
 )
 def test_returns(value: float | None, words: str) -> None:
     assert return_in_words(value) == words
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (None, NONE),
-        (8.4, "8 s"),
-        (84, "1 min 24 s"),
-        (120, "2 min"),
-        (7500, "2 h 5 min"),
-        (273_600, "3 d 4 h"),
-    ],
-)
-def test_times(seconds: float | None, words: str) -> None:
-    assert time_in_words(seconds) == words
 
 
 def test_numbers_read_as_the_same_number() -> None:
@@ -132,23 +116,3 @@ def test_what_a_run_allows() -> None:
     assert "resume" in run_actions(record(state="paused"))
     assert "continue" in run_actions(record(state="failed", step=5))
     assert {"use", "remove", "clone"} <= set(run_actions(record(state="completed", policy="/p")))
-
-
-def test_the_estimate_is_honest() -> None:
-    about: dict[str, Any] = {
-        "worker": "cleanrl_worker",
-        "algorithm": "ppo",
-        "env_id": "CartPole-v1",
-        "total_steps": 300_000,
-    }
-    assert estimate([], settings={}, **about).seconds is None
-    assert "unknown until it runs" in estimate([], settings={}, **about).sentence()
-    fast = record("a", step=100_000, elapsed_s=50.0, settings={"num_envs": 16})
-    slow = record("b", step=100_000, elapsed_s=100.0)
-    other = record("c", env_id="Acrobot-v1", step=1, elapsed_s=1000.0)
-    judged = estimate([fast, slow, other], settings={}, **about)
-    assert (judged.seconds, judged.runs, judged.alike) == (300.0, 1, True)
-    assert judged.sentence() == "About 5 min on one core, judging by one earlier run."
-    resumed = record("d", step=1_000_000, elapsed_s=10.0, steps_per_s=1000.0)
-    assert estimate([resumed], settings={}, **about).seconds == 300.0
-    assert estimate([fast], settings={}, **about).sentence(3).endswith("one earlier run with other settings.")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.ui.train.series import POINTS, SeriesStore, reduce
+from gym_gui.services.training_series import POINTS, SeriesStore, reduce
 
 Numbers = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=800)
 

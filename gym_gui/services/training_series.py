@@ -152,7 +152,7 @@ def _stretches(x: Array, points: int) -> NDArray[np.intp]:
     """Where each stretch begins."""
     if len(x) <= points:
         return np.arange(len(x))
-    edges = np.linspace(x[0], x[-1], points + 1)[:-1]
+    edges = np.linspace(float(x[0]), float(x[-1]), points + 1)[:-1]
     return np.unique(np.minimum(np.searchsorted(x, edges), len(x) - 1))
 
 

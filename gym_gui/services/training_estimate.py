@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.ui.train.numbers import time_in_words
+from gym_gui.analysis.wording import duration
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.records import TrainingRecord
@@ -41,7 +41,7 @@ class Estimate:
         other = "" if self.alike else " with other settings"
         on = "one core" if cores == 1 else f"{cores} cores"
         each = "" if count == 1 else " each"
-        return f"About {time_in_words(self.seconds)}{each} on {on}, judging by {like}{other}."
+        return f"About {duration(self.seconds)}{each} on {on}, judging by {like}{other}."
 
 
 def estimate(

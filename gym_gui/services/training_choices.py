@@ -1,4 +1,4 @@
-"""What a training can be made of: workers that train, their algorithms, environments. Knows no Qt."""
+"""What a training can be made of: workers that train, their algorithms, environments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
-from gym_gui.ui.train.run_words import algorithm_word
 
 if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec
@@ -36,6 +35,12 @@ class Trainer:
         schema = self.algorithms.get(algorithm)
         said = schema.title if schema is not None else ""
         return said if said and said != algorithm else algorithm_word(algorithm)
+
+
+def algorithm_word(algorithm: str) -> str:
+    """``PPO``, ``Recurrent PPO``."""
+    words = algorithm.replace("-", " ").replace("_", " ").split()
+    return " ".join(word.upper() if len(word) <= 4 else word.capitalize() for word in words)
 
 
 def find_trainers() -> dict[str, Trainer]:

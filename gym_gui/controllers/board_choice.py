@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from gym_gui.controllers.board_words import piece_word
 from gym_gui.core.live import Board, Move
-from gym_gui.ui.renderers.board_words import piece_word
 
 Square = tuple[int, int]
 

@@ -1,0 +1,41 @@
+"""How long a training will take, judged by earlier ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.training_estimate import estimate
+
+
+def record(run_id: str, **about: Any) -> TrainingRecord:
+    usual: dict[str, Any] = {
+        "worker_id": "cleanrl_worker",
+        "algorithm": "ppo",
+        "env_id": "CartPole-v1",
+        "seed": 1,
+        "folder": Path("/runs") / run_id,
+        "submitted_at": 0.0,
+    }
+    return TrainingRecord(run_id, **{**usual, **about})
+
+
+def test_the_estimate_is_honest() -> None:
+    about: dict[str, Any] = {
+        "worker": "cleanrl_worker",
+        "algorithm": "ppo",
+        "env_id": "CartPole-v1",
+        "total_steps": 300_000,
+    }
+    assert estimate([], settings={}, **about).seconds is None
+    assert "unknown until it runs" in estimate([], settings={}, **about).sentence()
+    fast = record("a", step=100_000, elapsed_s=50.0, settings={"num_envs": 16})
+    slow = record("b", step=100_000, elapsed_s=100.0)
+    other = record("c", env_id="Acrobot-v1", step=1, elapsed_s=1000.0)
+    judged = estimate([fast, slow, other], settings={}, **about)
+    assert (judged.seconds, judged.runs, judged.alike) == (300.0, 1, True)
+    assert judged.sentence() == "About 5 min on one core, judging by one earlier run."
+    resumed = record("d", step=1_000_000, elapsed_s=10.0, steps_per_s=1000.0)
+    assert estimate([resumed], settings={}, **about).seconds == 300.0
+    assert estimate([fast], settings={}, **about).sentence(3).endswith("one earlier run with other settings.")
