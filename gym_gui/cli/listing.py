@@ -9,7 +9,6 @@ from rich.text import Text
 
 from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import MosaicError, UnknownNameError
-from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.family import Family
 from gym_gui.envs.registry import families, list_specs
 from gym_gui.envs.spec import EnvSpec
@@ -147,8 +146,8 @@ def list_environments(family: str | None, *, as_json: bool = False) -> None:
         return
     lines: list[tuple[list[Text], list[str]]] = []
     for row in rows:
-        if row["name"] == CustomFamily.name and not row["count"]:
-            continue
+        if row["count"] == 0 and row["installed"]:
+            continue  # those that are found by name alone
         count = "" if row["count"] is None else f"{row['count']:>3}"
         state = cell(count if row["installed"] else f"{count:<5}missing")
         details = [row["problem"]] if row["problem"] else []

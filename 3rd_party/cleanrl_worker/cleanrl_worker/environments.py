@@ -32,7 +32,12 @@ _KEYS = ("image", "observation", "rgb")
 """Entries of a Dict that are what a policy wants to see, the first that is there."""
 _OURS = ("cleanrl_worker",)
 """Lines of this package tell nobody what is wrong with an environment."""
-_PACKAGES = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "ALE/": "ale_py"}
+_PACKAGES = {
+    "MiniGrid-": "minigrid",
+    "BabyAI-": "minigrid",
+    "ALE/": "ale_py",
+    "Skills/": "gym_gui.envs.gymnasium_ids",
+}
 """Who registers environments with such names."""
 
 
@@ -157,6 +162,8 @@ def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[di
         if key:
             steps.append({"step": "select", "key": key})
             space = space.get(key)
+        else:
+            steps.append({"step": "keep", "keys": _numbers_in(space)})
     if isinstance(space, spaces.Discrete):
         steps.append({"step": "one_hot"})
     elif not isinstance(space, spaces.Box):
@@ -168,6 +175,17 @@ def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[di
     if config.frame_stack > 1:
         steps.append({"step": "frame_stack", "size": config.frame_stack})
     return check_steps(steps)
+
+
+def _numbers_in(space: Any, within: str = "") -> list[str]:
+    """Paths of all that is made of numbers: a text that stands beside them is left out."""
+    paths: list[str] = []
+    for key, entry in space.spaces.items():
+        if isinstance(entry, spaces.Dict):
+            paths += _numbers_in(entry, f"{within}{key}/")
+        elif isinstance(entry, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)):
+            paths.append(f"{within}{key}")
+    return paths
 
 
 def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = None) -> Env:

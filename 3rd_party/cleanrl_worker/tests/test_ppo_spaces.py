@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import probes  # noqa: F401  # registers the environments
 import pytest
+from gymnasium import spaces
 
 from cleanrl_worker.config import ConfigError, PPOConfig
-from cleanrl_worker.environments import Environments
+from cleanrl_worker.environments import Environments, preprocessing_for
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
+from mosaic_worker.preprocessing import check_steps
 
 SMALL = [
     "--num-envs=4", "--num-steps=32", "--hidden", "16", "--learning-rate=5e-3", "--total-steps=2048",
@@ -29,6 +31,12 @@ def trained(tmp_path: Path, env_id: str, *more: str, algo: str = "ppo") -> Polic
 
 def plays(policy: Policy, env_id: str) -> float:
     return float(np.mean(episode_returns(policy, f"probes:{env_id}", range(40))))
+
+
+def test_of_several_parts_those_that_are_numbers_are_learnt_from() -> None:
+    inside = spaces.Dict(image=spaces.Box(0, 9, (2, 2), np.uint8), mission=spaces.Text(9))
+    steps = preprocessing_for(PPOConfig(), spaces.Dict(observation=inside, option=spaces.Discrete(3)))
+    assert steps == check_steps([{"step": "keep", "keys": ["observation/image", "option"]}, "flatten"])
 
 
 def test_real_numbers_are_hit(tmp_path: Path) -> None:

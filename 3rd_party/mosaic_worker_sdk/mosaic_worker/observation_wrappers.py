@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import gymnasium
@@ -79,6 +81,25 @@ def _select(env: Env, step: Mapping[str, Any]) -> Env:
     if key not in known:
         raise ValueError(f"it has no {key!r}; it has {', '.join(map(str, known))}")
     return _transform(env, lambda seen: seen[key], space[key])
+
+
+def _keep(env: Env, step: Mapping[str, Any]) -> Env:
+    paths = {path: path.split("/") for path in step["keys"]}
+    kept: Dict[str, Any] = {}
+    for path, keys in paths.items():
+        space = env.observation_space
+        for depth, key in enumerate(keys):
+            if not isinstance(space, spaces.Dict):
+                raise ValueError(f"{'/'.join(keys[:depth]) or 'it'} is no Dict and has no {key!r}")
+            if key not in space.spaces:
+                raise ValueError(f"there is no {path!r}; here are {', '.join(map(str, space.spaces))}")
+            space = space[key]
+        kept[path] = space
+
+    def entries(seen: Any) -> Dict[str, Any]:
+        return {path: functools.reduce(operator.getitem, keys, seen) for path, keys in paths.items()}
+
+    return _transform(env, entries, spaces.Dict(kept))
 
 
 def _flatten(env: Env, _: Mapping[str, Any]) -> Env:
@@ -222,6 +243,7 @@ def _dtype(env: Env, step: Mapping[str, Any]) -> Env:
 
 _APPLY: Dict[str, Callable[[Env, Mapping[str, Any]], Env]] = {
     "select": _select,
+    "keep": _keep,
     "flatten": _flatten,
     "one_hot": _one_hot,
     "grayscale": _grayscale,

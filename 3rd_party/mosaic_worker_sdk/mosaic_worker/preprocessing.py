@@ -15,6 +15,7 @@ stream drives them over an environment that plays back what it is given.
 step          options                                          does
 ============= ================================================ =================================
 ``select``    ``key``                                          one entry of a ``Dict`` or ``Tuple``
+``keep``      ``keys``: entries, inner ones as ``a/b``         only these of a ``Dict``, in one of theirs
 ``flatten``                                                    everything in one vector
 ``one_hot``   ``sizes``: values per channel, for an array      a 1 among 0s for each whole number
 ``grayscale`` ``keep_dim`` (false)                             uint8 RGB to one channel
@@ -103,6 +104,17 @@ def _key(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise ValueError(f"must be a name, or a place in a Tuple, not {value!r:.60}")
     return value
+
+
+def _paths(value: Any) -> List[str]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence) or not value:
+        raise ValueError(f"must be a list of names, not {value!r:.60}")
+    names = cast("Sequence[Any]", value)
+    if not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"must be a list of names, not {value!r:.60}")
+    if len(set(names)) < len(names):
+        raise ValueError("must name each entry once")
+    return list(names)
 
 
 def _flag(value: Any) -> bool:
@@ -204,6 +216,7 @@ _NEEDED = object()
 _Option = Tuple[Callable[[Any], Any], Any]
 _OPTIONS: Dict[str, Dict[str, _Option]] = {
     "select": {"key": (_key, _NEEDED)},
+    "keep": {"keys": (_paths, _NEEDED)},
     "flatten": {},
     "one_hot": {"sizes": (_maybe(_list_of(_count)), None)},
     "grayscale": {"keep_dim": (_flag, False)},
@@ -333,6 +346,7 @@ def _describe(step: Mapping[str, Any]) -> str:
     name = str(step["step"])
     shown: Dict[str, Hashable] = {
         "select": step.get("key"),
+        "keep": " and ".join(step.get("keys") or ()),
         "resize": "x".join(map(str, step.get("shape") or ())),
         "frame_stack": step.get("size"),
         "dtype": step.get("dtype"),

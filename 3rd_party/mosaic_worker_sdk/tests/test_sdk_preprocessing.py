@@ -85,6 +85,17 @@ def test_minigrid_is_seen_as_in_training() -> None:
     )
 
 
+def test_entries_are_kept_at_any_depth() -> None:
+    inner = spaces.Dict(image=IMAGE, mission=spaces.Text(9))
+    pipeline = Pipeline(
+        [{"step": "keep", "keys": ["option", "inner/image"]}, "flatten"],
+        spaces.Dict(inner=inner, option=spaces.Discrete(3)),
+    )
+    image = np.arange(147, dtype=np.uint8).reshape(IMAGE.shape)
+    seen = pipeline.stream().apply({"inner": {"image": image, "mission": "go"}, "option": 2})
+    assert seen.tolist() == [*range(147), 0, 0, 1]  # by name, as Gymnasium's Dict has them
+
+
 def test_the_wrappers_are_gymnasiums() -> None:
     ours = wrap(gym.make("CartPole-v1"), [{"step": "frame_stack", "size": 3}, "flatten"])
     theirs = FlattenObservation(FrameStackObservation(gym.make("CartPole-v1"), 3))
@@ -169,7 +180,7 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([None], VECTOR, "step 1 must name itself"),
         ([{"size": 4}], VECTOR, "step 1 must name itself"),
         (["flaten"], VECTOR, "there is no step 'flaten'; did you mean 'flatten'?"),
-        (["zzzz"], VECTOR, "there are select, flatten"),
+        (["zzzz"], VECTOR, "there are select, keep, flatten"),
         ([{"step": "resize", "shap": [4, 4]}], IMAGE, "has no option 'shap'; did you mean 'shape'?"),
         ([{"step": "flatten", "x": 1}], IMAGE, "has no option 'x'; it takes none"),
         (["resize"], IMAGE, "(resize) needs 'shape'"),
@@ -185,6 +196,10 @@ def test_opencv_is_gymnasiums_wrapper_or_said_to_be_missing() -> None:
         ([{"step": "grayscale", "keep_dim": 1}], IMAGE, "keep_dim must be true or false"),
         ([{"step": "select", "key": "imag"}], spaces.Dict(image=IMAGE), "it has no 'imag'; it has image"),
         ([{"step": "select", "key": "image"}], IMAGE, "leave this step out"),
+        ([{"step": "keep", "keys": ["imag"]}], spaces.Dict(image=IMAGE), "no 'imag'; here are image"),
+        ([{"step": "keep", "keys": ["image/x"]}], spaces.Dict(image=IMAGE), "image is no Dict"),
+        ([{"step": "keep", "keys": "image"}], spaces.Dict(image=IMAGE), "must be a list of names"),
+        ([{"step": "keep", "keys": ["a", "a"]}], spaces.Dict(a=IMAGE), "name each entry once"),
         ([{"step": "select", "key": 1.5}], IMAGE, "key must be a name"),
         ([{"step": "one_hot"}], IMAGE, "'sizes' needs one number for each of its 3 channels"),
         ([{"step": "one_hot"}], VECTOR, "it takes whole numbers"),

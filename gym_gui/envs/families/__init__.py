@@ -11,10 +11,12 @@ from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
+from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.textworld import TextWorldFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
+    SkillFamily([MiniGridFamily()]),  # before Gymnasium's, with which they may be registered too
     GymnasiumFamily(),
     Box2DFamily(),
     MuJoCoFamily(),

@@ -1,0 +1,86 @@
+"""One option as an episode: what a controller sees, does and earns while it learns its skills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import gymnasium
+import numpy as np
+
+from gym_gui.core.paradigms import HierarchicalAdapter
+from gym_gui.core.paradigms.hierarchical import manager_of
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+
+
+class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
+    """A controller's slot, whose manager chooses at random among the options that can start.
+
+    Observations are those of the slot: ``Dict(observation, option)``. An option that reaches its end
+    pays ``1 - 0.9 * moves / budget`` and terminates the episode, as does solving the task itself; one
+    whose budget is spent truncates it. The next episode goes on in the same world, where its state is
+    one that skills are needed in, until that world's own episode is over. ``reset(seed=…)`` begins
+    another one.
+
+    Args:
+        environment: Made with a manager above its only agent; closed with this one.
+
+    Attributes:
+        environment: As given.
+        reached: Whether the option of this episode reached its end; ``None`` while it lasts.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.reached: bool | None = None
+        self._adapter = cast("HierarchicalAdapter", environment.adapter)
+        (self._agent,) = self._adapter.inner.possible_agents
+        self._manager = manager_of(self._agent)
+        self._going_on = False
+        self.render_mode = environment.adapter.env.render_mode
+        self.observation_space = self._adapter.observation_space(self._agent)
+        self.action_space = self._adapter.action_space(self._agent)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.reached = None
+        if seed is not None or not self._going_on:
+            self._adapter.reset(seed=int(self.np_random.integers(2**31)))
+            self._going_on = True
+        startable = [number for number, _ in self._adapter.startable(self._manager)]
+        shown = self._adapter.step({self._manager: int(self.np_random.choice(startable))})
+        return shown.observations[self._agent], self._info()
+
+    def step(self, action: int) -> tuple[Mapping[str, Any], float, bool, bool, dict[str, Any]]:
+        option = self._adapter.running(self._agent)
+        assert option is not None, "reset() before step()"
+        result = self._adapter.step({self._agent: action})
+        ended = self._adapter.take_ended().get(self._manager)
+        if ended is None:
+            return result.observations[self._agent], 0.0, False, False, self._info()
+        self._going_on = ended.why != "episode"
+        solved = not self._going_on and bool(self.environment.success())
+        self.reached = solved or ended.why == "over"
+        reward = 1.0 - 0.9 * ended.moves / option.budget if self.reached else 0.0
+        died = not self._going_on and result.terminated.get(self._agent, False)
+        last = {"observation": self._adapter.behind(self._agent)[1], "option": self._number(option.name)}
+        return last, reward, self.reached or died, not (self.reached or died), {"option": option.name}
+
+    def _number(self, name: str) -> np.int64:
+        names = [option.name for option in self._adapter.options_of(self._agent)]
+        return np.int64(names.index(name))
+
+    def _info(self) -> dict[str, Any]:
+        return dict(self._adapter.info(self._agent))
+
+    def render(self) -> Any:
+        return self._adapter.render()
+
+    def close(self) -> None:
+        self.environment.close()

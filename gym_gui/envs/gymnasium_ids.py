@@ -1,0 +1,26 @@
+"""Registers with Gymnasium what is found by name in MOSAIC alone, for whoever makes environments with it.
+
+Importing it lets ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` work: trainings do so.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+
+from gym_gui.envs import registry
+from gym_gui.envs.families.skills import SkillFamily
+
+
+def _make(env_id: str, render_mode: str | None = None, **env_kwargs: Any) -> Any:
+    return registry.make(
+        env_id, env_name=SkillFamily.name, render_mode=render_mode, env_kwargs=env_kwargs
+    ).env
+
+
+for _family in registry.families().values():
+    if isinstance(_family, SkillFamily):
+        for _id in _family.ids():
+            gymnasium.register(_id, partial(_make, _id))  # pyright: ignore[reportUnknownMemberType]
