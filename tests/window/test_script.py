@@ -54,7 +54,8 @@ def choose(window: Program, path: Path) -> None:
     window.press("ctrl+o")
     window.until("it asks for a file", lambda state: state["focus"][:1] == ["fileNameEdit"])
     window.type(str(path))
-    window.until_text("fileNameEdit", lambda text: text == str(path), "the path is typed")
+    # Where Qt has found the file by then, it is selected in the list, and the field says its name alone.
+    window.until_text("fileNameEdit", lambda text: text in (str(path), path.name), "the path is typed")
     window.press("Return")
     window.until("the dialog is shut", lambda state: not state["dialog"])
 
@@ -123,10 +124,16 @@ def a_bar_leads_to_its_replay(window: Program) -> None:
 
 def position(window: Program) -> tuple[int, int]:
     """Step that is shown, and the last one."""
-    said = re.match(r"Step ([\d,]+) of ([\d,]+)", window.text("replay-where"))
+    return position_in(window.text("replay-where"))
+
+
+def position_in(words: str) -> tuple[int, int]:
+    """Step and last one that the transport's words say."""
+    said = re.match(r"Step ([\d,]+) of ([\d,]+)", words)
     return (int(said[1].replace(",", "")), int(said[2].replace(",", ""))) if said else (-1, -1)
 
 
 def ready(window: Program) -> bool:
     """Whether the whole episode has been played again."""
-    return "ready" not in window.text("replay-where") and position(window)[1] > 0
+    said = window.text("replay-where")  # asked once: from nothing it goes to a part of what there is
+    return "ready" not in said and position_in(said)[1] > 0

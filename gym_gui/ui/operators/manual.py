@@ -16,7 +16,7 @@ from gym_gui.ui.operators.plots_panel import OperatorPlots
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
-from gym_gui.ui.widgets import EmptyHint, InlineMessage
+from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 
 if TYPE_CHECKING:
     from gym_gui.controllers.knowledge import Knowledge
@@ -281,7 +281,7 @@ class ManualOperators(QWidget):
         window = self.window()
         focus = window.focusWidget() if window is not None else None
         if focus is None or focus is window or not focus.isVisible():
-            self._cards[operator].setFocus()
+            take_focus(self._cards[operator])
 
     def release(self) -> None:
         """The page closes."""

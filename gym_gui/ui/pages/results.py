@@ -25,7 +25,7 @@ from gym_gui.ui.results.library_model import moment_in_words
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
-from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton
+from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
 RECENT: Final = 300
 """Runs in the picker of the bar; the list has all of them."""
@@ -166,6 +166,8 @@ class ResultsPage(Page):
             self.show_run(Path(str(run)))
         else:
             self._tell_bar()
+            if self._replay is not None and self._replay.players:
+                take_focus(self._replay)  # its keys are the transport's
 
     def left(self) -> None:
         """Nothing is read or played while nobody looks."""

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
-from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label, take_focus
 
 if TYPE_CHECKING:
     from gym_gui.core.live import LiveView
@@ -98,7 +98,7 @@ class StageCard(Card):
         """Give the stage the keyboard."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
-        taker.setFocus(Qt.FocusReason.OtherFocusReason)
+        take_focus(taker)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
         """A click anywhere on the card means to play."""

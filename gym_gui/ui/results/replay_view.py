@@ -27,7 +27,7 @@ from gym_gui.ui.results.replay_player import ReplayPlayer, read_episode
 from gym_gui.ui.results.replay_stage import ReplayStage
 from gym_gui.ui.results.step_table import StepTable
 from gym_gui.ui.results.transport import Transport
-from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem, SegmentedControl
+from gym_gui.ui.widgets import Card, InlineMessage, PickerButton, PickerItem, SegmentedControl, take_focus
 
 NOBODY = ""
 _TABLE_WIDTH, _WIDE_TABLE, _WIDEST_TABLE = 340, 440, 560
@@ -281,7 +281,7 @@ class ReplayView(QWidget):
         self.transport.set_playing(False)
         self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
         self.transport.go(0)
-        self.setFocus()
+        take_focus(self)
 
     def _fit_side(self) -> None:
         reading = self.transcript.isVisibleTo(self)

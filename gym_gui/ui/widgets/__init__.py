@@ -4,6 +4,7 @@ from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
+from gym_gui.ui.widgets.focus import take_focus
 from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
@@ -41,5 +42,6 @@ __all__ = [
     "muted_label",
     "restyle",
     "section_label",
+    "take_focus",
     "title_label",
 ]

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.analysis import open_run
 from gym_gui.services.recorded_episode import load_episode
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.results.step_table import CURRENT_ROLE
 
@@ -58,6 +59,20 @@ def test_keys_go_through_the_episode(view: ReplayView, qtbot: QtBot, run: Path) 
     assert transport.position == length and not transport.on.isEnabled()
     qtbot.keyClick(view, Qt.Key.Key_Home)
     assert transport.position == 0 and marked(view) == []
+
+
+def test_it_has_the_keyboard_where_it_is_seen_and_nowhere_else(
+    window: MainWindow, qtbot: QtBot, run: Path
+) -> None:
+    window.context.go("results", replay=(run, "poor", 1))
+    window.context.go("home")  # before it is read
+    view = window.findChild(ReplayView, "replay")
+    assert view is not None
+    qtbot.waitUntil(lambda: bool(view.players))
+    kept = window.focusWidget()
+    assert kept is not None and kept.isVisible()
+    window.context.go("results")
+    assert window.focusWidget() is view
 
 
 def test_the_picture_is_that_of_the_position(view: ReplayView, qtbot: QtBot, run: Path) -> None:

@@ -1,0 +1,26 @@
+"""What ends in the background does not take the keyboard from what somebody sees."""
+
+from __future__ import annotations
+
+from PyQt6.QtWidgets import QLineEdit, QStackedWidget
+from pytestqt.qtbot import QtBot
+
+from gym_gui.ui import theme
+from gym_gui.ui.play.stage_card import StageCard
+
+
+def test_a_game_on_a_page_that_is_not_shown_leaves_it_and_one_that_comes_back_has_it(qtbot: QtBot) -> None:
+    pages = QStackedWidget()
+    qtbot.addWidget(pages)
+    typed, game = QLineEdit(), StageCard(theme.Theme("light"))
+    pages.addWidget(typed)
+    pages.addWidget(game)
+    pages.show()
+    qtbot.waitExposed(pages)
+    typed.setFocus()
+
+    game.take_keys()
+    assert pages.focusWidget() is typed
+    pages.setCurrentWidget(game)
+    game.take_keys()
+    assert pages.focusWidget() is game.stage
