@@ -81,6 +81,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             os.environ[_SWITCH] = _config
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Set aside all that stays: looking through modules and tests again and again is half a second a time."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_logfinish() -> None:
     """Collect what is due."""
     due = (made > most for made, most in zip(gc.get_count(), gc.get_threshold(), strict=True))

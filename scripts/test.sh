@@ -86,12 +86,17 @@ measured() {
 
 check "ruff check" ruff check .
 check "ruff format" ruff format --check .
+# Beside pyright, which takes one core: all that tests import is compiled here, and not by each of the
+# processes below for itself.
+python -m pytest --collect-only -qq -m "$marks" >/dev/null 2>&1 &
+compiled=$!
 # Named, or a pyrightconfig.json of some folder above would count instead.
 check "pyright" pyright --project pyproject.toml
 check "import rule" lint-imports --no-logo
 check "import cycles" python scripts/import_cycles.py
 check "dead code" vulture
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
+wait "$compiled"
 check "tests" tests
 # Beside nothing else; it prints the figures of docs/faults.md.
 [[ $marks == full* ]] && check "fault campaign" python scripts/faults.py

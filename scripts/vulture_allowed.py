@@ -26,6 +26,7 @@ __getattr__, __dir__, _._repr_html_  # Python itself, notebooks
 (
     _.pytest_pycollect_makemodule,
     _.pytest_collection_modifyitems,
+    _.pytest_collection_finish,
     _.pytest_runtest_setup,
     _.pytest_runtest_logfinish,
 )  # pytest
