@@ -9,7 +9,7 @@ tests: what they alone use is dead as well.
 # -- called by their names
 FaultInjector  # worker.toml; entries that end in Worker are ignored in pyproject.toml
 ConnectFourOnePly, Cycle, MiniGridManager, MiniGridPath, MiniGridSkills, Noop, RandomLegal  # BEHAVIORS
-SoccerChaser, TicTacToeOnePly  # BEHAVIORS
+SoccerChaser, SoccerManager, SoccerSkills, TicTacToeOnePly  # BEHAVIORS
 AgentsPage, HomePage, OperatorsPage, PlayPage, ResultsPage, TrainPage  # PLACES of gym_gui.ui.pages
 _._collect_treasure  # particles.py: `_` and the environment's name, like `_simple_…` in pyproject.toml
 _.CancelRun, _.ControlStream, _.GetHealth, _.ListRuns  # trainer_pb2_grpc

@@ -18,6 +18,8 @@ BEHAVIORS: dict[str, str] = {
     "minigrid_manager": "operators_worker.minigrid_two_levels:MiniGridManager",
     "minigrid_skills": "operators_worker.minigrid_two_levels:MiniGridSkills",
     "soccer_chaser": "operators_worker.soccer_chaser:SoccerChaser",
+    "soccer_manager": "operators_worker.soccer_two_levels:SoccerManager",
+    "soccer_skills": "operators_worker.soccer_two_levels:SoccerSkills",
     "connect_four_one_ply": "operators_worker.connect_four_one_ply:ConnectFourOnePly",
     "tictactoe_one_ply": "operators_worker.tictactoe_one_ply:TicTacToeOnePly",
 }

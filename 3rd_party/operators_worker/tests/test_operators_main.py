@@ -33,7 +33,7 @@ def test_random_is_the_default(new_slot: Callable[..., Slot]):
     ("name", "message"),
     [
         ("randon", "Did you mean 'random'"),
-        ("soccer", "Did you mean 'soccer_chaser'"),
+        ("soccer_chase", "Did you mean 'soccer_chaser'"),
         ("zzz", "Known: random, noop"),
         (3, "unknown behavior 3"),
     ],

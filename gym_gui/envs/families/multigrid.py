@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
-from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.families.multigrid_slots import slot_names, team_colour
@@ -164,6 +165,21 @@ class MultiGridFamily(IndexedFamily):
         from gym_gui.envs.describers.multigrid import MultiGridDescriber
 
         return MultiGridDescriber(environment)
+
+    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
+        """Of soccer; the other sports have none."""
+        if _id_parts(environment.spec)[0] != "S":
+            return None
+        from gym_gui.envs.describers.multigrid import MultiGridDescriber
+        from gym_gui.envs.options.soccer import soccer_options
+
+        colour = agent.rpartition("_")[0]
+        mates = [
+            other
+            for other in environment.adapter.possible_agents
+            if other != agent and other.rpartition("_")[0] == colour  # passes go by colour, not by team
+        ]
+        return soccer_options(colour, mates, partial(MultiGridDescriber(environment).view, mates={}))
 
 
 def _id_parts(spec: EnvSpec) -> list[str]:

@@ -1,0 +1,96 @@
+"""Options of MOSAIC MultiGrid's soccer: get the ball, pass it, carry it into the goal, guard, look for it.
+
+Conditions are read from the cells that the agent sees now, in the reading from which its text and its facts
+come. What it saw earlier they do not know: a ball that has gone out of view cannot be fetched, only searched
+for, although whoever carries the option out may remember where it was; and after a goal the field shows the
+ball in hand once more, so that ``score`` is over a move later. ``operators_worker`` has a scripted
+manager (``soccer_manager``) and scripted skills (``soccer_skills``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gym_gui.core.paradigms import Option, OptionLibrary, Place
+from gym_gui.envs.describers.grid_words import GridView, Thing
+
+FETCH, CARRY, STAY, SEARCH = 20, 40, 15, 20
+"""Moves that each may last; the field is 14 cells long, and a turn is a move too."""
+
+
+def soccer_options(team: str, mates: Sequence[str], read: Callable[[Any], GridView]) -> OptionLibrary:
+    """The options of one player.
+
+    Args:
+        team: Colour of its team.
+        mates: The others of that colour. A pass goes to one of them by chance, so that it has a name in it
+            only where there is one.
+        read: Observation to the cells that it shows.
+    """
+
+    def at_stake(seen: GridView) -> tuple[Place, ...]:
+        """Where the ball lies, or an opponent has it."""
+        return _places(seen, lambda each: _is_ball(each) or (_has_ball(each) and each.said[1] != team))
+
+    def at_a_mate(seen: GridView) -> bool:
+        return bool(_places(seen, lambda each: _has_ball(each) and each.said[1] == team))
+
+    def is_fetched(seen: GridView, began: GridView) -> bool:
+        return _holds(seen) or at_a_mate(seen)
+
+    def is_news(seen: GridView, began: GridView) -> bool:
+        """Whether the ball is in hand, or in view and was not."""
+        new = (at_stake(seen) and not at_stake(began)) or (at_a_mate(seen) and not at_a_mate(began))
+        return _holds(seen) or bool(new)
+
+    def goal(own: bool) -> Callable[[GridView], tuple[Place, ...]]:
+        return lambda seen: _places(seen, lambda e: e.said[0] == "goal" and (e.said[1] == team) == own)
+
+    options = [
+        Option(
+            "fetch",
+            (),
+            FETCH,
+            lambda seen: not _holds(seen) and bool(at_stake(seen)),
+            is_fetched,
+            at_stake,
+            "get the ball that is in view: take it up, or steal it from an opponent",
+        ),
+        Option(
+            "score", (), CARRY, _holds, _is_rid, goal(own=False), "carry the ball into the other side's goal"
+        ),
+        Option("defend", (), STAY, _is_free, is_news, goal(own=True), "go before the own goal and guard it"),
+        Option(
+            "search", (), SEARCH, _is_free, is_news, meaning="go where the ball may be until it is in view"
+        ),
+    ]
+    if mates:
+        to = tuple(mates) if len(mates) == 1 else ()
+        meaning = "give the ball away, wherever the team-mate is"
+        options.insert(1, Option("pass", to, 1, _holds, _is_rid, meaning=meaning))
+    return OptionLibrary(tuple(options), read)
+
+
+def _places(seen: GridView, wanted: Callable[[Thing], bool]) -> tuple[Place, ...]:
+    return tuple(Place(each.ahead, each.right) for each in seen.things if wanted(each))
+
+
+def _is_ball(thing: Thing) -> bool:
+    return thing.said[0] == "ball"
+
+
+def _has_ball(thing: Thing) -> bool:
+    return thing.said[0] == "agent" and thing.said[-1] == "ball"
+
+
+def _holds(seen: GridView) -> bool:
+    return bool(seen.carried)
+
+
+def _is_free(seen: GridView) -> bool:
+    return not _holds(seen)
+
+
+def _is_rid(seen: GridView, began: GridView) -> bool:
+    return not _holds(seen)
