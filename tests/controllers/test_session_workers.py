@@ -31,7 +31,8 @@ async def played(
 ) -> SessionLog:
     """All episodes, over one session."""
     listener = SessionLog()
-    session = LocalSession(resolve_operator(config, objects), SessionSettings(concurrency), listener)
+    settings = SessionSettings(concurrency, max_steps=config.max_steps)
+    session = LocalSession(resolve_operator(config, objects), settings, listener)
     try:
         await session.start()
         session.play(plans(seeds))

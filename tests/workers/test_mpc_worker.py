@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ async def episodes(task: str, seeds: range, steps: int, **settings: Any) -> Sess
 async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
     few = {"rollouts": 64, "horizon": 12, "knots": 12}
     log = await episodes("InvertedDoublePendulum-v5", range(1), 30, **few)
-    assert log.episodes[0]["status"] == "completed"
+    assert log.episodes[0]["length"] == 30
     assert log.episodes[0]["returns"]["agent_0"] > 270, "it has stood for 30 steps"
     assert log.episodes[0]["saw_state"] == ["agent_0"]
     again = await episodes("InvertedDoublePendulum-v5", range(1), 30, threads=1, **few)
@@ -42,8 +43,19 @@ def test_where_there_is_no_simulator_to_hand_out_it_is_refused_before_the_start(
 
 
 async def test_a_task_without_a_reward_model_is_refused_before_anything_is_played() -> None:
-    with pytest.raises(MosaicError, match="reward of ant_v5 is not known here"):
+    with pytest.raises(MosaicError, match="reward of ant_v5 is not known here: name a task_file"):
         await episodes("Ant-v5", range(1), 5)
+
+
+async def test_with_a_task_file_it_is_played(tmp_path: Path) -> None:
+    task = tmp_path / "forward.toml"
+    task.write_text('[[terms]]\nbody_velocity = "torso"\naxis = "x"\ntarget = 1\n', "utf-8")
+    log = await episodes("Ant-v5", range(1), 3, task_file=str(task), rollouts=4, horizon=3, threads=1)
+    assert log.episodes[0]["status"] in ("completed", "truncated"), log.episodes[0]
+    assert log.episodes[0]["length"] == 3
+    task.write_text('[[terms]]\nbody_velocity = "torsoo"\n', "utf-8")
+    with pytest.raises(MosaicError, match=r"forward\.toml: terms\[0\]\.body_velocity: the model has no body"):
+        await episodes("Ant-v5", range(1), 3, task_file=str(task))
 
 
 def test_the_controller_of_the_design_documents_seats_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from mosaic_worker.worker import (
 from mujoco_mpc_worker.ilqg import ILQG
 from mujoco_mpc_worker.planners import Planner, Settings
 from mujoco_mpc_worker.simulation import Simulation
+from mujoco_mpc_worker.task_file import Task
 
 
 def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Planner:
@@ -46,7 +48,9 @@ class _Player:
         self._substeps = int(given.get("substeps") or 0)
         self._space = slot.action_space
         threads, survival = int(given.get("threads") or 0), float(given.get("survival") or 0.0)
-        self.simulation = Simulation(slot.simulator, threads, self._substeps, survival)
+        self._file = str(given.get("task_file") or "")
+        task = Task(self._file) if self._file else None
+        self.simulation = Simulation(slot.simulator, threads, self._substeps, survival, task)
         self._refuse_other_actions()
         make_planner(self.simulation, self.settings, 0)  # refused before anything is played
         self._plans: dict[int, tuple[Planner, int, Any]] = {}
@@ -56,7 +60,8 @@ class _Player:
         s = self.settings
         budget = f"{s.budget_ms:g} ms, does not repeat" if s.budget_ms else f"{s.rollouts} rollouts"
         coarse = f", {self._substeps} substeps" if self._substeps else ""
-        return f"{s.planner} ({budget}, horizon {s.horizon}{coarse})"
+        aim = f", {Path(self._file).name}" if self._file else ""
+        return f"{s.planner} ({budget}, horizon {s.horizon}{coarse}{aim})"
 
     def _refuse_other_actions(self) -> None:
         space, low, high = self._space, self.simulation.low, self.simulation.high

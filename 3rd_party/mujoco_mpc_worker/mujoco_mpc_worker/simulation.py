@@ -17,6 +17,7 @@ from mujoco.rollout import Rollout
 
 from mosaic_worker.worker import LoadError, PolicyFailed
 from mujoco_mpc_worker.rewards import REWARDS, Array, Flags, Paid, Reward, Steps
+from mujoco_mpc_worker.task_file import Task
 
 _ALL = mujoco.mjtState.mjSTATE_INTEGRATION
 _PHYSICS = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -70,6 +71,7 @@ class Simulation:
             integrator; else so many, longer or shorter, with ``implicitfast``, which costs a quarter of
             Runge-Kutta.
         survival: What a plan is worth more that does not end the episode, for all that lies behind it.
+        task: What to plan for in place of the environment's own reward.
 
     Attributes:
         model: MuJoCo's, as it plans.
@@ -81,7 +83,12 @@ class Simulation:
     """
 
     def __init__(
-        self, about: Mapping[str, Any], threads: int = 0, substeps: int = 0, survival: float = 0.0
+        self,
+        about: Mapping[str, Any],
+        threads: int = 0,
+        substeps: int = 0,
+        survival: float = 0.0,
+        task: Task | None = None,
     ) -> None:
         theirs, ours = f"{about.get('engine')} {about.get('version')}", f"mujoco {mujoco.__version__}"
         if theirs != ours:
@@ -89,13 +96,20 @@ class Simulation:
                 f"the session simulates with {theirs}, this worker with {ours}, and one's plans are not "
                 f"the other's: install mujoco=={about.get('version')} for the worker"
             )
-        task = str(about.get("task"))
-        if task not in REWARDS:
-            raise LoadError(f"the reward of {task} is not known here; known are {', '.join(REWARDS)}")
-        model = _compiled(about)
-        self._set_up(
-            model, REWARDS[task], about["constants"], int(about["frame_skip"]), threads, substeps, survival
-        )
+        model, reward = _compiled(about), REWARDS.get(str(about.get("task")))
+        if task is not None:
+            task.check_names(model)
+            measuring: Any = mujoco.MjSpec.from_string(str(about["model"]))
+            task.measure(measuring)
+            model = measuring.compile()
+            reward = task.reward(model)
+        if reward is None:
+            raise LoadError(
+                f"the reward of {about.get('task')} is not known here: name a task_file, which says what to "
+                f"plan for (docs/control.md); known are {', '.join(REWARDS)}"
+            )
+        skip = int(about["frame_skip"])
+        self._set_up(model, reward, about["constants"], skip, threads, substeps, survival)
 
     @classmethod
     def of(
