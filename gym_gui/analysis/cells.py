@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Any, NamedTuple
 
-from gym_gui.analysis.summary import Estimate, OperatorSummary, TeamSummary
+from gym_gui.analysis.summary import Estimate, OperatorSummary, OptionSummary, TeamSummary
 from gym_gui.analysis.wording import C, Locale
 
 
@@ -25,10 +25,11 @@ EVERYWHERE = REPORTS | Place.WINDOW
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """An operator, or one of its teams."""
+    """An operator, one of its teams, or an option that its managers have chosen."""
 
     operator: OperatorSummary
     team: TeamSummary | None = None
+    option: OptionSummary | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -46,6 +47,8 @@ class ResultRow:
     @property
     def estimate(self) -> Estimate | None:
         """What it is compared by."""
+        if self.option is not None:
+            return None
         if self.team is not None:
             return self.team.score or self.team.iqm
         return None if self.competes else self.operator.iqm
@@ -54,6 +57,11 @@ class ResultRow:
 def teams_of(operator: OperatorSummary) -> list[ResultRow]:
     """A row for each team, where there are several."""
     return [ResultRow(operator, team) for team in operator.teams] if len(operator.teams) > 1 else []
+
+
+def options_of(operator: OperatorSummary) -> list[ResultRow]:
+    """A row for each option that was chosen."""
+    return [ResultRow(operator, option=option) for option in operator.options]
 
 
 class Cell(NamedTuple):
@@ -91,6 +99,7 @@ class ResultColumn:
         headings: Other headings, where it is called otherwise.
         wanted: Whether it says something of these rows in a place.
         of_teams: Whether it says something of teams that stand below their operator.
+        of_options: Whether it says something of options.
         words: Whether it holds words, which stand at the left.
         long: Whether its words are broken over lines.
         spare: Whether a narrow terminal leaves it out.
@@ -105,6 +114,7 @@ class ResultColumn:
     headings: Mapping[Place, str] = field(default_factory=dict[Place, str])
     wanted: Callable[[Sequence[ResultRow], Place], bool] = _always
     of_teams: bool = False
+    of_options: bool = False
     words: bool = False
     long: bool = False
     spare: bool = False
@@ -115,8 +125,11 @@ class ResultColumn:
         return self.headings.get(place, self.heading)
 
     def show(self, row: ResultRow, locale: Locale = C) -> Cell:
-        """A row's cell; empty for a team of which it says nothing."""
-        return Cell("") if row.team is not None and not self.of_teams else self.cell(row, locale)
+        """A row's cell; empty for a team or an option of which it says nothing."""
+        silent = (row.team is not None and not self.of_teams) or (
+            row.option is not None and not self.of_options
+        )
+        return Cell("") if silent else self.cell(row, locale)
 
 
 def columns_in(

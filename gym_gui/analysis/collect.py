@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from gym_gui.analysis.reader import OperatorRun
 from gym_gui.analysis.summary import Decisions
@@ -18,6 +18,16 @@ from gym_gui.core.records import AgentRecord, EpisodeRecord
 
 _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
 """Error of an episode that failed at an unusable answer."""
+
+
+@dataclass(slots=True)
+class OptionTally:
+    """How often a manager has asked for an option, and what came of it."""
+
+    chosen: int = 0
+    ended: Counter[str] = field(default_factory=Counter[str])
+    moves: int = 0
+    earned: float = 0.0
 
 
 class SquadResult(NamedTuple):
@@ -101,6 +111,7 @@ class OperatorData:
         seatings: How often the schedule plays a seed, once in each seating.
         longest: Environment steps of the longest episode, whatever became of it.
         seats: Slot by seat of episodes in swapped seats.
+        options: By manager's slot and option; from the step rows.
     """
 
     played: list[Played] = field(default_factory=list[Played])
@@ -118,6 +129,9 @@ class OperatorData:
     seatings: int = 1
     longest: int = 0
     seats: dict[int, dict[str, str]] = field(default_factory=lambda: dict[int, dict[str, str]]())
+    options: dict[tuple[str, str], OptionTally] = field(
+        default_factory=lambda: dict[tuple[str, str], OptionTally]()
+    )
 
     @property
     def swapped(self) -> bool:
@@ -243,6 +257,8 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
             raise RunFormatError(
                 line.where, f"'episode_index' or 'action_source' is unusable ({error})"
             ) from None
+        if "option_arguments" in row:
+            _add_option(data, index, row)
         latency = row.get("latency_ms")
         if isinstance(latency, float | int):
             latencies.add(latency)
@@ -251,6 +267,19 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
     # Where an episode failed at an unusable answer there is no step of that decision.
     total = sum(counts.values()) + max(0, data.unusable.total() - replaced)
     return Decisions(total, counts, latencies.quantile(0.5), latencies.quantile(0.95))
+
+
+def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> None:
+    """A manager's choice."""
+    seat = str(row.get("agent_id"))
+    key = (data.seats.get(episode, {}).get(seat, seat), str(row.get("option")))
+    tally = data.options.setdefault(key, OptionTally())
+    reward, moves = row.get("reward"), row.get("option_moves")
+    tally.chosen += 1
+    tally.earned += reward if isinstance(reward, float | int) else 0.0
+    if isinstance(moves, int) and (why := row.get("option_ended_by")) is not None:
+        tally.ended[str(why)] += 1
+        tally.moves += moves
 
 
 class LatencySketch:

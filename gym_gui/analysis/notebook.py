@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gym_gui.analysis.markup import safe
-from gym_gui.analysis.page import operator_table, team_table, verdict_lines
+from gym_gui.analysis.page import operator_table, option_table, team_table, verdict_lines
 from gym_gui.analysis.summary import Summary
 from gym_gui.analysis.text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 
@@ -36,6 +36,7 @@ def notebook_html(summary: Summary, places: Sequence[tuple[str, Path]] = ()) -> 
     for task, operators in by_task(summary).items():
         parts.append(f"<h4>{safe(task)}</h4>{operator_table(operators)}")
         parts += [team_table(operator) for operator in operators if len(operator.teams) > 1]
+        parts += [option_table(operator) for operator in operators if operator.options]
     parts += [f"<p>{safe(failure_in_words(f))}</p>" for f in summary.failures[:SHOWN_FAILURES]]
     if (rest := len(summary.failures) - SHOWN_FAILURES) > 0:
         parts.append(f"<p>{rest:,} more did not complete.</p>")

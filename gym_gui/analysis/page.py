@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, teams_of
+from gym_gui.analysis.cells import Cell, Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import kind_role
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.markup import safe
+from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.result_columns import CALL_COLUMNS, OPERATOR_COLUMNS
 from gym_gui.analysis.summary import Comparison, OperatorSummary, RunInfo, Summary, Verdict
@@ -78,6 +79,7 @@ def _task(summary: Summary, task: str, operators: Sequence[OperatorSummary]) -> 
     yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
     for operator in operators:
         yield team_table(operator)
+        yield option_table(operator)
     keys = {o.key: o for o in operators}
     charts: list[Chart] = [*interval_charts(operators)]
     charts += [pair_chart(c, keys) for c in _plotted(summary, keys)]
@@ -136,6 +138,11 @@ def operator_table(operators: Sequence[OperatorSummary]) -> str:
 def team_table(operator: OperatorSummary) -> str:
     """An operator's teams, a row each."""
     return _result_table(TEAM_COLUMNS, teams_of(operator))
+
+
+def option_table(operator: OperatorSummary) -> str:
+    """What an operator's managers have asked for, a row for each option."""
+    return _result_table(OPTION_COLUMNS, options_of(operator))
 
 
 def _result_table(columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> str:

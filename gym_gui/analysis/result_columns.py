@@ -11,6 +11,7 @@ from typing import Any
 
 from gym_gui.analysis import wording
 from gym_gui.analysis.cells import REPORTS, Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.option_columns import option_in_words
 from gym_gui.analysis.summary import Bounds, Estimate, OperatorSummary
 from gym_gui.analysis.wording import C, Locale
 from gym_gui.core.enums import kind_word
@@ -18,7 +19,9 @@ from gym_gui.core.enums import kind_word
 # ------------------------------------------------------------------------- who it is
 
 
-def _name(row: ResultRow, _: Locale) -> Cell:
+def _name(row: ResultRow, locale: Locale) -> Cell:
+    if row.option is not None:
+        return Cell(f"      {option_in_words(row.option, locale)}")
     if row.team is not None:
         return Cell(f"      {row.team.name}: {', '.join(row.team.members)}")
     policies = dict.fromkeys(slot.policy or slot.worker_id for slot in row.operator.slots)
@@ -31,7 +34,7 @@ def _name_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 def _players(row: ResultRow) -> str | None:
     """Everybody who plays, and where."""
-    if row.team is not None:
+    if row.team is not None or row.option is not None:
         return None
     players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
     if row.operator.calls and row.operator.calls.models:
@@ -230,7 +233,16 @@ def _decision_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
-    ResultColumn("Operator", _name, values=_name_values, of_teams=True, words=True, long=True, tip=_players),
+    ResultColumn(
+        "Operator",
+        _name,
+        values=_name_values,
+        of_teams=True,
+        of_options=True,
+        words=True,
+        long=True,
+        tip=_players,
+    ),
     ResultColumn(
         "Kind",
         _kinds,
@@ -352,6 +364,29 @@ def _tokens_out(row: ResultRow, locale: Locale) -> Cell:
     return Cell(wording.number(calls.output_tokens if calls else None, 0, locale))
 
 
+def _per_episode(o: OperatorSummary, total: int) -> float | None:
+    return total / o.recorded if o.recorded else None
+
+
+def _calls_per_episode(row: ResultRow, locale: Locale) -> Cell:
+    o = row.operator
+    return Cell(wording.number(_per_episode(o, o.calls.total) if o.calls else None, 1, locale))
+
+
+def _tokens_per_episode(row: ResultRow, locale: Locale) -> Cell:
+    o = row.operator
+    tokens = o.calls.input_tokens + o.calls.output_tokens if o.calls else 0
+    return Cell(wording.number(_per_episode(o, tokens) if o.calls else None, 0, locale))
+
+
+def _per_episode_values(o: OperatorSummary) -> Mapping[str, Any]:
+    calls = o.calls
+    return {
+        "calls_per_episode": _per_episode(o, calls.total) if calls else 0.0,
+        "tokens_per_episode": _per_episode(o, calls.input_tokens + calls.output_tokens) if calls else 0.0,
+    }
+
+
 def _cost(row: ResultRow, locale: Locale) -> Cell:
     return Cell(wording.price(row.operator.calls, locale))
 
@@ -371,8 +406,21 @@ CALL_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn(
         "Calls to models", _calls, values=_call_values, places=REPORTS, headings={Place.TERMINAL: "Calls"}
     ),
+    ResultColumn(
+        "Calls per episode",
+        _calls_per_episode,
+        values=_per_episode_values,
+        places=REPORTS,
+        headings={Place.TERMINAL: "/ episode"},
+    ),
     ResultColumn("Tokens in", _tokens_in, places=REPORTS),
     ResultColumn("Tokens out", _tokens_out, places=REPORTS),
+    ResultColumn(
+        "Tokens per episode",
+        _tokens_per_episode,
+        places=REPORTS,
+        headings={Place.TERMINAL: "/ episode"},
+    ),
     ResultColumn(
         "Cost",
         _cost,

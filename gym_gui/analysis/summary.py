@@ -238,6 +238,31 @@ class Decisions:
 
 
 @dataclass(frozen=True)
+class OptionSummary:
+    """What a manager has asked for, and what came of it, in all recorded episodes.
+
+    Attributes:
+        slot: The manager's slot.
+        option: The skill with its arguments.
+        chosen: How often.
+        moves: Mean moves of the controller; ``None`` where none has ended.
+        over: How often it ended because it was done.
+        budget: Because its moves were spent.
+        episode: With the episode.
+        mean_return: Mean of what it earned, from its choice to its end.
+    """
+
+    slot: str
+    option: str
+    chosen: int
+    moves: float | None
+    over: int
+    budget: int
+    episode: int
+    mean_return: float | None
+
+
+@dataclass(frozen=True)
 class OperatorSummary:
     """One operator of one run.
 
@@ -268,6 +293,7 @@ class OperatorSummary:
         slots: By configured slot.
         notes: What a reader must know.
         calls: Calls to models of all its slots, ``None`` where there were none.
+        options: What its managers have asked for, the most frequent first; from the step rows.
     """
 
     key: str
@@ -296,6 +322,7 @@ class OperatorSummary:
     success_bounds: Bounds | None = None
     failure_score: float | None = None
     halved: int = 0
+    options: tuple[OptionSummary, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from gym_gui.analysis.summary import (
     Estimate,
     Failure,
     OperatorSummary,
+    OptionSummary,
     RunInfo,
     SlotSummary,
     TeamSummary,
@@ -179,8 +180,26 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
         else None,
         failure_score=score,
         halved=len(data.halved),
+        options=_options(data),
     )
     return replace(found, notes=tuple(operator_notes(entry, found)))
+
+
+def _options(data: OperatorData) -> tuple[OptionSummary, ...]:
+    found = [
+        OptionSummary(
+            slot=slot,
+            option=option,
+            chosen=tally.chosen,
+            moves=tally.moves / tally.ended.total() if tally.ended else None,
+            over=tally.ended["over"],
+            budget=tally.ended["budget"],
+            episode=tally.ended["episode"],
+            mean_return=tally.earned / tally.chosen,
+        )
+        for (slot, option), tally in data.options.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (each.slot, -each.chosen, each.option)))
 
 
 def _judged(entry: Entry) -> list[tuple[bool, Sample]]:

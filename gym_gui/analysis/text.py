@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gym_gui.analysis import wording
-from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, teams_of
+from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.option_columns import OPTION_COLUMNS
 from gym_gui.analysis.result_columns import CALL_COLUMNS, OPERATOR_COLUMNS
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
 from gym_gui.analysis.team_columns import TEAM_COLUMNS
@@ -69,6 +70,7 @@ def render_text(summary: Summary, console: Console) -> None:
         _print(console, task, OPERATOR_COLUMNS, rows)
         for operator in operators:
             _print(console, f"Teams of {operator.name}", TEAM_COLUMNS, teams_of(operator))
+            _print(console, f"Options of {operator.name}", OPTION_COLUMNS, options_of(operator))
         _print(console, "Calls to models", CALL_COLUMNS, [row for row in rows if row.operator.calls])
     _render_failures(summary, console)
     for note in all_notes(summary):

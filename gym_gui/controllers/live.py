@@ -263,10 +263,11 @@ class Spectator:
             reward=row[rows.REWARD],
             total=total,
             value=None if value is None else float(value),
-            option=str(extras.get("option", "")),
+            option="" if "option_arguments" in extras else str(extras.get("option", "")),
             latency_ms=row[rows.LATENCY],
             unusable=unusable,
             by=episode.chosen_by_another(agent),
+            option_since=extras.get("option_since"),
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:

@@ -94,12 +94,23 @@ class ReplayTrack:
 
     def words(self, step: StepRecord, meanings: Meanings) -> str:
         """An action as a word, or as short text."""
+        if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
+            return asked
         words = meanings.get(step.agent_id, ())
         action = step.action
         if isinstance(action, int) and not isinstance(action, bool) and 0 <= action < len(words):
             return words[action] or str(action)
         text = str(_rounded(action))
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+    def _asked(self, choice: StepRecord) -> str:
+        """What a manager asked for, as the record has it: versions number options differently."""
+        agent = choice.agent_id.removesuffix(GOAL_SUFFIX)
+        if choice.option is None:
+            # Earlier versions have it in the rows of who carried it out alone.
+            later = (self.steps[i] for i in self._of.get(agent, ()) if self.steps[i].option is not None)
+            choice = next((step for step in later if step.step_index >= choice.step_index), choice)
+        return "" if choice.option is None else str(choice.option)
 
     def _turn(self, rows: int) -> tuple[AgentID, ...]:
         """Who acts next: the agents of the rows that follow, up to the next step."""
@@ -129,9 +140,10 @@ class ReplayTrack:
             reward=step.reward or 0.0,
             total=self._totals[agent][played - 1],
             value=number(step.value),
-            option="" if step.option is None else str(step.option),
+            option="" if step.option is None or agent.endswith(GOAL_SUFFIX) else str(step.option),
             latency_ms=step.latency_ms or 0.0,
             by=self._taken_over_by(agent, step.step_index),
+            option_since=since if isinstance(since := step.extra.get("option_since"), int) else None,
         )
 
     def _taken_over_by(self, agent: AgentID, step: int) -> str:

@@ -88,11 +88,12 @@ class AgentView:
         reward: What the last step brought it.
         total: Its return (sum of rewards) so far.
         value: The policy's own estimate, where it gives one.
-        option: The option it follows, in hierarchical play.
+        option: What its manager has asked of it, in hierarchical play; empty for managers.
         latency_ms: How long it took to choose.
         unusable: Decisions so far whose last reply was unusable.
         by: Who chose it, where it was somebody else than plays the slot: who has left it since, in
             a record also who took it over; else ``""``.
+        option_since: Step in which that was asked; ``None`` where it is not known.
     """
 
     agent: AgentID
@@ -107,6 +108,7 @@ class AgentView:
     latency_ms: float = 0.0
     unusable: int = 0
     by: str = ""
+    option_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

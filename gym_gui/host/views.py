@@ -71,6 +71,7 @@ def _agent_message(view: AgentView) -> pb.AgentView:
         latency_ms=view.latency_ms,
         unusable=view.unusable,
         by=view.by,
+        option_since=view.option_since,
     )
 
 
@@ -88,6 +89,7 @@ def _agent_of(message: pb.AgentView) -> AgentView:
         message.latency_ms,
         message.unusable,
         message.by,
+        message.option_since if message.HasField("option_since") else None,
     )
 
 

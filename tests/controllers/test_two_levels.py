@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
-from gym_gui.analysis import open_run
+from gym_gui.analysis import open_run, summarize
+from gym_gui.analysis.page import render_html
+from gym_gui.analysis.result_columns import file_row
+from gym_gui.analysis.text import text_of
+from gym_gui.controllers.replay_reel import Look
+from gym_gui.controllers.replay_track import ReplayTrack
 from gym_gui.controllers.verification import verify
 from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.records import StepRecord
+from gym_gui.services.recorded_episode import load_episode
 from tests.support.engine import record_run
+from tests.support.fake_model_server import FakeModelServer, Request
 
 OPERATOR = {
     "id": "two",
@@ -29,3 +40,91 @@ async def test_a_scripted_manager_and_scripted_skills_open_the_door(tmp_path: Pa
         }
         assert episode.returns["agent_0"] == episode.returns["agent_0/goal"] == episode.total_reward
     assert (await verify(run)).deviations == []
+
+
+_PLACE = re.compile(r"(?:(\d+) (ahead|behind))?(?:, )?(?:(\d+) (left|right))?")
+
+
+class _Sensible:
+    """A model of which every reply is known: it goes by the words of its prompt alone, in either role."""
+
+    def __init__(self) -> None:
+        self.rng, self.through = Random(1), False
+
+    def __call__(self, request: Request) -> str:
+        seen = str(request.messages[-1]["content"])
+        listed = re.search(r"Legal moves: (.*)", seen)
+        return f"<action>{self.asks(listed[1]) if listed else self.moves(seen)}</action>"
+
+    def asks(self, listed: str) -> str:
+        # Commas stand between options alone here: none has two arguments.
+        can = listed.split(", ")
+        wanted = ("go to(green goal)", "open(yellow door)", "pick up(yellow key)", "explore")
+        return next(option for option in wanted if option in can)
+
+    def moves(self, seen: str) -> str:
+        where = {}
+        for name, places in re.findall(r"^- ([a-z ]+): (.*)$", seen, re.MULTILINE):
+            found = _PLACE.fullmatch(places.split(";")[0].strip())
+            assert found is not None
+            ahead = int(found[1] or 0) * (-1 if found[2] == "behind" else 1)
+            where[name] = ahead, int(found[3] or 0) * (-1 if found[4] == "left" else 1)
+        ready = "You carry a yellow key" in seen
+        target = where.get("green goal") or where.get("open yellow door" if ready else "yellow key")
+        door = where.get("locked yellow door") if ready else None
+        if (target or door) == (1, 0):
+            return "toggle" if target is None else "forward" if ready or "green goal" in where else "pickup"
+        free = re.search(r"Ahead: (?!0|wall|yellow|locked|.* then)", seen) or "Ahead: wall" not in seen
+        ahead, right = target or door or (0, self.rng.choice((-1, 0, 1)))
+        if free and (ahead > 0 or right == 0) and self.rng.random() < 0.8:
+            return "forward"
+        return "left" if right < 0 else "right"
+
+
+async def test_a_language_model_that_manages_is_asked_a_fifth_as_often(
+    tmp_path: Path,
+) -> None:
+    with FakeModelServer(_Sensible()) as server:
+        settings = {"client_name": "vllm", "base_url": server.url, "model_id": "tiny"}
+        model = {"type": "llm", "settings": settings}
+        task = "MiniGrid-DoorKey-8x8-v0"
+        manages = {"id": "manages", "task": task, "manager": {"agent": model}, "workers": OPERATOR["workers"]}
+        moves = {"id": "moves", "task": task, "workers": {"agent": model}, "max_steps": 100}
+        operators = experiment_from_data({"operators": [manages, moves]}, complete=False).operators
+        run = open_run(await record_run(tmp_path, *((each, {}) for each in operators), seeds=range(4)))
+    summary = summarize(run)
+    of = {each.operator_id: each for each in summary.operators}
+    for each in of.values():
+        assert each.success is not None and each.success.hits == 4
+    calls = {name: each.calls.total / each.completed for name, each in of.items() if each.calls}
+    assert calls["manages"] * 5 <= calls["moves"]
+    told = {each.option: each for each in of["manages"].options}
+    assert told["pick up(yellow key)"].slot == "agent_0/goal"
+    assert told["pick up(yellow key)"].over == told["pick up(yellow key)"].chosen >= 4
+    assert told["go to(green goal)"].episode == 4 and (told["go to(green goal)"].mean_return or 0.0) > 0.5
+    assert sum(each.chosen for each in told.values()) == calls["manages"] * 4 and not of["moves"].options
+    for shown in (text_of(summary, width=160), render_html(summary)):
+        assert "pick up(yellow key)" in shown and "Out of moves" in shown
+    row = file_row(of["manages"])
+    assert row["calls_per_episode"] == calls["manages"] and row["tokens_per_episode"] > 0
+
+
+async def test_a_replay_shows_what_was_asked_and_since_when(tmp_path: Path) -> None:
+    (operator,) = experiment_from_data({"operators": [OPERATOR]}, complete=False).operators
+    track = ReplayTrack(
+        load_episode(open_run(await record_run(tmp_path, (operator, {}), seeds=[3])), "two", 0)
+    )
+    old = ReplayTrack(track.recorded)
+    old.steps[:] = [replace(s, option=None) if s.agent_id.endswith("/goal") else s for s in old.steps]
+    for row, step in enumerate(track.steps, 1):
+        agents = {each.agent: each for each in track.view(_look(row, step), {}).agents}
+        if step.agent_id == "agent_0":
+            shown = agents["agent_0"]
+            assert shown.option == agents["agent_0/goal"].action == step.option
+            assert shown.option_since == step.extra["option_since"] <= step.step_index
+        else:
+            assert agents["agent_0/goal"].option == "" and old.words(step, {}) == step.option
+
+
+def _look(row: int, step: StepRecord) -> Look:
+    return Look(row, step.step_index + 1, row)

@@ -362,7 +362,7 @@ class Outcomes(_message.Message):
     def __init__(self, teams: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class AgentView(_message.Message):
-    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by")
+    __slots__ = ("agent", "slot", "action", "number", "source", "reward", "total", "value", "option", "latency_ms", "unusable", "by", "option_since")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     SLOT_FIELD_NUMBER: _ClassVar[int]
     ACTION_FIELD_NUMBER: _ClassVar[int]
@@ -375,6 +375,7 @@ class AgentView(_message.Message):
     LATENCY_MS_FIELD_NUMBER: _ClassVar[int]
     UNUSABLE_FIELD_NUMBER: _ClassVar[int]
     BY_FIELD_NUMBER: _ClassVar[int]
+    OPTION_SINCE_FIELD_NUMBER: _ClassVar[int]
     agent: str
     slot: str
     action: str
@@ -387,7 +388,8 @@ class AgentView(_message.Message):
     latency_ms: float
     unusable: int
     by: str
-    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ...) -> None: ...
+    option_since: int
+    def __init__(self, agent: _Optional[str] = ..., slot: _Optional[str] = ..., action: _Optional[str] = ..., number: _Optional[int] = ..., source: _Optional[str] = ..., reward: _Optional[float] = ..., total: _Optional[float] = ..., value: _Optional[float] = ..., option: _Optional[str] = ..., latency_ms: _Optional[float] = ..., unusable: _Optional[int] = ..., by: _Optional[str] = ..., option_since: _Optional[int] = ...) -> None: ...
 
 class Board(_message.Message):
     __slots__ = ("kind", "rows", "columns", "cells", "moves", "last", "turn", "flipped")

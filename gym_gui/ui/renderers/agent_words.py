@@ -83,7 +83,7 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     if agent.value is not None:
         parts.append(f"expects a value of {number_words(agent.value)}")
     if agent.option:
-        parts.append(f"follows the option {agent.option}")
+        parts.append(f"follows the option {option_words(agent)}")
     if agent.latency_ms:
         parts.append(f"chose in {agent.latency_ms:.1f} ms")
     if agent.unusable:
@@ -92,6 +92,13 @@ def agent_sentence(agent: AgentView, seat: SlotPlayer, *, to_move: bool) -> str:
     if to_move:
         parts.append("is to move")
     return f"{who}: {'; '.join(parts)}."
+
+
+def option_words(agent: AgentView) -> str:
+    """``go to(yellow key) since step 4``: what it was asked for, and when; steps count from 1."""
+    if agent.option_since is None:
+        return agent.option
+    return f"{agent.option} since step {agent.option_since + 1}"
 
 
 def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:

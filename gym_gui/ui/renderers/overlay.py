@@ -27,6 +27,7 @@ from gym_gui.ui.renderers.agent_words import (
     agent_sentence,
     number_words,
     on_turn,
+    option_words,
     outcome_words,
     score_words,
     source_words,
@@ -190,7 +191,7 @@ class Overlay(QWidget):
         if source:
             words.append((f"({source})", False, "text"))
         if agent.option:
-            words.append((f"→ {agent.option}", False, "muted"))
+            words.append((f"→ {option_words(agent)}", False, "muted"))
         if agent.value is not None:
             words.append((f"V {number_words(agent.value)}", False, "muted"))
         if to_move:

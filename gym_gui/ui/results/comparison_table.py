@@ -10,7 +10,7 @@ from PyQt6.QtCore import QModelIndex, QSize, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHeaderView, QWidget
 
-from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, teams_of
+from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.summary import OperatorSummary
 from gym_gui.analysis.text import clean
@@ -28,7 +28,7 @@ _NARROWEST: Final = 120
 
 
 def _rows(operators: Sequence[OperatorSummary]) -> list[ResultRow]:
-    return [row for o in operators for row in (ResultRow(o), *teams_of(o))]
+    return [row for o in operators for row in (ResultRow(o), *teams_of(o), *options_of(o))]
 
 
 def _columns(rows: Sequence[ResultRow]) -> list[Column[ResultRow]]:

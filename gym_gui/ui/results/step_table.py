@@ -137,6 +137,8 @@ def _step_of(item: tuple[tuple[int, str, int], list[int | None]]) -> int:
     return item[0][0]
 
 
+_ENDED = {"over": "done", "budget": "out of moves", "episode": "episode over"}
+"""Why an option ended."""
 Text = Callable[[ReplayPlayer, StepRecord], str]
 
 
@@ -158,7 +160,7 @@ def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Colu
             about = f"Who chose for {name}, where it was not its policy"
             columns.append(_column("By", its, _source, about))
         if alone and any(step.option is not None for step in steps):
-            columns.append(_column("Option", its, _option, "The option in force"))
+            columns.append(_column("Option", its, _option, "What was asked for; at its choice, how it ended"))
     return columns
 
 
@@ -201,7 +203,15 @@ def _source(_player: ReplayPlayer, step: StepRecord) -> str:
 
 
 def _option(_player: ReplayPlayer, step: StepRecord) -> str:
+    ended = step.extra.get("option_ended_by")
+    if ended is not None:
+        return f"{_ENDED.get(str(ended), str(ended))} after {wording.count(_moves(step), 'move')}"
     return "" if step.option is None else str(step.option)
+
+
+def _moves(step: StepRecord) -> int:
+    moves = step.extra.get("option_moves")
+    return moves if isinstance(moves, int) else 0
 
 
 class _StepDelegate(QStyledItemDelegate):

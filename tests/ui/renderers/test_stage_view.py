@@ -26,7 +26,7 @@ SEATS = {
 }
 AGENTS = (
     AgentView("green_0", "green_0", action="forward"),
-    AgentView("green_1", "green_1", action="turn left", value=0.82, option="fetch"),
+    AgentView("green_1", "green_1", action="turn left", value=0.82, option="fetch(ball)", option_since=2),
     AgentView("blue_0", "blue_0", action="forward", source="random_legal", unusable=2),
     AgentView("blue_1", "blue_1"),
 )
@@ -46,7 +46,7 @@ def test_chips_say_who_did_what(overlay: Overlay) -> None:
     assert overlay.chip_texts() == [
         "Green 1 : 0 Blue",
         "green_0 · you forward",
-        "green_1 · PPO solo expert turn left → fetch V 0.82",
+        "green_1 · PPO solo expert turn left → fetch(ball) since step 3 V 0.82",
         "blue_0 · Qwen 2.5 forward (random instead)",
         "blue_1 · random",
     ]
