@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from gym_gui.analysis.summary import Calls, Decisions, Estimate, Share
 
@@ -139,6 +140,26 @@ def duration(seconds: float | None, locale: Locale = C, *, rough: bool = False) 
     if whole < 86_400:
         return _two_units(whole, 3600, "h", 60, "min")
     return _two_units(whole, 86_400, "d", 3600, "h")
+
+
+def moment(when: datetime | None, *, brief: bool = False) -> str:
+    """When something was: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03``, ``12 Jul 2024``.
+
+    Args:
+        when: With its time zone; empty for none.
+        brief: The day alone where it is not today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
+    """
+    if when is None:
+        return ""
+    local, now = when.astimezone(), datetime.now().astimezone()
+    days = (now.date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M}"
+    if days == 1:
+        return "yesterday" if brief else f"yesterday {local:%H:%M}"
+    if brief:
+        return f"{local:%A}" if 1 < days < 7 else f"{local.day} {local:%b %Y}"
+    return f"{local.day} {local:%b %H:%M}" if local.year == now.year else f"{local.day} {local:%b %Y}"
 
 
 def _two_units(whole: int, large: int, large_word: str, small: int, small_word: str) -> str:

@@ -8,10 +8,10 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gym_gui.analysis.wording import moment
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
 from mosaic_worker.plain_files import read_file, replace_file
@@ -133,7 +133,13 @@ def _line(entry: RunEntry, said: tuple[str, str] | None) -> RecentRun:
         short, detail = entry.status, entry.problem
     count = f"{entry.done:,} {'episode' if entry.done == 1 else 'episodes'}"
     return RecentRun(
-        entry.path, entry.title, entry.environment, count, short, detail, _when(entry.started_at)
+        entry.path,
+        entry.title,
+        entry.environment,
+        count,
+        short,
+        detail,
+        moment(entry.started_at, brief=True),
     )
 
 
@@ -155,15 +161,3 @@ def _in_short(summary: object) -> tuple[str, str]:
     key = first.first if first.verdict == "first" else first.second
     names = {operator.key: operator.name for operator in summary.operators}
     return f"{names.get(key, key)} ahead", detail
-
-
-def _when(moment: datetime | None) -> str:
-    if moment is None:
-        return ""
-    local, now = moment.astimezone(), datetime.now().astimezone()
-    days = (now.date() - local.date()).days
-    if days == 0:
-        return f"today {local:%H:%M}"
-    if days == 1:
-        return "yesterday"
-    return f"{local:%A}" if 1 < days < 7 else f"{local.day} {local:%b %Y}"

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMainWindow, QSplitter, QStacke
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.dropping import dropped_path
 from gym_gui.ui.log_dock import LogDock, LogFeed
 from gym_gui.ui.menus import Menus
 from gym_gui.ui.navigation import NavigationRail
@@ -343,12 +344,12 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         """Take one local file or folder."""
-        if a0 is not None and _dropped(a0) is not None:
+        if a0 is not None and dropped_path(a0) is not None:
             a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
         """Open what was dropped."""
-        path = _dropped(a0) if a0 is not None else None
+        path = dropped_path(a0) if a0 is not None else None
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
             self.open_file(path)
@@ -411,9 +412,3 @@ class _Go:
 
     def __call__(self) -> None:
         self._window.go(self._name)
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    data = event.mimeData()
-    urls = data.urls() if data is not None else []
-    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

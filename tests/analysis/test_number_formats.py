@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,13 @@ def test_latencies_are_short() -> None:
 def test_spans_of_time(seconds: float | None, words: str, rough: str) -> None:
     assert wording.duration(seconds, SCREEN) == words
     assert wording.duration(seconds, SCREEN, rough=True) == rough
+
+
+def test_moments_are_told_from_today() -> None:
+    now = datetime.now().astimezone().replace(hour=12, minute=5)
+    days = {0: "today 12:05", 1: "yesterday 12:05"}
+    for before, words in days.items():
+        assert wording.moment(now - timedelta(days=before)) == words
+    assert wording.moment(now - timedelta(days=1), brief=True) == "yesterday"
+    assert wording.moment(now - timedelta(days=3), brief=True) == f"{now - timedelta(days=3):%A}"
+    assert wording.moment(datetime(2024, 7, 12, tzinfo=UTC)) == "12 Jul 2024" and wording.moment(None) == ""

@@ -61,14 +61,15 @@ _NEAR = 0.5
 class Pid:
     """An error, its integral and its derivative, each with a gain.
 
-    The integral stands still while the force is at its limit, so that it does not wind up.
+    The integral grows no further in the direction in which the force is at its limit, so that it does not
+    wind up.
 
     Args:
         error: Numbers with their weights; what they add up to is brought to what their targets add up to.
         gains: Proportional, integral, derivative.
         setpoint: Targets.
         step_s: Seconds between two calls.
-        limit: Largest force.
+        reach: Smallest and largest force.
     """
 
     def __init__(
@@ -77,10 +78,10 @@ class Pid:
         gains: tuple[float, float, float],
         setpoint: Measured,
         step_s: float,
-        limit: float,
+        reach: tuple[float, float],
     ) -> None:
         self._error = Feedback(error, setpoint)
-        self._gains, self._step_s, self._limit = gains, step_s, limit
+        self._gains, self._step_s, self._reach = gains, step_s, reach
         self._sum = 0.0
         self._last: float | None = None
 
@@ -91,18 +92,22 @@ class Pid:
         total = self._sum + error * self._step_s
         kp, ki, kd = self._gains
         force = kp * error + ki * total + kd * change
-        if abs(force) <= self._limit:
+        least, most = self._reach
+        beyond = min(force - least, 0.0) or max(force - most, 0.0)
+        if beyond * ki * error <= 0:  # within reach, or on the way back into it
             self._sum = total
         return force
 
 
-def controller(settings: Mapping[str, Any], task: Task | None, limit: float) -> Callable[[], Controller]:
+def controller(
+    settings: Mapping[str, Any], task: Task | None, reach: tuple[float, float]
+) -> Callable[[], Controller]:
     """What makes the controller of an episode.
 
     Args:
         settings: Of the slot.
         task: The environment's model, where there is one.
-        limit: Largest force that the environment takes.
+        reach: Smallest and largest force that the environment takes.
 
     Raises:
         ValueError: The settings are not enough, or wrong; the message is a sentence.
@@ -128,7 +133,7 @@ def controller(settings: Mapping[str, Any], task: Task | None, limit: float) -> 
             raise ValueError("the settings kp, ki and kd are missing: give at least one gain")
         k = task.pid
     step_s = float(settings.get("step_s") or (task.step_s if task else 1.0))
-    return lambda: Pid(error, (k[0], k[1], k[2]), setpoint, step_s, limit)
+    return lambda: Pid(error, (k[0], k[1], k[2]), setpoint, step_s, reach)
 
 
 def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> Lqr:

@@ -35,25 +35,24 @@ class _Lever:
         LoadError: It is another.
 
     Attributes:
-        limit: Largest force.
+        reach: Smallest and largest force.
     """
 
     def __init__(self, space: Space) -> None:
         self._space = space
         if space.kind == "Discrete":
-            self.limit = 1.0
+            self.reach = (-1.0, 1.0)
             return
         if space.kind != "Box" or int(np.prod(space.shape)) != 1:
             raise LoadError("a controller has one force: the actions of this environment have more numbers")
         assert space.low is not None
         assert space.high is not None
-        self._low, self._high = float(space.low.item(0)), float(space.high.item(0))
-        self.limit = max(abs(self._low), abs(self._high))
+        self.reach = (float(space.low.item(0)), float(space.high.item(0)))
 
     def pull(self, force: float, legal: Sequence[int] | None) -> Any:
         space = self._space
         if space.kind == "Box":
-            value = min(max(force, self._low), self._high)
+            value = min(max(force, self.reach[0]), self.reach[1])
             return np.full(space.shape, value, space.dtype)
         # Sides: the first action pushes with all there is one way, the last the other way.
         place = (min(max(force, -1.0), 1.0) + 1) / 2 * (space.n - 1)
@@ -69,7 +68,7 @@ class _Player:
         self._lever = _Lever(slot.action_space)
         self.task = task_of(slot.env_id)
         try:
-            self._make = controller(slot.settings, self.task, self._lever.limit)
+            self._make = controller(slot.settings, self.task, self._lever.reach)
         except ValueError as error:
             raise LoadError(str(error)) from None
         self._episodes: dict[int, tuple[Controller, int, float]] = {}

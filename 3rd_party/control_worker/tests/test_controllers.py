@@ -43,16 +43,31 @@ def test_the_model_of_the_inverted_pendulum_moves_as_mujoco_does() -> None:
 
 
 def test_pid_answers_to_the_error_its_sum_and_its_change() -> None:
-    pid = Pid({"x": 1.0}, (2.0, 1.0, 0.5), {"x": 1.0}, step_s=0.5, limit=100.0)
+    pid = Pid({"x": 1.0}, (2.0, 1.0, 0.5), {"x": 1.0}, step_s=0.5, reach=(-100.0, 100.0))
     assert pid({"x": 0.0}) == pytest.approx(2 * 1 + 1 * 0.5)
     assert pid({"x": 0.5}) == pytest.approx(2 * 0.5 + 1 * 0.75 + 0.5 * (-0.5 / 0.5))
 
 
 def test_the_integral_does_not_wind_up_at_the_limit() -> None:
-    pid = Pid({"x": 1.0}, (1.0, 1.0, 0.0), {}, step_s=1.0, limit=1.0)
+    pid = Pid({"x": 1.0}, (1.0, 1.0, 0.0), {}, step_s=1.0, reach=(-1.0, 1.0))
     for _ in range(50):
         pid({"x": -10.0})
     assert pid({"x": 0.1}) == pytest.approx(-0.2)
+
+
+def test_the_integral_does_not_wind_up_where_only_one_side_has_a_force() -> None:
+    pid = Pid({"x": 1.0}, (1.0, 1.0, 0.0), {}, step_s=1.0, reach=(0.0, 1.0))
+    for _ in range(50):
+        pid({"x": 0.1})
+    assert pid({"x": -0.1}) == pytest.approx(0.2)
+
+
+def test_a_force_that_the_integral_holds_at_the_limit_comes_back() -> None:
+    pid = Pid({"x": 1.0}, (1.0, 1.0, 2.0), {}, step_s=1.0, reach=(-1.0, 1.0))
+    for x in (-10.0, -5.0, 0.0):  # the change outweighs the error, and the integral grows
+        pid({"x": x})
+    forces = [pid({"x": 0.1}) for _ in range(60)]
+    assert max(forces) > 1 and forces[-1] < 0
 
 
 def test_feedback_leads_to_the_target() -> None:
@@ -75,4 +90,4 @@ def test_feedback_leads_to_the_target() -> None:
 )
 def test_what_is_wrong_is_said_in_a_sentence(settings: dict[str, Any], env_id: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        controller(settings, task_of(env_id), 1.0)
+        controller(settings, task_of(env_id), (-1.0, 1.0))

@@ -155,6 +155,11 @@ def kind_role(kinds: Sequence[str]) -> str:
     return kind if kind in KIND_COLOURS else "baseline"
 
 
+def same_hue(one: str, other: str) -> bool:
+    """Whether two roles of kinds cannot be told apart: some kinds share a colour."""
+    return KIND_COLOURS[one] == KIND_COLOURS[other]
+
+
 def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str:
     """The text, its end replaced by dots where it is wider than the room."""
     if measure(text, pixels) <= room:

@@ -25,6 +25,7 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
     kind_role,
+    same_hue,
 )
 from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.summary import Comparison, OperatorSummary
@@ -100,7 +101,7 @@ class PairChart(Chart):
     def _spot(self, pair: _Pair, area: Area, scale: Scale) -> Spot:
         zero, end = scale(0.0), scale(pair.difference)
         role = (self.first if pair.difference > 0 else self.second).role
-        if pair.difference < 0 and self.first.role == self.second.role:
+        if pair.difference < 0 and same_hue(self.first.role, self.second.role):
             role += "-second"
         if not pair.difference:
             role, end = "muted", zero - 2

@@ -9,11 +9,9 @@ from typing import Final
 from PyQt6.QtCore import QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QPainter, QPainterPath, QPaintEvent, QPixmap, QResizeEvent
 from PyQt6.QtWidgets import (
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -38,6 +36,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.scrolling import fill_scrolling
 
 WIDEST: Final = 1320
 """Content of the page is not wider: lines would become too long to read."""
@@ -206,26 +205,7 @@ class HomePage(Page):
         column.addSpacing(20)
         column.addLayout(self._lists())
         column.addStretch(1)
-        outer = QWidget()
-        outer.setProperty("role", "scrolled")
-        sides = QHBoxLayout(outer)
-        sides.setContentsMargins(0, 0, 0, 0)
-        sides.addStretch(1)
-        sides.addWidget(content, 1000)
-        sides.addStretch(1)
-        scroll = QScrollArea(self.body)
-        scroll.setObjectName("home-scroll")
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(outer)
-        for widget in (scroll.viewport(), outer, content):
-            if widget is not None:
-                widget.setAutoFillBackground(False)
-        layout = QVBoxLayout(self.body)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll)
+        fill_scrolling(self.body, content, "home-scroll")
 
     # ------------------------------------------------------------------ parts
 

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
+from gym_gui.analysis.wording import moment
 from gym_gui.services.run_analysis import analyse
 from gym_gui.services.run_library import RunEntry, RunLibrary
 from gym_gui.services.trash import put_back, throw_away
@@ -21,7 +22,6 @@ from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobStrip
-from gym_gui.ui.results.library_model import moment_in_words
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.replay_view import ReplayView
@@ -437,4 +437,4 @@ class ResultsPage(Page):
 
 
 def _about(entry: RunEntry) -> str:
-    return " · ".join(word for word in (entry.environment, moment_in_words(entry.started_at)) if word)
+    return " · ".join(word for word in (entry.environment, moment(entry.started_at)) if word)

@@ -12,10 +12,8 @@ from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QDoubleSpinBox,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
-    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -40,6 +38,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.scrolling import fill_scrolling
 
 WIDEST: Final = 880
 _WHERE: Final = {
@@ -250,7 +249,7 @@ class SettingsPage(Page):
         self._add_folders()
         self._add_keys()
         self._column.addStretch(1)
-        self._scroll(content)
+        fill_scrolling(self.body, content, "settings-scroll")
         self.bar.add_action(
             QuietButton(
                 "Reset all", tooltip="Put every setting back to its default", on_click=self._on_reset_all
@@ -259,28 +258,6 @@ class SettingsPage(Page):
         context.settings.changed.connect(self._on_setting_changed)
 
     # ------------------------------------------------------------------ parts
-
-    def _scroll(self, content: QWidget) -> None:
-        outer = QWidget()
-        outer.setProperty("role", "scrolled")
-        sides = QHBoxLayout(outer)
-        sides.setContentsMargins(0, 0, 0, 0)
-        sides.addStretch(1)
-        sides.addWidget(content, 1000)
-        sides.addStretch(1)
-        scroll = QScrollArea(self.body)
-        scroll.setObjectName("settings-scroll")
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(outer)
-        for widget in (scroll.viewport(), outer, content):
-            if widget is not None:
-                widget.setAutoFillBackground(False)
-        layout = QVBoxLayout(self.body)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(scroll)
 
     def _section(self, title: str) -> Card:
         if self._column.count():

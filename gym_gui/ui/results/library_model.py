@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from PyQt6.QtCore import Qt
 
+from gym_gui.analysis.wording import moment
 from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
 from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunEntry
 from gym_gui.ui.widgets.rows import Column
@@ -37,19 +37,6 @@ def episodes_in_words(run: RunEntry) -> str:
     if run.planned is None or run.done == run.planned:
         return f"{run.done:,}"
     return f"{run.done:,} of {run.planned:,}"
-
-
-def moment_in_words(moment: datetime | None) -> str:
-    """``today 14:03``, ``yesterday 9:12``, ``12 Jul 14:03``, ``12 Jul 2024``."""
-    if moment is None:
-        return ""
-    local, now = moment.astimezone(), datetime.now().astimezone()
-    days = (now.date() - local.date()).days
-    if days == 0:
-        return f"today {local:%H:%M}"
-    if days == 1:
-        return f"yesterday {local:%H:%M}"
-    return f"{local.day} {local:%b %H:%M}" if local.year == now.year else f"{local.day} {local:%b %Y}"
 
 
 def _title(run: RunEntry) -> str:
@@ -89,7 +76,7 @@ def _status_token(run: RunEntry) -> str:
 
 
 def _started(run: RunEntry) -> str:
-    return moment_in_words(run.started_at)
+    return moment(run.started_at)
 
 
 def _by_time(run: RunEntry) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.ui.results.library_model import moment_in_words
+from gym_gui.analysis.wording import moment
 from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
 from gym_gui.ui.train.run_words import algorithm_word, short_environment
 from gym_gui.ui.widgets.rows import Column
@@ -111,7 +111,7 @@ def _return_tip(row: PolicyRow) -> str | None:
 
 
 def _trained(row: PolicyRow) -> str:
-    return moment_in_words(moment_of(row.entry)) or NONE
+    return moment(moment_of(row.entry)) or NONE
 
 
 def _by_moment(row: PolicyRow) -> tuple[bool, float]:

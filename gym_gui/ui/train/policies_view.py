@@ -23,6 +23,7 @@ from gym_gui.services.store import Store
 from gym_gui.services.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.dropping import dropped_path
 from gym_gui.ui.train.import_panel import ImportPanel
 from gym_gui.ui.train.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
 from gym_gui.ui.train.policy_panel import PolicyPanel
@@ -296,12 +297,12 @@ class PoliciesView(QWidget):
 
     def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
         """Take one local file or folder."""
-        if a0 is not None and _dropped(a0) is not None:
+        if a0 is not None and dropped_path(a0) is not None:
             a0.acceptProposedAction()
 
     def dropEvent(self, a0: QDropEvent | None) -> None:
         """Import what was dropped."""
-        path = _dropped(a0) if a0 is not None else None
+        path = dropped_path(a0) if a0 is not None else None
         if a0 is not None and path is not None:
             a0.acceptProposedAction()
             self.take(path)
@@ -315,12 +316,6 @@ def _find(store: Store) -> list[PolicyEntry]:
     from gym_gui.services.policy_library import PolicyLibrary
 
     return PolicyLibrary(store).entries()
-
-
-def _dropped(event: QDropEvent) -> Path | None:
-    data = event.mimeData()
-    urls = data.urls() if data is not None else []
-    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None
 
 
 def _see_allowed(policy: PolicyEntry) -> None:

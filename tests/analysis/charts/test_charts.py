@@ -123,6 +123,19 @@ def test_words_on_bars_are_read_and_two_of_a_kind_told_apart(tokens: Tokens) -> 
         assert contrast(colours[kind], colours[f"{kind}-second"]) >= 1.3
 
 
+@pytest.mark.parametrize("other", ["bdi", "planner", "rl"])
+def test_both_sides_of_a_pair_are_told_apart_where_kinds_share_a_colour(other: str) -> None:
+    chart = pairs([1, 2], [1.0, -1.0], Side("A", "bdi"), Side("B", other))
+    colours = role_colours(LIGHT)
+    bars = [
+        mark
+        for spot in chart.draw(540, 200, rough_width).spots
+        for mark in spot.marks
+        if isinstance(mark, Box)
+    ]
+    assert len({colours[bar.role] for bar in bars}) == 2
+
+
 def test_few_intervals_stand_in_the_middle() -> None:
     drawing = intervals(interval("PPO", "rl", 0.91, 0.88, 0.93)).draw(400, 600, rough_width)
     area = drawing.spots[0].area
