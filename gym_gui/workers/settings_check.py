@@ -43,6 +43,10 @@ _COUNTS: Final = {"minItems": "at least", "maxItems": "at most"}
 _SAID: Final = {*_BOUNDS, "type", "enum", "oneOf", "const", "pattern"}
 """Keywords that :func:`wanted` puts into words; of others the library speaks."""
 
+_OF_TEXT: Final = {"type", "oneOf", "enum", "title", "description", "default"}
+"""What a schema of text, or of a choice among texts, says; with anything more it is judged by the library."""
+_OF_CHOICE: Final = {"const", "title", "description"}
+
 
 def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
     """The first thing that is wrong with a value, as a sentence without a full stop; empty: nothing.
@@ -52,6 +56,8 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
         value: What is given.
         name: What the sentence calls it.
     """
+    if _is_plain_text(schema, value):
+        return ""
     try:
         error = next(iter(_validator(schema).iter_errors(value)), None)
     except import_module("referencing.exceptions").Unresolvable as nowhere:
@@ -67,6 +73,22 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
     # What was typed in the place of a key may be the key itself.
     instead = "" if error.schema.get("x-kind") == "secret" else f", not {_shown(error.instance)}"
     return f"{name}{place} must be {wanted(error.schema)}{instead}"
+
+
+def _is_plain_text(schema: Mapping[str, Any], value: object) -> bool:
+    """Whether a value is text where any text, or this one among options, is all that is wanted.
+
+    To see that needs no library; importing it is a tenth of what a process that plays takes to start.
+    """
+    if not isinstance(value, str) or schema.get("type") != "string" or {"oneOf", "enum"} <= schema.keys():
+        return False
+    choices: Sequence[Mapping[str, Any]] = schema.get("oneOf", ())
+    if not all(key in _OF_TEXT or key.startswith("x-") for key in schema):
+        return False
+    if not all({"const"} <= choice.keys() <= _OF_CHOICE for choice in choices):
+        return False
+    options = [choice["const"] for choice in choices] or schema.get("enum")
+    return options is None or options.count(value) == 1
 
 
 def nearest(schema: Mapping[str, Any], value: object) -> str:
