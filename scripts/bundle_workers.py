@@ -15,8 +15,8 @@ from typing import Any
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_EXAMPLES = ("quickstart.py", "checkpoints")
-"""What the window's first page starts; the rest of ``docs/examples`` is for reading."""
+_EXAMPLES = ("quickstart.py", "checkpoints", "bdi")
+"""What the window's first page starts, and programs to begin with; the rest is for reading."""
 _LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
 
 

@@ -72,6 +72,7 @@ class Scenes:
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
             "prompts": self.prompts,
+            "program": self.program,
             "agents": self.agents,
             "train": self.train,
             "train-policies": self.train_policies,
@@ -247,6 +248,29 @@ class Scenes:
         edit.click()
         editor: Any = QApplication.activeModalWidget()
         await self._until(lambda: "tokens" in editor.state.text(), "the prompt")
+
+    async def program(self) -> None:
+        """A program with two mistakes."""
+        from PyQt6.QtWidgets import QAbstractButton, QApplication
+
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        text = (ROOT / "docs/examples/bdi/doorkey.asl").read_text()
+        wrong = text.replace("<- toggle;", "<- togle;").replace("<- pickup;", "<- .pickup;")
+        file = Path(os.environ["MOSAIC_DATA_DIR"]) / "doorkey.asl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(wrong)
+        player = WorkerAssignment("spade_bdi_worker", "bdi", {"program": str(file)})
+        config = OperatorConfig.multi_agent(
+            operator_id="program", display_name="Program", task=MINIGRID, player_workers={"agent_0": player}
+        )
+        self._context.go("operators", operators=[config], seed=LANGUAGE_SEED)
+        await asyncio.sleep(0)
+        button = lambda: self._page("operators").findChild(QAbstractButton, "setting_program_edit")  # noqa: E731
+        await self._until(button, "the program's settings")
+        button().click()
+        editor: Any = QApplication.activeModalWidget()
+        await self._until(lambda: "mistake" in editor.state.text(), "the check")
 
     async def agents(self) -> None:
         from gym_gui.ui.starters import soccer_teams

@@ -7,7 +7,7 @@ and keeps the answer: this sheet, which is plain data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,6 +65,11 @@ class EnvironmentSheet:
     def single(self) -> bool:
         """Whether there is one slot only."""
         return len(self.slots) == 1
+
+    def words_of(self, agent: AgentID) -> Sequence[str]:
+        """Words of a slot's actions; empty where it has none, or there is no such slot."""
+        slot = self.slots.get(agent)
+        return slot.action_meanings if slot is not None else ()
 
     def team_of(self, agent: AgentID) -> str:
         """The team that an agent plays in, or empty."""

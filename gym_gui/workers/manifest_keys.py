@@ -241,7 +241,8 @@ SETTING: Mapping[str, Key] = {
     "advanced": Key(boolean, "Shown in forms on request only."),
     "module": Key(
         matching(MODULE_PATTERN, '"package.module"'),
-        "Module run with `python -m` to try a `server`, to list its `model`s, or to preview `prompts`.",
+        "Module run with `python -m` to try a `server`, to list its `model`s, to preview `prompts`, "
+        "or to check a `file` while it is edited.",
     ),
     "provider": Key(text, "The choice that says whose key a `secret` is."),
 }

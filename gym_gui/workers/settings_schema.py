@@ -11,7 +11,8 @@ What JSON Schema has no word for is in ``x-`` keys:
 ``x-environments``    Patterns of the environments it, or an option of it, is for.
 ``x-agents``          Patterns of the slots that an option is for.
 ``x-policies``        Each option is a policy of its own to people.
-``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts.
+``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
+                      checks a file.
 ``x-provider``        The choice that says whose key a secret is.
 ====================  =================================================================================
 """

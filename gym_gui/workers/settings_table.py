@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 TYPES: Final = tuple(_TYPES)
 """What a manifest may say of a setting's type."""
-_ASKING: Final = ("server", "model", "prompts")
+_ASKING: Final = ("server", "model", "prompts", "file")
 _KEYS: Final = {
     "title": "title",
     "meaning": "description",

@@ -144,6 +144,7 @@ async def test_why_no_action_was_chosen_is_in_the_row_of_what_was_played_instead
         ("!go.\n+!go <- left", "mind.asl, line"),
         (None, "mind.asl cannot be read"),
         ("+!go <- .fly.", "no such"),
+        ("!go.\n+!go <- forwrd.", "line 2: there is no action 'forwrd' here .did you mean forward"),
     ],
 )
 async def test_a_program_that_is_wrong_is_refused_before_anything_is_played(
@@ -191,7 +192,7 @@ async def test_an_option_is_called_by_its_words(call: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        ("!go. +!go <- sing(a_song); !go.", "line 1: plan failure"),
+        ("!go. +!go <- sing(a_song); !go.", "line 1: there is no action 'sing' here"),
         ("!go. +!go <- go_to(red, whale); !go.", r"there is no action go_to\(red, whale\) here"),
         ("!go. +!go <- open(yellow, door); !go.", "action 5 is not legal now"),
     ],

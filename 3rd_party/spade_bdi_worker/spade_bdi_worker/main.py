@@ -26,7 +26,7 @@ from mosaic_worker.worker import (
 )
 from spade_bdi_worker.agent import Episode, Undecided, as_atom, skills_of, words_of
 from spade_bdi_worker.literals import as_text
-from spade_bdi_worker.program import Program, ProgramError, read_program, said
+from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
 
 
 class _Player:
@@ -57,6 +57,7 @@ class _Player:
                 self._make(EpisodeStart(0, 0, self.slot.agent_id))
             except (agentspeak.AslError, agentspeak.AggregatedError) as error:
                 problems.append(f"{self.program.name}: {error}")
+        problems += unknown_actions(self.program, self.words, self.skills)
         if problems:
             raise LoadError(str(ProgramError(problems)))
 

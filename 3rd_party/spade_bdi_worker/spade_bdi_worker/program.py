@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import agentspeak
@@ -83,6 +84,48 @@ def parse_program(name: str, text: str) -> Program:
         except agentspeak.AggregatedError:
             raise ProgramError(problems or [f"{name} is no program"]) from None
     return Program(name, tree)
+
+
+def unknown_actions(program: Program, words: Collection[str], skills: Collection[str] = ()) -> list[str]:
+    """Steps of plans that are no action of the environment.
+
+    The interpreter takes them for beliefs that it looks up, and the plan fails when it comes there.
+
+    Args:
+        program: It.
+        words: Actions of the environment, as programs call them.
+        skills: What is called with parameters among them.
+
+    Returns:
+        A sentence for each, with its place.
+    """
+    found: list[str] = []
+    for literal in _steps([plan.body for plan in program.tree.plans]):
+        name, arity = literal.functor, len(literal.terms)
+        if (
+            name in skills
+            or name.startswith(".")
+            or (name == "act" and arity == 1)
+            or (name in words and not arity)
+        ):
+            continue
+        near = get_close_matches(name, words, 1)
+        fix = f"did you mean {near[0]}?" if near else f"there are {', '.join(list(words)[:12])}"
+        place = f"{program.name}, line {literal.loc.lineno}"
+        found.append(f"{place}: there is no action {name!r} here ({fix}); ?{name} looks a belief up")
+    return found
+
+
+def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
+    """Literals that stand as steps in bodies of plans, loops and branches."""
+    for body in bodies:
+        for formula in getattr(body, "formulas", None) or ():
+            inner = [getattr(formula, name, None) for name in ("body", "if_body", "else_body")]
+            yield from _steps([each for each in inner if each is not None])
+            step = getattr(formula, "term", None)
+            done = getattr(formula, "formula_type", None) == agentspeak.FormulaType.term
+            if done and isinstance(step, agentspeak.parser.AstLiteral):
+                yield step
 
 
 def _refuse_includes(name: str, text: str) -> None:

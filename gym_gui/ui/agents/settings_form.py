@@ -19,6 +19,7 @@ from gym_gui.ui.agents.setting_controls import (
     TextControl,
 )
 from gym_gui.ui.language.controls import (
+    FileControl,
     HelpedControl,
     ModelControl,
     PromptsControl,
@@ -26,6 +27,7 @@ from gym_gui.ui.language.controls import (
     ServerControl,
 )
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
+from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, section_label
 from gym_gui.workers.settings_schema import Setting, grouped, problems
 
@@ -83,6 +85,8 @@ class SettingsForm(QWidget):
         self._places = {setting.name: place for place, setting in enumerate(self._schema)}
         self._worker, self._desk, self._env_id, self._agent = worker, desk, env_id, agent
         self._unknown = unknown
+        self.action_words: Sequence[str] = ()
+        """Words of the slot's actions, where they are known."""
         self._unfolded = desk is not None and desk.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
@@ -262,6 +266,12 @@ class SettingsForm(QWidget):
         settings = {s.name: s.default for s in self._schema if s.default is not None} | self.values()
         return PromptsRequest(self._worker, setting, settings, self._agent, _Choose(self, setting.name))
 
+    def file(self, setting: Setting) -> FileRequest:
+        """The file that a setting names now."""
+        assert self._worker is not None
+        path = str(self.effective(setting.name) or "")
+        return FileRequest(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
+
     def heard(self, look: ServerLook) -> None:
         """A server was tried: whoever shows its models takes note."""
         for helped in self._helped():
@@ -301,7 +311,7 @@ def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
         "integer": NumberControl,
         "number": NumberControl,
         "policy": PathControl,
-        "file": PathControl,
+        "file": FileControl,
         "program": PathControl,
         "secret": SecretControl,
         "server": ServerControl,

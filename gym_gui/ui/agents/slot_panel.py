@@ -119,6 +119,8 @@ class SlotPanel(QWidget):
             desk=self.desk,
             parent=content,
         )
+        sheet = self._model.sheet
+        self.form.action_words = sheet.words_of(self._agent) if sheet is not None else ()
         self.form.values_changed.connect(self._on_values_changed)
         if not self.form.empty:
             content.add_wide(self.form)

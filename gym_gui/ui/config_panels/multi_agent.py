@@ -100,6 +100,7 @@ class MultiAgentPanel(QWidget):
         _, sheet, checks = self._shown
         self._heading.setText(f"SETTINGS OF {self._open.upper()}")
         self._form = PlayerForm(self._open, player, checks, sheet.env_id, self, self._desk)
+        self._form.form.action_words = sheet.words_of(self._open)
         self._form.changed.connect(self.player_changed)
         self._column.addWidget(self._form)
 

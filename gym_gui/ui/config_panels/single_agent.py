@@ -52,6 +52,7 @@ class SingleAgentPanel(QWidget):
             self._form = None
         if player is not None:
             self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self, self._desk)
+            self._form.form.action_words = sheet.words_of(self.agent)
             self._form.changed.connect(self.player_changed)
             self._column.addWidget(self._form)
 

@@ -14,6 +14,7 @@ from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
+from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.workers.settings_schema import Setting
 
@@ -42,6 +43,10 @@ class FormAccess(Protocol):
 
     def prompts(self, setting: Setting) -> PromptsRequest:
         """The prompts that the form names."""
+        ...
+
+    def file(self, setting: Setting) -> FileRequest:
+        """The file that a setting names."""
         ...
 
     def heard(self, look: ServerLook) -> None:
@@ -383,6 +388,32 @@ class PromptsControl(HelpedControl, PathControl):
     def _on_edit(self) -> None:
         if self.access is not None:
             self.access.desk.edit_prompts(self.access.prompts(self.setting))
+
+
+class FileControl(HelpedControl, PathControl):
+    """A file, and the way to edit it where the worker has a module that checks it."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.edit = LinkButton(
+            "Edit…",
+            name=f"setting_{setting.name}_edit",
+            tooltip=f"Write {setting.label.lower()} here; mistakes are shown by line",
+            on_click=self._on_edit,
+        )
+        self.edit.hide()
+        self.said = QLabel(self)
+        if setting.module:
+            _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
+        self.said.hide()
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self.edit.setVisible(bool(self.setting.module))
+
+    def _on_edit(self) -> None:
+        if self.access is not None:
+            self.access.desk.edit_file(self.access.file(self.setting), self.window() or self)
 
 
 def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = None) -> QVBoxLayout:

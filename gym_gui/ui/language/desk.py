@@ -1,4 +1,4 @@
-"""What settings of a language worker need of the window: servers asked, keys kept, prompts edited."""
+"""What settings of workers need of the window: servers asked, keys kept, prompts and files edited."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
+from gym_gui.ui.language.file_request import FileRequest
 from gym_gui.workers.settings_schema import Setting
 
 if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QWidget
+
     from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.context import AppContext
     from gym_gui.workers.definition import WorkerTypeDefinition
@@ -89,6 +92,12 @@ class SettingsDesk:
             while len(self._models) > REMEMBERED:
                 del self._models[next(iter(self._models))]
         return ServerLook(bool(said.get("ok")), _sentence(said), models, _clock())
+
+    def edit_file(self, request: FileRequest, parent: QWidget) -> None:
+        """Open the editor of files over a window."""
+        from gym_gui.ui.language.file_editor import open_file_editor  # most windows never need it
+
+        open_file_editor(self._context, request, parent)
 
     def edit_prompts(self, request: PromptsRequest) -> None:
         """Open the editor of prompts."""

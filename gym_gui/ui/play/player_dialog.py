@@ -53,6 +53,7 @@ class PlayerDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(_SIZE)
         self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
+        self.form.form.action_words = slot.action_meanings
         self.form.changed.connect(self._on_changed)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)

@@ -1,0 +1,91 @@
+"""Checks a program while it is written: ``python -m spade_bdi_worker.program_check``.
+
+One JSON object on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …]}`` (without
+``actions`` those are not checked); one JSON line on stdout, ``{"problems": [{"line": 3, "text": "a sentence",
+"word": "fly"}], "ending": ".asl", "templates": [{"name", "text"}], "colours": [[pattern, role]]}``. Lines
+count from 1; 0 is the whole file. Nothing of the program is run.
+"""
+
+# The interpreter has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import agentspeak
+
+from spade_bdi_worker.agent import Episode, skills_of, words_of
+from spade_bdi_worker.program import ProgramError, parse_program, said, unknown_actions
+
+_HERE = Path(__file__).resolve()
+TEMPLATES = (_HERE.parents[3] / "docs" / "examples" / "bdi", _HERE.parents[2] / "examples" / "bdi")
+"""Where programs to begin with are: in a checkout, in a wheel."""
+COLOURS = (
+    (r"[+\-]?[!?][a-z]\w*", "goal"),
+    (r"^\s*[+\-][a-z]\w*", "goal"),
+    (r"\b[A-Z_]\w*", "variable"),
+    (r"\b\d+(\.\d+)?\b", "number"),
+    (r"\b(not|true|false|if|else|while|for)\b|<-", "keyword"),
+    (r"\.[a-z]\w*", "keyword"),
+    (r'"[^"]*"', "text"),
+    (r"//.*$", "comment"),
+)
+"""What stands out in a program, the later over the earlier."""
+_PLACE = re.compile(r"^(?P<name>.*?), line (?P<line>\d+): (?P<text>.*)$", re.DOTALL)
+_QUOTED = re.compile(r"no (?:such )?action '([\w.]+)")
+_UNKNOWN = "any_action"
+
+
+def check(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is wrong with a text, and what an editor may know.
+
+    Args:
+        asked: As the module says.
+    """
+    name, text = str(asked.get("name") or "program.asl"), str(asked.get("text") or "")
+    actions = asked.get("actions")
+    return {
+        "problems": [_problem(sentence) for sentence in _wrong(name, text, actions)],
+        "ending": ".asl",
+        "templates": [
+            {"name": file.name, "text": file.read_text()}
+            for folder in TEMPLATES
+            for file in sorted(folder.glob("*.asl"))
+        ],
+        "colours": [list(colour) for colour in COLOURS],
+    }
+
+
+def _wrong(name: str, text: str, actions: list[str] | None) -> list[str]:
+    meanings = [str(action) for action in actions or ()]
+    words, skills = list(words_of(meanings)), skills_of(meanings)
+    try:
+        program = parse_program(name, text)
+    except ProgramError as error:
+        return list(error.problems)
+    with said() as problems:
+        try:
+            Episode(program, words or [_UNKNOWN], skills, "agent", 0)
+        except (agentspeak.AslError, agentspeak.AggregatedError) as error:
+            return problems or [f"{name}: {error}"]
+    return [*problems, *(unknown_actions(program, words, skills) if words else ())]
+
+
+def _problem(sentence: str) -> dict[str, Any]:
+    found, quoted = _PLACE.match(sentence), _QUOTED.search(sentence)
+    place = {"line": int(found["line"]), "text": found["text"]} if found else {"line": 0, "text": sentence}
+    return {**place, "word": quoted[1] if quoted else ""}
+
+
+def main() -> None:
+    """Answer the question on stdin."""
+    print(json.dumps(check(json.loads(sys.stdin.read()))))
+
+
+if __name__ == "__main__":
+    main()

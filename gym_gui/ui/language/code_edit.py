@@ -1,0 +1,202 @@
+"""A text field for programs: numbers of lines, colours, and lines and words that are marked as wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PyQt6.QtCore import QRect, QRegularExpression, QSize, Qt
+from PyQt6.QtGui import (
+    QColor,
+    QFontDatabase,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QSyntaxHighlighter,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PyQt6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
+
+from gym_gui.ui import theme
+
+_SIDE: Final = 10
+_ROLES: Final = {
+    "comment": "muted",
+    "text": "ok",
+    "number": "warning",
+    "variable": "bdi",
+    "keyword": "accent",
+    "goal": "accent",
+}
+"""Colour tokens of what a worker calls by what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a text.
+
+    Attributes:
+        line: Its line, from 1; 0: the whole text.
+        text: What is wrong, as a sentence.
+        word: The word that is; empty: the whole line.
+    """
+
+    line: int
+    text: str
+    word: str = ""
+
+
+class Colouring(QSyntaxHighlighter):
+    """Colours what fits a pattern, the later over the earlier; follows the theme."""
+
+    def __init__(self, document: QTextDocument | None) -> None:
+        super().__init__(document)
+        self._rules: tuple[tuple[QRegularExpression, str], ...] = ()
+        theme.current().changed.connect(self.rehighlight)
+
+    def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
+        """Colour so from now on: pattern and what it is."""
+        made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
+        self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
+        self.rehighlight()
+
+    def highlightBlock(self, text: str | None) -> None:
+        """Colour a line."""
+        now = theme.current()
+        for pattern, role in self._rules:
+            form = QTextCharFormat()
+            form.setForeground(theme.text_on(now.tokens.raised, _colour(role)))
+            found = pattern.globalMatch(text or "")
+            while found.hasNext():
+                match = found.next()
+                self.setFormat(match.capturedStart(), match.capturedLength(), form)
+
+
+def _colour(role: str) -> QColor:
+    token = _ROLES[role]
+    return theme.kind_colour(token) if token == "bdi" else theme.current().colour(token)
+
+
+class CodeEdit(QPlainTextEdit):
+    """See the module."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setTabChangesFocus(False)
+        self.colouring = Colouring(self.document())
+        self._wrong: Mapping[int, Problem] = {}
+        self._numbers = _Numbers(self)
+        self.blockCountChanged.connect(self._make_room)
+        self.updateRequest.connect(self._on_update)
+        theme.current().changed.connect(self._mark)
+        self._make_room()
+
+    @property
+    def problems(self) -> Mapping[int, Problem]:
+        """What is marked, by line."""
+        return self._wrong
+
+    def show_problems(self, problems: Sequence[Problem]) -> None:
+        """Mark these; the first of a line counts."""
+        self._wrong = {each.line: each for each in reversed(problems) if each.line}
+        self._mark(problems)
+
+    def go_to(self, line: int) -> None:
+        """Stand at the beginning of a line, counted from 1."""
+        document = self.document()
+        block = document.findBlockByNumber(line - 1) if document is not None else None
+        if block is not None and block.isValid():
+            self.setTextCursor(QTextCursor(block))
+            self.centerCursor()
+            self.setFocus()
+
+    def _mark(self, problems: Sequence[Problem] | None = None) -> None:
+        document, found = self.document(), list[QTextEdit.ExtraSelection]()
+        given = problems if problems is not None else list(self._wrong.values())
+        for problem in given if document is not None else ():
+            block = document.findBlockByNumber(problem.line - 1)  # type: ignore[union-attr]
+            if not problem.line or not block.isValid():
+                continue
+            text = block.text()
+            start = text.find(problem.word) if problem.word else len(text) - len(text.lstrip())
+            cursor = QTextCursor(block)
+            cursor.setPosition(block.position() + max(start, 0))
+            move, keep = QTextCursor.MoveOperation, QTextCursor.MoveMode.KeepAnchor
+            if problem.word and start >= 0:
+                cursor.movePosition(move.Right, keep, len(problem.word))
+            else:
+                cursor.movePosition(move.EndOfBlock, keep)
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = cursor
+            mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+            mark.format.setUnderlineColor(theme.current().colour("error"))
+            mark.format.setToolTip(problem.text)
+            found.append(mark)
+        self.setExtraSelections(found)
+        self._numbers.update()
+
+    # -- numbers of lines --------------------------------------------------------------
+
+    @property
+    def numbers_width(self) -> int:
+        """Room for the numbers."""
+        digits = max(2, len(str(self.blockCount())))
+        return 2 * _SIDE + digits * self.fontMetrics().horizontalAdvance("9")
+
+    def _make_room(self, _count: int = 0) -> None:
+        self.setViewportMargins(self.numbers_width, 0, 0, 0)
+        self._place()
+
+    def _place(self) -> None:
+        area = self.contentsRect()
+        self._numbers.setGeometry(QRect(area.left(), area.top(), self.numbers_width, area.height()))
+
+    def _on_update(self, rect: QRect, dy: int) -> None:
+        if dy:
+            self._numbers.scroll(0, dy)
+        else:
+            self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """The numbers go along."""
+        super().resizeEvent(e)
+        self._place()
+
+    def paint_numbers(self, painter: QPainter, area: QRect) -> None:
+        """Draw the numbers of the lines in sight; those of wrong lines in red, with a bar."""
+        now, block = theme.current(), self.firstVisibleBlock()
+        painter.setFont(self.font())
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top <= area.bottom():
+            height = self.blockBoundingRect(block).height()
+            number = block.blockNumber() + 1
+            wrong = number in self._wrong
+            if wrong:
+                painter.fillRect(QRect(0, int(top), 3, int(height)), now.colour("error"))
+            colour = theme.text_on(now.tokens.raised, now.colour("error")) if wrong else now.colour("muted")
+            painter.setPen(colour)
+            place = QRect(0, int(top), self._numbers.width() - _SIDE, int(height))
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))
+            top += height
+            block = block.next()
+
+
+class _Numbers(QWidget):
+    """Beside the text."""
+
+    def __init__(self, editor: CodeEdit) -> None:
+        super().__init__(editor)
+        self._editor = editor
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._editor.numbers_width, 0)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        if a0 is not None:
+            self._editor.paint_numbers(painter, a0.rect())

@@ -1,0 +1,309 @@
+"""Edits a file that a setting names; the worker's module says what is wrong with it, line by line.
+
+What it checks, colours and offers to begin with is the module's: the window knows no language.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtGui import QTextCursor
+from PyQt6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_fields import count, items, mapping, text
+from gym_gui.services.module_query import ask
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.code_edit import CodeEdit, Problem
+from gym_gui.ui.language.file_request import FileRequest
+from gym_gui.ui.widgets import ElidedLabel, InlineMessage, PrimaryButton, QuietButton, label, muted_label
+from mosaic_worker.plain_files import read_file, replace_file
+
+IDLE_MS: Final = 400
+"""Quiet time after a key before the text is checked."""
+MOST: Final = 1 << 20
+_LINE, _LINES = 24, 5
+"""Height of a mistake, and so many are seen at once."""
+
+
+class FileEditor(QDialog):
+    """See the module.
+
+    Args:
+        context: The window's services.
+        request: Which file, of which setting.
+        parent: Qt owner.
+    """
+
+    def __init__(self, context: AppContext, request: FileRequest, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("file-editor")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(920, 640)
+        self._context, self._request = context, request
+        self.path: Path | None = Path(request.path).expanduser() if request.path else None
+        self._kept = self._seen = ""
+        self._ending = ""
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._idle = QTimer(self)
+        self._idle.setSingleShot(True)
+        self._idle.setInterval(IDLE_MS)
+        self._idle.timeout.connect(self.check)
+        self._make()
+        self._build()
+        self._load()
+        self.editor.textChanged.connect(self._on_typed)
+        self._tell()
+        self.check()
+
+    def _make(self) -> None:
+        title = self._request.setting.label
+        self.title = label("", "title")
+        self.where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        self.editor = CodeEdit(self)
+        self.editor.setObjectName("file-text")
+        self.editor.setAccessibleName(f"{title}: its text")
+        self.trouble = InlineMessage("error", "")
+        self.trouble.hide()
+        self.unsaved = InlineMessage(
+            "warning", "What you typed is not saved.", ("Throw it away", self._on_discard)
+        )
+        self.unsaved.hide()
+        self.wrong = QListWidget(self)
+        self.wrong.setObjectName("file-problems")
+        self.wrong.setAccessibleName("What is wrong")
+        self.wrong.setProperty("role", "field")
+        self.wrong.setWordWrap(True)
+        self.wrong.itemActivated.connect(self._on_problem)
+        self.wrong.itemClicked.connect(self._on_problem)
+        self.wrong.hide()
+        self.state = muted_label("")
+        self.state.setObjectName("file-state")
+        self.menu = QMenu(self)
+        self.new = QuietButton("New from", menu=self.menu, name="file-new", tooltip="Begin with an example")
+        self.new.hide()
+        self.save_as = QuietButton(
+            "Save as…", name="file-save-as", tooltip="Save under another name", on_click=self._on_save_as
+        )
+        self.save = PrimaryButton("Save", name="file-save", key="Ctrl+S", on_click=self.keep)
+        self.save.setShortcut("Ctrl+S")
+
+    def _build(self) -> None:
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        for row in (head, foot):
+            row.setSpacing(theme.ROW)
+        head.addWidget(self.title)
+        head.addWidget(self.where, 1)
+        foot.addWidget(self.new)
+        foot.addWidget(self.state, 1)
+        foot.addWidget(self.save_as)
+        foot.addWidget(self.save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        column.addLayout(head)
+        column.addWidget(self.trouble)
+        column.addWidget(self.editor, 1)
+        column.addWidget(self.wrong)
+        column.addWidget(self.unsaved)
+        column.addLayout(foot)
+
+    # -- the file ----------------------------------------------------------------------
+
+    @property
+    def dirty(self) -> bool:
+        """Whether the text differs from what is kept."""
+        return self.editor.toPlainText() != self._kept
+
+    def _load(self) -> None:
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            self._kept = read_file(self.path, links=True, limit=MOST).decode()
+        except (OSError, ValueError) as error:
+            self._complain(f"{self.path} cannot be read: {error}")
+            self.path = None  # what could not be read is not written over
+            return
+        self.editor.setPlainText(self._kept)
+        self._seen = self._kept
+
+    def keep(self) -> None:
+        """Save the text, and have the setting name its file."""
+        if self.path is None:
+            self._on_save_as()
+            return
+        written = self.editor.toPlainText()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(self.path, written.encode(), sync=False)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._complain(f"{self.path} cannot be written: {reason}. Save it under another name")
+            return
+        self._kept = written
+        self.trouble.hide()
+        self._request.choose(str(self.path))
+        self._tell()
+        self.state.setText("Saved: it counts from the next start on")
+
+    def save_to(self, path: str) -> None:
+        """Save under a name; without an ending it gets the usual one."""
+        chosen = Path(path)
+        self.path = chosen if chosen.suffix or not self._ending else chosen.with_suffix(self._ending)
+        self.keep()
+
+    def _on_save_as(self) -> None:
+        dialog = QFileDialog(self, f"Save {self._request.setting.label.lower()}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDirectory(str(self.path.parent if self.path is not None else Path.cwd()))
+        dialog.selectFile(self.path.name if self.path is not None else f"program{self._ending}")
+        dialog.fileSelected.connect(self.save_to)
+        dialog.open()
+
+    def begin_with(self, words: str) -> None:
+        """Put an example in place of the text; Undo brings it back."""
+        cursor = QTextCursor(self.editor.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(words)
+        self.editor.setFocus()
+
+    def _tell(self) -> None:
+        name = self.path.name if self.path is not None else "New file"
+        self.title.setText(name)
+        self.setWindowTitle(f"{name}{' (changed)' if self.dirty else ''}")
+        self.where.setText(str(self.path.parent) if self.path is not None else "not saved yet")
+        self.save.setEnabled(self.dirty)
+
+    def _on_typed(self) -> None:
+        if self.editor.toPlainText() == self._seen:
+            return  # its colours have changed
+        self._seen = self.editor.toPlainText()
+        self.unsaved.hide()
+        self._tell()
+        self._idle.start()
+
+    def _complain(self, sentence: str) -> None:
+        self.trouble.set_text(sentence)
+        self.trouble.show()
+
+    # -- what is wrong -----------------------------------------------------------------
+
+    def check(self) -> None:
+        """Ask the worker's module what is wrong with the text; one question at a time."""
+        self._idle.stop()
+        if self._task is not None and not self._task.done():
+            self._again = True
+            return
+        self.state.setText("Checking…")
+        self._task = self._context.spawn(self._check(), "Checking a file")
+
+    async def _check(self) -> None:
+        request, written = self._request, self.editor.toPlainText()
+        question: dict[str, Any] = {"name": self.path.name if self.path is not None else "", "text": written}
+        if request.actions:
+            question["actions"] = list(request.actions)
+        try:
+            said = await ask(request.worker, request.setting.module, question)
+        except MosaicError as error:
+            self.state.setText("")
+            self._complain(str(error))
+        else:
+            self._learn(said)
+            if written == self.editor.toPlainText():
+                self._show(problems_of(said))
+        if self._again or written != self.editor.toPlainText():
+            self._again, self._task = False, None
+            self._idle.start(0)
+
+    def _learn(self, said: Mapping[str, Any]) -> None:
+        """What the module says of all its files is the same each time."""
+        if self._ending:
+            return
+        self._ending = text(said.get("ending")) or ".txt"
+        rules = [items(each) or () for each in items(said.get("colours")) or ()]
+        self.editor.colouring.set_rules([(str(rule[0]), str(rule[1])) for rule in rules if len(rule) == 2])
+        for each in items(said.get("templates")) or ():
+            template = mapping(each) or {}
+            words = text(template.get("text")) or ""
+            action = self.menu.addAction(text(template.get("name")) or "Example")
+            if action is not None:
+                action.setData(words)
+                action.triggered.connect(self._on_template)
+        self.new.setVisible(bool(self.menu.actions()))
+
+    def _on_template(self) -> None:
+        action: Any = self.sender()
+        self.begin_with(str(action.data()))
+
+    def _show(self, problems: list[Problem]) -> None:
+        self.editor.show_problems(problems)
+        self.wrong.clear()
+        for problem in problems:
+            where = f"Line {problem.line}: " if problem.line else ""
+            item = QListWidgetItem(f"{where}{problem.text}")
+            item.setData(Qt.ItemDataRole.UserRole, problem.line)
+            self.wrong.addItem(item)
+        self.wrong.setVisible(bool(problems))
+        self.wrong.setFixedHeight(min(len(problems), _LINES) * _LINE + _LINE // 2)
+        many = f"{len(problems)} mistake{'' if len(problems) == 1 else 's'}"
+        unchecked = "" if self._request.actions else " (actions are checked once the environment is known)"
+        self.state.setText(many if problems else f"No mistake is known{unchecked}")
+
+    def _on_problem(self, item: QListWidgetItem) -> None:
+        self.editor.go_to(int(item.data(Qt.ItemDataRole.UserRole) or 1))
+
+    # -- its end -----------------------------------------------------------------------
+
+    def _on_discard(self) -> None:
+        self._kept = self.editor.toPlainText()
+        self.done(0)
+
+    def done(self, a0: int) -> None:
+        """What is not saved is asked about first: save it, throw it away, or type on."""
+        if self.dirty:
+            self.unsaved.show()
+            self.save.setFocus()
+            return
+        self._idle.stop()
+        if self._task is not None:
+            self._task.cancel()
+        super().done(a0)
+
+
+def problems_of(said: Mapping[str, Any]) -> list[Problem]:
+    """What a module says is wrong, by line."""
+    found = [mapping(each) or {} for each in items(said.get("problems")) or ()]
+    problems = [
+        Problem(count(p.get("line")) or 0, text(p.get("text")) or "", text(p.get("word")) or "")
+        for p in found
+    ]
+    return sorted(problems, key=lambda problem: problem.line)
+
+
+def open_file_editor(context: AppContext, request: FileRequest, parent: QWidget | None) -> FileEditor:
+    """Open the editor over a window.
+
+    Raises:
+        UsageError: The setting's worker has no module that checks it.
+    """
+    if not request.setting.module:
+        raise UsageError(f"{request.setting.label} has no module that checks it")
+    editor = FileEditor(context, request, parent)
+    editor.open()
+    return editor
