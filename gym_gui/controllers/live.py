@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -18,8 +19,8 @@ from gym_gui.controllers.eyes import Eyes
 from gym_gui.controllers.pacing import Gate
 from gym_gui.controllers.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
 from gym_gui.controllers.session_interface import LiveSettings
-from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.live import AgentView, LiveView
+from gym_gui.core.enums import EpisodeStatus, WorkerKind
+from gym_gui.core.live import AgentView, LiveView, Pointing
 from gym_gui.core.plain import to_plain
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
@@ -235,7 +236,17 @@ class Spectator:
             sent_ns=self._done_ns,
             kept_from=self._eyes.kept_from(episode),
             eyes=eyes,
+            pointing=None if over or eyes else self._pointing(episode),
         )
+
+    def _pointing(self, episode: Episode) -> Pointing | None:
+        """What a person who is asked may choose in the picture."""
+        asked = (d.agent_id for d in episode.asked.values() if _is_person(episode, d.slot))
+        found = (
+            self._tried("tell what can be pointed at", partial(episode.environment.pointing, a))
+            for a in asked
+        )
+        return next((pointing for pointing in found if pointing is not None), None)
 
     def _text(self, episode: Episode, number: int, eyes: tuple[AgentID, ...]) -> str:
         """Its own text; what people may know in words, where there is no picture of it."""
@@ -280,6 +291,11 @@ class Spectator:
                 text = f"the environment could not {deed}: {exc}. It plays on"
                 self._on_event(LogLine(logging.WARNING, "mosaic.live", text))
             return None
+
+
+def _is_person(episode: Episode, slot: AgentID) -> bool:
+    player = episode.players.get(slot)
+    return player is not None and player.worker_type == WorkerKind.HUMAN
 
 
 def _is_secret(episode: Episode, row: Sequence[Any], eyes: tuple[AgentID, ...]) -> bool:

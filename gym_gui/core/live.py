@@ -76,6 +76,21 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointing:
+    """What a person may choose by pointing at the picture.
+
+    Attributes:
+        rows: Cells of the picture from top to bottom.
+        columns: The same from left to right.
+        moves: What each cell stands for: ``target`` is the cell, ``label`` what is chosen.
+    """
+
+    rows: int
+    columns: int
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AgentView:
     """What one agent did last.
 
@@ -130,6 +145,7 @@ class LiveView:
         frame: Sequence number of the picture that belongs to it; 0 where there is none.
         kept_from: Seats that people play and from which the game hides something.
         eyes: Those of them whose view is shown; empty: everything is.
+        pointing: What a person who is asked may choose in the picture; ``None``: nothing.
         sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
     """
 
@@ -148,6 +164,7 @@ class LiveView:
     sent_ns: int = 0
     kept_from: tuple[AgentID, ...] = ()
     eyes: tuple[AgentID, ...] = ()
+    pointing: Pointing | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
-from gym_gui.core.live import Board
+from gym_gui.core.live import Board, Move, Pointing
 from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
 from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
@@ -201,6 +201,16 @@ class Environment:
     def hides_from(self, agent: AgentID) -> bool:
         """Whether seats hide things from each other here, and the whole picture would show ``agent`` some."""
         return self.hidden_information and not self._describer.sees_all(self._behind(agent)[0])
+
+    def pointing(self, manager: AgentID) -> Pointing | None:
+        """What a manager may choose by pointing at the whole picture; ``None``: nothing."""
+        adapter = self.adapter
+        if not isinstance(adapter, HierarchicalAdapter) or not (seat := adapter.manages(manager)):
+            return None
+        cells, names = self._describer.cells(seat, "whole"), self.action_meanings(manager)
+        found = [(n, self._describer.in_picture(seat, place)) for n, place in adapter.places(manager)]
+        moves = tuple(Move(n, cell, label=names[n]) for n, cell in found if cell is not None)
+        return Pointing(*cells, moves) if cells is not None and moves else None
 
     @property
     def moves_at_once(self) -> bool:

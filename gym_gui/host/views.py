@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move
+from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
 from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.host.service import pb
 
@@ -33,6 +33,7 @@ def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
         kept_from=view.kept_from,
         eyes=view.eyes,
         sent_ns=view.sent_ns,
+        pointing=_pointing_message(view.pointing),
     )
 
 
@@ -54,6 +55,7 @@ def view_of(message: pb.View) -> LiveView:
         sent_ns=message.sent_ns,
         kept_from=tuple(message.kept_from),
         eyes=tuple(message.eyes),
+        pointing=_pointing_of(message.pointing) if message.HasField("pointing") else None,
     )
 
 
@@ -126,6 +128,18 @@ def board_of(message: pb.Board) -> Board:
         message.turn,
         message.flipped,
     )
+
+
+def _pointing_message(pointing: Pointing | None) -> pb.Board | None:
+    if pointing is None:
+        return None
+    moves = [_move_message(move, pointing.columns) for move in pointing.moves]
+    return pb.Board(rows=pointing.rows, columns=pointing.columns, moves=moves)
+
+
+def _pointing_of(message: pb.Board) -> Pointing:
+    moves = tuple(_move_of(move, message.columns) for move in message.moves)
+    return Pointing(message.rows, message.columns, moves)
 
 
 def _move_message(move: Move, columns: int) -> pb.Move:

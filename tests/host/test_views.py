@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gym_gui.core.enums import ActionSource, Outcome
-from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move
+from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
 from gym_gui.core.spaces import to_space
 from gym_gui.host.service import pb
 from gym_gui.host.views import (
@@ -51,6 +51,7 @@ def asked(question: HumanQuestion) -> HumanQuestion:
         LiveView(0, 0, 0, ()),
         LiveView(3, 2**63, 9, (AGENT, AgentView("c", "c")), ("a", "c"), text="ümlaut\n\x1b[31m"),
         LiveView(1, 1, 4, (AGENT,), over="completed", outcome={"x": "win"}, board=BOARD, frame=8, sent_ns=5),
+        LiveView(1, 1, 4, (), pointing=Pointing(3, 5, (Move(2, (1, 4), label="go to(ball)"),))),
         LiveView(1, 1, 4, (), over="failed", error="it broke", scores={"x": 1.0, "y": -2.5}),
     ],
 )

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID, Choice, Mask
@@ -133,6 +134,14 @@ class Describer(ABC):
 
         Returns:
             ``None`` where a game has no such cells: then a grid divides the picture evenly.
+        """
+        return None
+
+    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
+        """Row and column, of the :meth:`cells` of the whole picture, of a place that is told from ``agent``.
+
+        Returns:
+            ``None`` where places cannot be found in the picture.
         """
         return None
 

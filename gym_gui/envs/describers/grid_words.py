@@ -190,6 +190,12 @@ def surroundings(view: GridView) -> list[str]:
     return lines
 
 
+def absolute(own: Sequence[int], facing: int, ahead: int, right: int) -> tuple[int, int]:
+    """Row and column of what is so far ahead and to the right: the other way round than :func:`relative`."""
+    x, y = ((1, 0), (0, 1), (-1, 0), (0, -1))[facing]
+    return int(own[1]) + y * ahead + x * right, int(own[0]) + x * ahead - y * right
+
+
 def relative(own: Sequence[int], facing: int, other: Sequence[int]) -> tuple[int, int]:
     """Where ``other`` is from ``own``: cells ahead and to the right of who looks ``facing``."""
     x, y = int(other[0]) - int(own[0]), int(other[1]) - int(own[1])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
@@ -15,7 +16,7 @@ from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.babyai_missions import meanings
 from gym_gui.envs.describers.base import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, surroundings
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, surroundings
 from gym_gui.envs.facts import Fact, fact
 
 if TYPE_CHECKING:
@@ -139,6 +140,10 @@ class MiniGridDescriber(SpaceDescriber):
         game = self.environment.env
         own = frame == "egocentric" and not self.sees_all(agent)
         return (game.agent_view_size, game.agent_view_size) if own else (game.height, game.width)
+
+    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
+        game = self.environment.env
+        return absolute(game.agent_pos, int(game.agent_dir), *place)
 
 
 class _Seen(NamedTuple):

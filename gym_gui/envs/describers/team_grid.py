@@ -8,10 +8,11 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from gym_gui.core.paradigms import Place
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.grid_words import COMPASS, GridView, relative, surroundings
+from gym_gui.envs.describers.grid_words import COMPASS, GridView, absolute, relative, surroundings
 from gym_gui.envs.describers.multigrid_tiles import TILE, view_tiles
 from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture, framed
@@ -113,3 +114,7 @@ class TeamGridDescriber(SpaceDescriber):
             return game.height, game.width
         size = int(self.environment.adapter.observation_space(agent)["image"].shape[0])
         return size, size
+
+    def in_picture(self, agent: AgentID, place: Place) -> tuple[int, int] | None:
+        state = self.bodies[agent].state
+        return absolute(state.pos, int(state.dir), *place)

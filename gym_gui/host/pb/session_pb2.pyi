@@ -314,7 +314,7 @@ class Broken(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class View(_message.Message):
-    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns")
+    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns", "pointing")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -331,6 +331,7 @@ class View(_message.Message):
     KEPT_FROM_FIELD_NUMBER: _ClassVar[int]
     EYES_FIELD_NUMBER: _ClassVar[int]
     SENT_NS_FIELD_NUMBER: _ClassVar[int]
+    POINTING_FIELD_NUMBER: _ClassVar[int]
     episode: int
     seed: int
     step: int
@@ -347,7 +348,8 @@ class View(_message.Message):
     kept_from: _containers.RepeatedScalarFieldContainer[str]
     eyes: _containers.RepeatedScalarFieldContainer[str]
     sent_ns: int
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ...) -> None: ...
+    pointing: Board
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Board, _Mapping]] = ...) -> None: ...
 
 class Scores(_message.Message):
     __slots__ = ("teams",)

@@ -7,9 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import QPoint, QRect, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QImage, QPainter, QPaintEvent, QResizeEvent
+from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
+from gym_gui.core.live import Move, Pointing
+from gym_gui.ui.renderers.move_chooser import MoveChooser
 from gym_gui.ui.renderers.surface import Surface
 from gym_gui.ui.theme import Theme
 
@@ -29,6 +31,8 @@ class FrameView(Surface):
     """
 
     painted = pyqtSignal(int)
+    move_chosen = pyqtSignal(int)
+    """What stands for a cell was chosen by pointing at it: its action."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, backdrop: str = "panel") -> None:
         super().__init__(theme, parent, backdrop=backdrop)
@@ -38,6 +42,12 @@ class FrameView(Surface):
         self._scaled: QImage | None = None
         self._number = 0
         self._painted = 0
+        self._pointing: Pointing | None = None
+        self._interactive = False
+        self._chooser = MoveChooser(self)
+        self._chooser.chosen.connect(self._on_chosen)
+        self._chooser.given_up.connect(self._chooser.dismiss)
+        self.setMouseTracking(True)
         self.set_hint("No picture yet", "It appears with the first step.")
 
     def show_frame(self, frame: NDArray[np.uint8], number: int | None = None) -> None:
@@ -63,6 +73,58 @@ class FrameView(Surface):
         self._scaled = None
         self._number = self._number + 1 if number is None else number
         self.update()
+
+    def set_pointing(self, pointing: Pointing | None) -> None:
+        """Which cells stand for something that a person may choose."""
+        if pointing != self._pointing:
+            self._pointing = pointing
+            self._chooser.dismiss()
+            self.unsetCursor()
+
+    def set_interactive(self, interactive: bool) -> None:
+        """Let people choose by pointing, or only look."""
+        self._interactive = interactive
+        self._chooser.dismiss()
+        self.unsetCursor()
+
+    def moves_at(self, point: QPoint) -> list[Move]:
+        """What a person may choose at a point of this widget."""
+        pointing, area = self._pointing, self.picture_rect()
+        if pointing is None or not self._interactive or not area.contains(point):
+            return []
+        row = (point.y() - area.top()) * pointing.rows // area.height()
+        column = (point.x() - area.left()) * pointing.columns // area.width()
+        return [move for move in pointing.moves if move.target == (row, column)]
+
+    def mouseMoveEvent(self, a0: QMouseEvent | None) -> None:
+        """A hand over cells that stand for something."""
+        super().mouseMoveEvent(a0)
+        moves = self.moves_at(a0.position().toPoint()) if a0 is not None else []
+        self.setToolTip(" or ".join(move.label for move in moves))
+        if moves:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+        else:
+            self.unsetCursor()
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """Choose; of several options in one cell it is asked which."""
+        super().mousePressEvent(a0)
+        if a0 is None or a0.button() != Qt.MouseButton.LeftButton:
+            return
+        point = a0.position().toPoint()
+        moves = self.moves_at(point)
+        if moves:
+            a0.accept()
+        if len(moves) == 1:
+            self._on_chosen(moves[0].action)
+        elif moves:
+            self._chooser.ask(moves, True, point, self.rect())
+        else:
+            self._chooser.dismiss()
+
+    def _on_chosen(self, action: int) -> None:
+        self._chooser.dismiss()
+        self.move_chosen.emit(action)
 
     def clear(self) -> None:
         """Forget the frame; the hint is shown again."""

@@ -76,6 +76,7 @@ class StageView(QWidget):
         self._build()
         self._switch.chosen.connect(self._on_way_chosen)
         self.board.move_chosen.connect(self.move_chosen)
+        self.frame.move_chosen.connect(self.move_chosen)
         self.frame.painted.connect(self.painted)
         self.cover.lifted.connect(self._on_lifted)
         self.notice.everything_wanted.connect(self.everything_wanted)
@@ -92,6 +93,7 @@ class StageView(QWidget):
             self.board.show_board(view.board)
         if view.text:
             self.text.show_text(view.text)
+        self.frame.set_pointing(view.pointing)
         self.overlay.show_view(view)
         self.notice.show_view(view)
         self._covered = self.cover.covers(view)
@@ -122,8 +124,9 @@ class StageView(QWidget):
             view.set_hint(title, text)
 
     def set_interactive(self, interactive: bool) -> None:
-        """Take moves on the board, or only show it."""
+        """Take moves on the board and what is pointed at in the picture, or only show them."""
         self.board.set_interactive(interactive)
+        self.frame.set_interactive(interactive)
 
     def set_seats(self, seats: Mapping[AgentID, SlotPlayer]) -> None:
         """Say who plays each slot, for the chips."""

@@ -175,3 +175,24 @@ def test_a_picture_tells_where_options_lead() -> None:
 def test_with_a_manager_the_contract_is_kept(task: str) -> None:
     report = check_environment(lambda: make(task).with_manager().adapter, steps=80)
     assert report.ok, "\n".join(report.lines())
+
+
+@pytest.mark.parametrize("task", ["MiniGrid-DoorKey-8x8-v0", "MultiGrid-BlockedUnlockPickup-v0"])
+def test_each_option_is_pointed_at_where_its_thing_is(task: str) -> None:
+    environment, adapter = managed(task)
+    found = 0
+    for seed in range(8):
+        adapter.reset(seed=seed)
+        pointing = environment.pointing(BOSS)
+        if pointing is None:
+            continue
+        game = environment.env
+        assert (pointing.rows, pointing.columns) == (game.height, game.width)
+        for move in pointing.moves:
+            row, column = move.target
+            thing = game.grid.get(column, row)
+            colour, kind = (str(getattr(word, "value", word)) for word in (thing.color, thing.type))
+            assert move.label.partition("(")[2] == f"{colour} {kind})"
+            assert environment.action_meanings(BOSS)[move.action] == move.label
+            found += 1
+    assert found > 8 and environment.pointing(AGENT) is None
