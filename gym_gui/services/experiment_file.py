@@ -31,7 +31,8 @@ from gym_gui.services.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
 # Imported for what it does: it tells the types of workers with a manifest.
-from gym_gui.workers import discovery as _discovery  # noqa: F401  # pyright: ignore[reportUnusedImport]
+from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
 
 __all__ = ["Limits", "describe", "load_experiment", "need_of_program", "needs_code", "resolve_secrets"]
@@ -98,10 +99,10 @@ def load_experiment(
 
 
 def _anchored(experiment: Experiment, folder: Path) -> Experiment:
-    """Find policies that lie beside the experiment file, and those of the library.
+    """Find policies and other files that lie beside the experiment file, and policies of the library.
 
     A relative path is one from the working directory; where nothing is there, from
-    ``folder``, so that an experiment and its policies travel together.
+    ``folder``, so that an experiment and what it names travel together.
 
     Raises:
         UnknownNameError: The library has no policy of a name.
@@ -114,10 +115,11 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
         return str(beside) if written and not Path(written).exists() and beside.exists() else written
 
     def player(assignment: WorkerAssignment) -> WorkerAssignment:
-        written = assignment.settings.get("checkpoint")
-        if not isinstance(written, str) or path(written) == written:
+        given = {name: assignment.settings.get(name) for name in _names_of_files(assignment.worker_id)}
+        found = {name: path(written) for name, written in given.items() if isinstance(written, str)}
+        if all(given[name] == there for name, there in found.items()):
             return assignment
-        return replace(assignment, settings={**assignment.settings, "checkpoint": path(written)})
+        return replace(assignment, settings={**assignment.settings, **found})
 
     operators = [
         replace(
@@ -129,6 +131,14 @@ def _anchored(experiment: Experiment, folder: Path) -> Experiment:
         for operator in experiment.operators
     ]
     return Experiment(operators, experiment.execution)
+
+
+def _names_of_files(worker_id: str) -> list[str]:
+    """The settings of a worker that are paths of files or folders which it reads."""
+    known_workers()
+    definition = WorkerTypeRegistry.get(worker_id)
+    schema = () if definition is None else definition.settings_schema
+    return ["checkpoint", *(s.name for s in schema if s.kind in ("policy", "file", "prompts"))]
 
 
 def _locate(path: Path) -> Path:

@@ -213,3 +213,19 @@ def test_documented_example_loads(tmp_path: Path, language: str, text: str) -> N
 
 def test_documentation_has_examples_of_both_languages() -> None:
     assert {language for language, _ in documented_examples()} == {"python", "yaml"}
+
+
+def test_files_that_settings_name_may_lie_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "programs").mkdir()
+    program = tmp_path / "programs" / "walk.asl"
+    program.write_text("!go.")
+    text = """
+    operators:
+      - id: program
+        task: MiniGrid-Empty-5x5-v0
+        workers: {agent: {type: bdi, settings: {program: programs/walk.asl, idle: programs}}}
+    """
+    experiment = load_experiment(write(tmp_path, text, "exp.yaml"), allow_code=False)
+    settings = next(iter(experiment.operators[0].workers.values())).settings
+    assert settings["program"] == str(program)
+    assert settings["idle"] == "programs"  # no path, whatever it is called
