@@ -22,7 +22,7 @@ from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.live import AgentView, LiveView, Pointing
 from gym_gui.core.plain import to_plain
-from gym_gui.core.types import AgentID
+from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
 
 _T = TypeVar("_T")
@@ -205,7 +205,7 @@ class Spectator:
         if self._mode != "rgb_array":
             return 0
         if not eyes:
-            picture = episode.environment.picture()
+            picture = episode.environment.picture(_plans(episode))
         else:
             picture = self._tried("draw what a seat sees", lambda: self._eyes.picture(episode, eyes))
         if picture is None:
@@ -322,3 +322,9 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     return value
+
+
+def _plans(episode: Episode) -> list[Plan]:
+    """Where the players said with their last decisions that they mean to go."""
+    told = [row[rows.EXTRAS] for agent in episode.seats if (row := episode.latest(agent)) is not None]
+    return [extras[PLAN_POINTS] for extras in told if extras and PLAN_POINTS in extras]

@@ -28,7 +28,7 @@ from gym_gui.core.execution import EpisodePlan
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
 from gym_gui.core.trust import TYPED, Origin
-from gym_gui.core.types import AgentID, Answer, Decision
+from gym_gui.core.types import PLAN_POINTS, AgentID, Answer, Decision, Plan
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.recorded_episode import RecordedEpisode
 
@@ -188,11 +188,17 @@ class EpisodeReplay:
 
     def _look(self, position: int, played: int) -> ReplayFrame:
         environment = self._environment
-        picture = _tried(environment.picture) if self.render else None
+        plans = self._plans(played)
+        picture = _tried(lambda: environment.picture(plans)) if self.render else None
         board = _tried(environment.board) if self.render else None
         text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
         scores = _tried(lambda: environment.scores(self._episode.returns))
         return ReplayFrame(position, self._episode.steps, played, picture, board, text, scores)
+
+    def _plans(self, played: int) -> list[Plan]:
+        """Where the players said with their last decisions that they meant to go."""
+        last = {str(row.get("agent_id")): row for row in self._recorded[:played][-len(self.order.seats) :]}
+        return [row[PLAN_POINTS] for row in last.values() if PLAN_POINTS in row]
 
     def _compare(self, played: int, error: str) -> str:
         """Where playing again parted from the record, in words."""

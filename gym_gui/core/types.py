@@ -6,9 +6,9 @@ immutable, and several times cheaper to build than frozen dataclasses.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from gym_gui.core.enums import Limit, Loss
 
 AgentID = str
+Plan = Sequence[Sequence[float]]
+"""Points in the world through which a player means to go."""
+PLAN_POINTS: Final = "plan_points"
+"""The field of an action's record that holds them."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]
 """1-D, one entry per action of a ``Discrete`` space (or the concatenation of a
 ``MultiDiscrete``'s components); non-zero means legal."""

@@ -14,7 +14,7 @@ from gym_gui.core.live import Board, Move, Pointing
 from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
 from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.prompt_inputs import FRAMES, Frame, PromptInputs
-from gym_gui.core.types import AgentID, Choice, Mask, Shown
+from gym_gui.core.types import AgentID, Choice, Mask, Plan, Shown
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.describers.two_levels import TwoLevelDescriber
 from gym_gui.envs.facts import written
@@ -146,12 +146,17 @@ class Environment:
             self._complain("its board cannot be read", error)
             return None
 
-    def picture(self) -> Picture | None:
+    def picture(self, plans: Sequence[Plan] = ()) -> Picture | None:
         """What it looks like now, (H, W, 3) ``uint8``, where it was made with ``rgb_array``.
 
         ``None`` also where drawing fails, which is logged once: play goes on.
+
+        Args:
+            plans: Where players say that they mean to go, for people to see; drawn where its family can.
         """
         try:
+            if plans:
+                self.family.draw_plans(self, plans)
             return as_picture(self.adapter.render())
         except (EnvironmentFailure, ValueError, TypeError) as error:
             self._complain("its picture is missing", error)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
+from gym_gui.core.types import Plan
 from gym_gui.envs.documents import source
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
@@ -235,6 +236,14 @@ class Family:
     def simulator(self, environment: Instance) -> Simulator | None:
         """The simulator inside, where its state can be handed out; else ``None``."""
         return None
+
+    def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
+        """Have its next picture show where plans go, where the family can draw that; else nothing.
+
+        Args:
+            environment: Made with ``rgb_array``.
+            plans: What players said of their last decisions (``plan_points``).
+        """
 
     def board(self, environment: Instance) -> Board | None:
         """The position of a board game, to be drawn and clicked on; else ``None``."""

@@ -7,6 +7,7 @@ from typing import Any, cast
 import orjson
 
 from gym_gui.core.errors import ProtocolError
+from gym_gui.core.types import PLAN_POINTS
 
 _OURS = frozenset(
     {
@@ -17,6 +18,19 @@ _OURS = frozenset(
 """Fields of a step row that the engine alone writes."""
 MOST_SAID = 1000
 """Characters of a message to team-mates: it is in the prompt of each of them."""
+
+
+MOST_POINTS = 64
+"""Of a plan: it is in the row of each decision."""
+
+
+def _are_points(value: Any) -> bool:
+    points = cast("list[Any]", value) if isinstance(value, list) else [None]
+    return len(points) <= MOST_POINTS and all(
+        isinstance(point, list)
+        and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in cast("list[Any]", point))
+        for point in points
+    )
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:
@@ -52,6 +66,8 @@ def read_extras(text: str) -> dict[str, Any]:
     counts = cast("dict[str, Any]", tokens).values() if isinstance(tokens, dict) else [None]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts):
         raise ProtocolError("its 'tokens' are not whole numbers by name")
+    if PLAN_POINTS in extras and not _are_points(extras[PLAN_POINTS]):
+        raise ProtocolError(f"its '{PLAN_POINTS}' are not at most {MOST_POINTS} points of numbers")
     said = extras.get("said", "")
     if not isinstance(said, str) or len(said) > MOST_SAID:
         raise ProtocolError(f"what it said to its team is no text of at most {MOST_SAID} characters")

@@ -5,16 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import orjson
 import pytest
 
 pytest.importorskip("mujoco")
 
 from gym_gui.cli.contract_tests import check_worker
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, ProtocolError
 from gym_gui.services.mujoco_mpc_controller import MuJoCoMPCController
-from tests.controllers.test_session_workers import operator, played
+from gym_gui.workers.extras import read_extras
+from tests.controllers.test_session_workers import in_time, operator, played
+from tests.support.engine import plans
 from tests.support.session_log import SessionLog
 
 
@@ -32,6 +39,9 @@ async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
     assert log.episodes[0]["length"] == 30
     assert log.episodes[0]["returns"]["agent_0"] > 270, "it has stood for 30 steps"
     assert log.episodes[0]["saw_state"] == ["agent_0"]
+    points = log.column(0, "plan_points")
+    assert len(points) == 30 and all(np.shape(each) == (12, 3) for each in points)
+    assert all(abs(each[0][2]) < 2 for each in points), "it stays near where it is"
     again = await episodes("InvertedDoublePendulum-v5", range(1), 30, threads=1, **few)
     assert again.column(0, "action") == log.column(0, "action")
 
@@ -70,3 +80,34 @@ def test_the_controller_of_the_design_documents_seats_it() -> None:
 def test_it_keeps_the_contract() -> None:
     settings = ("rollouts=4", "iterations=1", "horizon=3", "threads=1")
     assert check_worker("mujoco_mpc_worker", settings, env="Hopper-v5") == 0
+
+
+async def test_where_its_plans_go_is_in_the_picture_live_and_in_replay() -> None:
+    """With the same actions, pictures differ by the plans alone; at the reset there is none."""
+    few = {"rollouts": 4, "iterations": 1, "horizon": 20, "threads": 1}
+    shown: list[list[Any]] = []
+    for points in (12, 0):
+        config = operator(mpc(plan_points=points, **few), "Hopper-v5")
+        log = SessionLog()
+        settings = SessionSettings(1, max_steps=2, live=LiveSettings())
+        session = LocalSession(resolve_operator(config), settings, log)
+        await session.start()
+        session.play(plans(range(1)))
+        await in_time(lambda log=log: 0 in log.episodes, "the episode is over")
+        await session.close()
+        lines = b"\n".join(map(orjson.dumps, log.rows[0]))
+        replay = EpisodeReplay(ReplayOrder(config.to_record(), 0, 0, {"agent_0": "agent_0"}, 2, lines))
+        replay.open()
+        again = [frame.picture for frame in replay.frames()]
+        replay.close()
+        assert not replay.departs
+        shown.append([log.frames[-1][1], again[0], again[-1]])
+    live, reset, replayed = (np.array_equal(a, b) for a, b in zip(*shown, strict=True))
+    assert (live, reset, replayed) == (False, True, False)
+
+
+@pytest.mark.parametrize("points", ["here", [1, 2], [["x", 0, 0]], [[0, 0, 0]] * 65, [[True]]])
+def test_plans_that_are_no_points_are_refused(points: Any) -> None:
+    assert read_extras(orjson.dumps({"plan_points": [[0, 0.5, 1]]}).decode())
+    with pytest.raises(ProtocolError, match="'plan_points' are not at most 64 points of numbers"):
+        read_extras(orjson.dumps({"plan_points": points}).decode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,14 @@ def make_planner(simulation: Simulation, settings: Settings, seed: int) -> Plann
     return (ILQG if settings.planner == "ilqg" else Planner)(simulation, settings, seed)
 
 
+class Decided(NamedTuple):
+    """An action, what its plan is expected to earn, and where that leads."""
+
+    action: Any
+    value: float
+    points: list[list[float]]
+
+
 class _Player:
     """A slot: copies of its simulator, and the plans of its episodes."""
 
@@ -52,8 +60,10 @@ class _Player:
         task = Task(self._file) if self._file else None
         self.simulation = Simulation(slot.simulator, threads, self._substeps, survival, task)
         self._refuse_other_actions()
+        self._trace, self._points = str(given.get("trace") or ""), int(given.get("plan_points", 12))
+        self.simulation.traced(self._trace)
         make_planner(self.simulation, self.settings, 0)  # refused before anything is played
-        self._plans: dict[int, tuple[Planner, int, Any]] = {}
+        self._plans: dict[int, tuple[Planner, int, Decided | None]] = {}
 
     @property
     def name(self) -> str:
@@ -79,14 +89,16 @@ class _Player:
     def forget(self, episode: int) -> None:
         self._plans.pop(episode, None)
 
-    def decide(self, decision: Decision) -> tuple[Any, float]:
-        planner, step, action = self._plans[decision.episode]
-        if decision.step != step:  # asked again, it plans nothing new
+    def decide(self, decision: Decision) -> Decided:
+        planner, step, decided = self._plans[decision.episode]
+        if decided is None or decision.step != step:  # asked again, it plans nothing new
             if decision.state is None:
                 raise PolicyFailed("the session has sent no state of its simulator")
             action = planner.act(decision.step, decision.state).astype(self._space.dtype or np.float32)
-            self._plans[decision.episode] = planner, decision.step, action
-        return action.reshape(self._space.shape), planner.value
+            points = planner.path(decision.state, self._trace, self._points)
+            decided = Decided(action.reshape(self._space.shape), planner.value, points)
+            self._plans[decision.episode] = planner, decision.step, decided
+        return decided
 
 
 class MpcWorker(Worker):
@@ -107,7 +119,11 @@ class MpcWorker(Worker):
 
     def select_actions(self, batch: Batch) -> Actions:
         answers = [self._players[batch.slot.index].decide(decision) for decision in batch]
-        return Actions([action for action, _ in answers], values=np.array([value for _, value in answers]))
+        return Actions(
+            [each.action for each in answers],
+            values=np.array([each.value for each in answers]),
+            extras=[{"plan_points": each.points} if each.points else None for each in answers],
+        )
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
         for end in ends:

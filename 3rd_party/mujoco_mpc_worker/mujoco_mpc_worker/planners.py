@@ -111,6 +111,10 @@ class Planner:
         self._search(state, rng, self._clock() + self._settings.budget_ms / 1000)
         return self._plan[0]
 
+    def path(self, state: Array, trace: str, count: int) -> list[list[float]]:
+        """Where the plan leads from a state on: see :meth:`Simulation.path`."""
+        return self._simulation.path(state, self._plan, trace, count)
+
     def _search(self, state: Array, rng: np.random.Generator, until: float) -> None:
         """Make the plan better, as long as the budget lasts."""
         settings = self._settings

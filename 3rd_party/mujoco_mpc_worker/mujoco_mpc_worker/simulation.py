@@ -351,6 +351,48 @@ class Simulation:
             to[:nv] = speed
         return change
 
+    def path(self, state: Array, plan: Array, trace: str, count: int) -> list[list[float]]:
+        """Where a plan leads: points in the world, in metres, its start and its end among them.
+
+        Args:
+            state: ``mjSTATE_INTEGRATION``.
+            plan: (horizon, nu).
+            trace: What to follow, as :meth:`traced` knows it.
+            count: Of points; 0: none.
+        """
+        if not count:
+            return []
+        start = self.start(state)
+        states = np.concatenate((start[None], self.rollouts(start, plan[None]).states[0]))
+        chosen = states[np.unique(np.linspace(0, len(states) - 1, count).round().astype(int))]
+        data, points = self._data[0], []
+        for each in chosen[np.isfinite(chosen).all(1)]:
+            mujoco.mj_setState(self.model, data, each, _PHYSICS)
+            mujoco.mj_kinematics(self.model, data)
+            mujoco.mj_comPos(self.model, data)
+            points.append([round(float(x), 4) for x in self.traced(trace)])
+        return points
+
+    def traced(self, name: str) -> Array:
+        """The place of a site or body; without a name, of the centre of mass of the model's first body and
+        all that hangs on it.
+
+        Raises:
+            LoadError: There is none of that name.
+        """
+        data = self._data[0]
+        if not name:
+            return np.asarray(data.subtree_com[min(1, int(self.model.nbody) - 1)])
+        site = int(mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, name))
+        if site >= 0:
+            return np.asarray(data.site_xpos[site])
+        body = int(mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_BODY, name))
+        if body < 0:
+            names = [self.model.body(i).name for i in range(1, int(self.model.nbody))]
+            names += [self.model.site(i).name for i in range(int(self.model.nsite))]
+            raise LoadError(f"trace: the model has no body or site {name!r}; it has {', '.join(names)}")
+        return np.asarray(data.xipos[body])
+
     def close(self) -> None:
         """End the threads."""
         self._pool.close()

@@ -334,3 +334,21 @@ def test_a_budget_that_pays_for_no_round_of_ilqg_is_refused_with_the_least_that_
     with pytest.raises(LoadError, match="costs 24 rollouts here: set rollouts to 24 or more"):
         make_planner(simulation, Settings("ilqg", rollouts=23), seed=0)
     simulation.close()
+
+
+def test_a_plan_tells_where_it_leads() -> None:
+    env = gym.make("Hopper-v5").unwrapped
+    env.reset(seed=0)
+    simulation, state = Simulation(about(env), 1), state_of(env)
+    plan = np.full((10, 3), 0.3)
+    points = simulation.path(state, plan, "torso", 4)
+    assert points[0] == pytest.approx(env.data.body("torso").xipos, abs=1e-4)
+    for action in plan:
+        env.step(action.astype(np.float32))
+    mujoco.mj_kinematics(env.model, env.data)
+    assert points[-1] == pytest.approx(env.data.body("torso").xipos, abs=1e-4)
+    assert len(points) == 4 and simulation.path(state, plan, "torso", 0) == []
+    assert simulation.path(state, plan, "", 2)[0] != points[0]
+    with pytest.raises(LoadError, match="no body or site 'tail'; it has torso, thigh"):
+        simulation.traced("tail")
+    simulation.close()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
-from gym_gui.envs import mujoco_gl
+from gym_gui.core.types import Plan
+from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
@@ -267,6 +268,10 @@ class MuJoCoFamily(GymnasiumFamily):
     def simulator(self, environment: Instance) -> Simulator | None:
         """MuJoCo's model and state."""
         return MuJoCoSimulator(environment.env)
+
+    def draw_plans(self, environment: Instance, plans: Sequence[Plan]) -> None:
+        """Lines in the scene."""
+        mujoco_plans.mark(environment.env, plans)
 
 
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
