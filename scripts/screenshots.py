@@ -71,6 +71,7 @@ class Scenes:
             "operators-language": self.operators_language,
             "operators-transcript": self.operators_transcript,
             "operators-program": self.operators_program,
+            "operators-two-levels": self.operators_two_levels,
             "prompts": self.prompts,
             "program": self.program,
             "agents": self.agents,
@@ -238,6 +239,34 @@ class Scenes:
         page.manual.select(first)
         page.manual.show_transcript()
         await asyncio.sleep(_SETTLE_S)
+
+    async def operators_two_levels(self) -> None:
+        """A program that asks skills for one thing after another, and a person who is to choose the next."""
+        from gym_gui.core.config import OperatorConfig, WorkerAssignment
+
+        def managed(name: str, title: str, manager: WorkerAssignment) -> OperatorConfig:
+            skills = WorkerAssignment("operators_worker", "baseline", {"behavior": "minigrid_skills"})
+            return OperatorConfig.multi_agent(
+                operator_id=name,
+                display_name=title,
+                task=MINIGRID,
+                player_workers={"agent_0": skills},
+                manager={"agent_0": manager},
+            )
+
+        program = {"program": str(ROOT / "docs/examples/bdi/doorkey_manager.asl")}
+        configs = [
+            managed("program", "A program manages", WorkerAssignment("spade_bdi_worker", "bdi", program)),
+            managed("person", "A person manages", WorkerAssignment("human_worker", "human")),
+        ]
+        self._context.go("operators", operators=configs, seed=LANGUAGE_SEED, run=True)
+        await asyncio.sleep(0)
+        page = self._page("operators")
+        page.manual.set_plots_wanted(False)
+        one, other = (each.player for each in page.deck.operators)
+        page.deck.set_pace(2.0, lock_step=False)
+        await self._until(lambda: one.last_view and one.last_view.step >= 3, "moves", settle_s=0)
+        await self._until(lambda: other.questions, "a question")
 
     async def prompts(self) -> None:
         """The model's prompts, and what becomes of them."""

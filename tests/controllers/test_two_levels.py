@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.page import render_html
@@ -128,3 +129,81 @@ async def test_a_replay_shows_what_was_asked_and_since_when(tmp_path: Path) -> N
 
 def _look(row: int, step: StepRecord) -> Look:
     return Look(row, step.step_index + 1, row)
+
+
+TASK = "MiniGrid-DoorKey-5x5-v0"
+
+
+def choosing(action: int) -> type:
+    """A policy that always answers the same."""
+
+    class Always:
+        def select_action(self, observation: Any) -> int:
+            return action
+
+    return Always
+
+
+async def test_a_manager_that_chooses_what_cannot_start_is_told_and_the_other_operator_goes_on(
+    tmp_path: Path,
+) -> None:
+    wrong = {"worker_id": "test_worker", "type": "baseline", "settings": {"fault": "illegal", "times": 0}}
+    strict = {**OPERATOR, "id": "strict", "task": TASK, "manager": {"agent": wrong}}
+    substituted = {"agent": {**wrong, "on_invalid": "random_legal"}}
+    lenient = {**strict, "id": "lenient", "manager": substituted, "max_steps": 60}
+    data = {"operators": [strict, lenient, {**OPERATOR, "id": "good"}]}
+    operators = experiment_from_data(data, complete=False).operators
+    run = open_run(await record_run(tmp_path, *((each, {}) for each in operators), seeds=[0, 1]))
+    for episode in run.operators["strict"].episodes():
+        assert episode.status == "failed"
+        assert re.fullmatch(
+            r"agent_0/goal: unusable action at step 0: action \d is not legal now", str(episode.error)
+        )
+    assert [episode.error for episode in run.operators["lenient"].episodes()] == [None, None]
+    sources = {s.action_source for s in run.operators["lenient"].steps() if s.agent_id == "agent_0/goal"}
+    assert "random_legal" in sources
+    assert all(episode.status == "completed" for episode in run.operators["lenient"].episodes())
+    assert all(episode.success for episode in run.operators["good"].episodes())
+
+
+async def test_a_skill_that_breaks_ends_its_episode_with_a_line_and_what_it_was_asked(tmp_path: Path) -> None:
+    class Diverges:
+        moves = 0
+
+        def select_action(self, observation: Any) -> Any:
+            self.moves += 1
+            return float("nan") if self.moves == 5 else 6
+
+    (operator,) = experiment_from_data({"operators": [{**OPERATOR, "task": TASK}]}, complete=False).operators
+    run = open_run(await record_run(tmp_path, (operator, {"agent_0": Diverges}), seeds=[0]))
+    (episode,) = run.operators["two"].episodes()
+    assert episode.status == "failed" and "agent_0: unusable action at step 4" in str(episode.error)
+    choice, *moves = run.operators["two"].steps()
+    assert {step.option for step in moves} == {choice.option} and len(moves) == 4
+    assert "option_ended_by" not in choice.extra  # it had not ended
+
+
+async def test_an_option_that_nobody_carries_out_ends_with_its_budget(tmp_path: Path) -> None:
+    (operator,) = experiment_from_data(
+        {"operators": [{**OPERATOR, "task": TASK, "max_steps": 45}]}, complete=False
+    ).operators
+    run = open_run(await record_run(tmp_path, (operator, {"agent_0": choosing(6)}), seeds=[0]))
+    ends = [s.extra["option_ended_by"] for s in run.operators["two"].steps() if s.agent_id.endswith("/goal")]
+    assert ends[:-1] == ["budget"] * (len(ends) - 1) and ends[-1] in ("budget", "episode")
+
+
+async def test_several_agents_have_managers_of_their_own(tmp_path: Path) -> None:
+    team = ("agent_0", "agent_1")
+    rooms = {
+        "id": "rooms",
+        "task": "MultiGrid-Empty-8x8-v0",
+        "manager": {agent: {"type": "baseline", "behavior": "minigrid_manager"} for agent in team},
+        "workers": {agent: {"type": "baseline", "behavior": "minigrid_skills"} for agent in team},
+        "max_steps": 60,
+    }
+    (operator,) = experiment_from_data({"operators": [rooms]}, complete=False).operators
+    run = open_run(await record_run(tmp_path, (operator, {}), seeds=range(2)))
+    assert all(episode.success for episode in run.operators["rooms"].episodes())
+    asked = {s.agent_id: s.option for s in run.operators["rooms"].steps() if s.agent_id.endswith("/goal")}
+    assert set(asked) == {"agent_0/goal", "agent_1/goal"} and set(asked.values()) == {"go to(green goal)"}
+    assert (await verify(run)).deviations == []
