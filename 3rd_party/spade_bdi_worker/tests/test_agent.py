@@ -125,8 +125,8 @@ def test_where_several_beliefs_fit_the_one_that_came_first_is_taken() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3"),
-        ("+!go : <- left.", "mind.asl, line 1"),
+        ("!go.\n+!go <- left\n+!stay <- right.", "mind.asl, line 3: expected term, got '!'"),
+        ("+!go : <- left.", "mind.asl, line 1: expected term"),
         ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
     ],
 )
