@@ -40,6 +40,7 @@ _._on_rollout_start, _.global_step, _.grad, _.scalar_value, _.update_running_mea
 _.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyAV, Shimmy
 _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
+_.integrator, _.objname, _.objtype  # MuJoCo
 
 # -- fields that are handed on all together: settings, rows of files, tokens of colours
 _.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _.n_critic_updates

@@ -71,6 +71,26 @@ def kind_of(worker: str) -> str:
     return WORKER_TYPES.get(worker, "") or next((kind for find in _kinds if (kind := find(worker))), "")
 
 
+_defaults: list[Callable[[str, str], str]] = []
+
+
+def defaults_by(find: Callable[[str, str], str]) -> None:
+    """Have ``find`` asked who plays types that have several workers, each made for other environments.
+
+    Args:
+        find: From a type and an environment to a worker; empty where none of that type is made for it.
+    """
+    _defaults[:] = [find]
+
+
+def default_worker(kind: str, task: str) -> str:
+    """The worker that plays a type in an environment when none is named; empty where there is none."""
+    usual = DEFAULT_WORKERS.get(kind, "")
+    if usual or kind not in tuple(WorkerKind):
+        return usual
+    return next((worker for find in _defaults if (worker := find(kind, task))), "")
+
+
 def numbered(agents: Iterable[str], slots: Sequence[str]) -> dict[str, str]:
     """Slots by the names that older scripts have for them: ``agent_0``, ``agent_1``, … in their order.
 

@@ -260,8 +260,8 @@ def resolve_worker(
         raise ConfigError(f"unknown type {shown(typed)}", where="worker_type", fix=fix)
     worker = worker or aliases.DEFAULT_WORKERS.get(kind, "")
     if not worker:
-        fix = f"Name the worker that plays it, as for example {kind}_worker"
-        raise ConfigError(f"type {kind!r} has no default worker", where="worker_id", fix=fix)
+        fix = "Name the worker that plays it (worker_id); mosaic workers list has those there are"
+        raise ConfigError(f"type {kind!r} has no default worker here", where="worker_id", fix=fix)
     completed = dict(settings)
     if worker == "operators_worker":
         for alias in (typed, named):

@@ -91,11 +91,12 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
         slots = _complete_linked(slots, linked)
     # The older form's slot is the operator itself: places name it as it is written.
     place = join(where, "workers") if is_new_form else ""
-    given["workers"] = _slots(slots, place, where)
+    task = str(given["task"])
+    given["workers"] = _slots(slots, place, where, task)
     manager = given.pop("manager", None)
     if manager is not None:
         at = join(where, "manager")
-        given["manager"] = _slots(mapping(manager, at), at, where)
+        given["manager"] = _slots(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
     if folder is not None:  # a run folder says where the modules of its experiment were
         folder = text(folder, join(where, "folder"), max_length=4096)
@@ -105,16 +106,16 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
 
 
-def _slots(data: Mapping[str, object], place: str, operator: str) -> dict[str, WorkerAssignment]:
+def _slots(data: Mapping[str, object], place: str, operator: str, task: str) -> dict[str, WorkerAssignment]:
     return {
         agent: item
         if isinstance(item, WorkerAssignment)
-        else _assignment(item, join(place, key_place(agent)) if place else operator)
+        else _assignment(item, join(place, key_place(agent)) if place else operator, task)
         for agent, item in data.items()
     }
 
 
-def _assignment(data: object, where: str) -> WorkerAssignment:
+def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
     """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
     given = keys(data, where, aliases.SLOT_KEYS)
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
@@ -125,6 +126,8 @@ def _assignment(data: object, where: str) -> WorkerAssignment:
             raise ConfigError("given twice, with different values", where=join(where, key))
     if "type" in given:
         given["worker_type"] = given.pop("type")
+        if "worker_id" not in given and (usual := aliases.default_worker(str(given["worker_type"]), task)):
+            given["worker_id"] = usual
     elif "worker_id" not in given:
         raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
     try:

@@ -18,6 +18,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import user_workers_dir
 from gym_gui.workers.bundled import MANIFEST, bundled_folders
 from gym_gui.workers.manifest import read_manifest
+from gym_gui.workers.patterns import matches
 from gym_gui.workers.registry import Source, WorkerTypeDefinition, WorkerTypeRegistry
 
 _log = logging.getLogger(__name__)
@@ -30,7 +31,20 @@ def _kind_of(worker: str) -> str:
     return "" if definition is None else definition.kind.value
 
 
+def _made_for(kind: str, task: str) -> str:
+    """The worker of a kind whose manifest names an environment; empty where none does."""
+    known_workers()
+    for definition in WorkerTypeRegistry.all():
+        # "chess_v6" is meant by "classic/chess_v*" too.
+        patterns = definition.capabilities.environments
+        short = [end for pattern in patterns if (end := pattern.rpartition("/")[2]) != "*"]
+        if definition.kind.value == kind and patterns and matches(task, [*patterns, *short]):
+            return definition.type_id
+    return ""
+
+
 aliases.kinds_by(_kind_of)
+aliases.defaults_by(_made_for)
 
 ENTRY_POINT_GROUP = "mosaic.workers"
 """Entry points of this group name an importable package with a ``worker.toml`` in it."""

@@ -48,7 +48,7 @@ async def test_it_plans_with_the_state_it_is_handed_and_repeats() -> None:
 
 @pytest.mark.parametrize("task", ["Pendulum-v1", "MountainCarContinuous-v0"])
 def test_where_there_is_no_simulator_to_hand_out_it_is_refused_before_the_start(task: str) -> None:
-    with pytest.raises(MosaicError, match="needs state, but here the environment has no simulator"):
+    with pytest.raises(MosaicError, match=f"MuJoCo MPC is made for Ant, .* not for {task}"):
         resolve_operator(operator(mpc(), task))
 
 
@@ -111,3 +111,22 @@ def test_plans_that_are_no_points_are_refused(points: Any) -> None:
     assert read_extras(orjson.dumps({"plan_points": [[0, 0.5, 1]]}).decode())
     with pytest.raises(ProtocolError, match="'plan_points' are not at most 64 points of numbers"):
         read_extras(orjson.dumps({"plan_points": points}).decode())
+
+
+@pytest.mark.parametrize(
+    ("task", "worker"),
+    [
+        ("Hopper-v5", "mujoco_mpc_worker"),
+        ("connect_four_v3", "openspiel_worker"),
+        ("classic/chess_v6", "openspiel_worker"),
+        ("open_spiel/kuhn_poker", "openspiel_worker"),
+    ],
+)
+def test_a_planner_without_a_name_is_the_one_that_is_made_for_the_environment(task: str, worker: str) -> None:
+    (player,) = operator({"agent": {"type": "planner"}}, task).workers.values()
+    assert (player.worker_type, player.worker_id) == ("planner", worker)
+
+
+def test_where_no_planner_is_made_for_the_environment_one_has_to_be_named() -> None:
+    with pytest.raises(MosaicError, match="type 'planner' has no default worker here"):
+        operator({"agent": {"type": "planner"}}, "CartPole-v1")
