@@ -110,3 +110,23 @@ def test_a_question_is_told_and_withdrawn_when_somebody_else_takes_over() -> Non
         assert changed.workers["agent_0"].worker_id == "operators_worker" and changed == heard.player.config
 
     _play(PERSON, scene)
+
+
+def test_a_person_who_manages_points_at_what_is_wanted() -> None:
+    skills = WorkerAssignment("operators_worker", "baseline", {"behavior": "minigrid_skills"})
+    person = WorkerAssignment("human_worker", "human")
+    task = "MiniGrid-DoorKey-6x6-v0"
+
+    async def scene(heard: Heard) -> None:
+        player = heard.player
+        player.start(0)
+        await heard.until(lambda: heard.of(HumanQuestion) and player.last_view and player.last_view.pointing)
+        view, question = player.last_view, heard.of(HumanQuestion)[0]
+        assert view is not None and view.pointing is not None
+        move = next(each for each in view.pointing.moves if each.label == "pick up(yellow key)")
+        assert question.agent == "agent_0/goal" and move.action in (question.legal or ())
+        player.answer(question, move.action)
+        await heard.until(lambda: heard.of(LiveView)[-1].agents[0].option == "pick up(yellow key)")
+        assert heard.of(LiveView)[-1].agents[0].option_since == 0
+
+    _play(OperatorConfig("one", "One", "", task, {"agent_0": skills}, manager={"agent_0": person}), scene)
