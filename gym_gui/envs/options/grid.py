@@ -139,12 +139,16 @@ def _open_ahead(name: str, seen: GridView | None) -> bool:
 
 
 def _sees_more(seen: GridView | None, began: GridView | None) -> bool:
-    """Whether something is in view, that options are about, which was not when exploring began."""
+    """Whether something is known, that options are about, which was not when exploring began.
+
+    What was in hand is nothing new when it lies on the floor, nor is a door that was opened or shut.
+    """
     return not _worthwhile(seen) <= _worthwhile(began)
 
 
-def _worthwhile(seen: GridView | None) -> frozenset[tuple[str, ...]]:
-    return frozenset(each.said for each in _things(seen) if each.said[0] in _KINDS)
+def _worthwhile(seen: GridView | None) -> frozenset[str]:
+    carried = [seen.carried] if seen is not None and seen.carried else []
+    return frozenset([*carried, *(_named(each) for each in _things(seen) if each.said[0] in _KINDS)])
 
 
 def _held(cls: type[Any], base: str) -> Iterator[str]:

@@ -126,11 +126,15 @@ def test_the_key_is_taken_the_door_opened_the_key_put_down() -> None:
     assert play(adapter, [PICKUP]) == ["over"]
     assert {"open(yellow door)", "drop"} <= startable(adapter)
     assert "pick up(yellow key)" not in startable(adapter)
+    choose(environment, "explore")
+    assert play(adapter, [DROP, PICKUP] * 5) == ["budget"]  # nor a key for having been put down
     choose(environment, "go to(yellow door)")
     assert play(adapter, [RIGHT, FORWARD, LEFT, FORWARD]) == ["over"]
     choose(environment, "open(yellow door)")
     assert play(adapter, [TOGGLE]) == ["over"]
     assert "open(yellow door)" not in startable(adapter)
+    choose(environment, "explore")
+    assert play(adapter, [TOGGLE] * 10) == ["budget"]  # a door is nothing new for having been shut
     choose(environment, "drop")
     assert play(adapter, [LEFT, DROP]) == ["over"]
     environment.close()
