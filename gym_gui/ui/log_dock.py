@@ -169,6 +169,10 @@ class LogDock(QFrame):
         layout.addWidget(self.table, 1)
         copy = QShortcut(QKeySequence.StandardKey.Copy, self.table, self.copy)
         copy.setContext(Qt.ShortcutContext.WidgetShortcut)
+        self._end = 0
+        bar = self.table.verticalScrollBar()
+        assert bar is not None
+        bar.rangeChanged.connect(self._on_range_changed)
         feed.arrived.connect(self._on_arrived)
 
     def copy(self) -> None:
@@ -182,12 +186,15 @@ class LogDock(QFrame):
             clipboard.setText("\n".join(_full(line) for line in chosen))
 
     def _on_arrived(self, line: LogLine) -> None:
-        bar = self.table.verticalScrollBar()
-        at_end = bar is None or bar.value() >= bar.maximum() - 2
         self.model.add(line)
         self.hint.hide()
-        if at_end and self.isVisible():
-            self.table.scrollToBottom()
+
+    def _on_range_changed(self, _start: int, end: int) -> None:
+        """Whoever sees the newest line sees it also once there are more, or less room."""
+        bar = self.table.verticalScrollBar()
+        if bar is not None and bar.value() >= self._end - 2:
+            bar.setValue(end)
+        self._end = end
 
     def _on_level_chosen(self, level: str) -> None:
         self.model.show_from(logging.WARNING if level == "warnings" else logging.INFO)

@@ -53,6 +53,7 @@ class TrustDialog(QDialog):
         self.trouble = _plain("", "trust-trouble")
         self.trouble.hide()
         column.addWidget(self.trouble)
+        column.addStretch(1)  # what wrapped lines ask for too much stands here, not between them
         column.addSpacing(theme.STEP)
         self.refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
         column.addLayout(self._buttons())

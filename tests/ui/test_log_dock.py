@@ -70,6 +70,36 @@ def test_warnings_alone(dock: LogDock, qtbot: QtBot) -> None:
     assert texts(dock) == ["Fine", "Warning: Not fine"]
 
 
+def newest_is_seen(dock: LogDock) -> bool:
+    table = dock.table
+    last = table.visualRect(dock.model.index(dock.model.rowCount() - 1, 0))
+    viewport = table.viewport()
+    return viewport is not None and viewport.rect().contains(last.adjusted(0, 0, -last.width() + 1, -1))
+
+
+def test_the_newest_line_stays_in_sight_where_the_log_gets_smaller(dock: LogDock, qtbot: QtBot) -> None:
+    log = logging.getLogger("gym_gui.ui.x")
+    for number in range(40):
+        log.info("line %d", number)
+    qtbot.waitUntil(lambda: dock.model.rowCount() == 40 and newest_is_seen(dock))
+    dock.resize(900, 140)
+    qtbot.waitUntil(lambda: newest_is_seen(dock))
+    log.info("one more")
+    qtbot.waitUntil(lambda: dock.model.rowCount() == 41 and newest_is_seen(dock))
+
+
+def test_who_reads_earlier_lines_is_left_there(dock: LogDock, qtbot: QtBot) -> None:
+    log = logging.getLogger("gym_gui.ui.x")
+    for number in range(40):
+        log.info("line %d", number)
+    qtbot.waitUntil(lambda: newest_is_seen(dock))
+    dock.table.scrollToTop()
+    log.info("one more")
+    qtbot.waitUntil(lambda: dock.model.rowCount() == 41)
+    bar = dock.table.verticalScrollBar()
+    assert bar is not None and bar.value() == 0
+
+
 def test_the_oldest_lines_go() -> None:
     model = LogModel()
     for number in range(LINES + 300):
