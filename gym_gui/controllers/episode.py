@@ -112,7 +112,7 @@ class Episode:
             EpisodeError: The environment failed.
         """
         observations = self._adapter.reset(seed=self.plan.seed)
-        return self._ask(self._adapter.get_current_agents(), observations)
+        return self._ask_agents(self._adapter.get_current_agents(), observations)
 
     def accept(self, answer: Answer, source: str) -> None:
         """Take an agent's action for the next step.
@@ -218,7 +218,7 @@ class Episode:
             self._cut_off()
             self._final(result.observations)
             return []
-        return self._ask(current, result.observations)
+        return self._ask_agents(current, result.observations)
 
     def end_early(self, limit: str) -> None:
         """End here, truncated: somebody has taken as much as an episode may take.
@@ -293,7 +293,7 @@ class Episode:
             if not row[rows.TERMINATED]:
                 row[rows.TRUNCATED] = True
 
-    def _ask(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
+    def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
         adapter, asked = self._adapter, self.asked
         for agent in current:
             observation = observations[agent]

@@ -38,14 +38,14 @@ class Fields:
         """A value that must be there."""
         if key not in self._row:
             raise RunFormatError(self._where, f"{key!r} is missing")
-        return self._read(key, self._row.pop(key), read, what)
+        return self._value(key, self._row.pop(key), read, what)
 
     def optional(self, key: str, read: Callable[[Any], _T | None], what: str) -> _T | None:
         """A value that may be absent or null."""
         value = self._row.pop(key, None)
-        return None if value is None else self._read(key, value, read, what)
+        return None if value is None else self._value(key, value, read, what)
 
-    def _read(self, key: str, value: Any, read: Callable[[Any], _T | None], what: str) -> _T:
+    def _value(self, key: str, value: Any, read: Callable[[Any], _T | None], what: str) -> _T:
         got = read(value)
         if got is None:
             raise RunFormatError(self._where, f"{key!r} should be {what}, found {_kind(value)}")

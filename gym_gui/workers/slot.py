@@ -156,11 +156,11 @@ class WorkerSlot:
             self._sink([Answer(d, failure=f, loss=loss) for d, f in pairs if f])
             decisions = [d for d, f in pairs if not f]
         if self._streams is not None:
-            decisions = self._see(self._streams, decisions)
+            decisions = self._preprocess(self._streams, decisions)
         self._queue.extend(decisions)
         self._flush()
 
-    def _see(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
+    def _preprocess(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
         """Preprocess what is asked about; those for which it fails are answered here."""
         fine, failed = list[Decision](), list[Answer]()
         for d in decisions:

@@ -327,7 +327,7 @@ class Environments:
         except Exception as error:  # foreign code may raise anything
             raise self._raised(error) from error
         # Statistics of a resumed training have counted what it last saw already.
-        return self._see(observation, info, learn="episodes" not in self._state)
+        return self._as_seen(observation, info, learn="episodes" not in self._state)
 
     def step(self, actions: NDArray[Any]) -> Transition:
         """Step every copy.
@@ -354,7 +354,7 @@ class Environments:
         if self._scale is not None:
             rewards = self._scale(rewards, dones)
         final = self._final(info) if "final_obs" in info else None
-        seen = self._see(observation, info, learn=True)
+        seen = self._as_seen(observation, info, learn=True)
         return Transition(seen, rewards, terminated, truncated, final, finished)
 
     def state(self, step: int) -> dict[str, Any]:
@@ -382,7 +382,7 @@ class Environments:
             return clipped.astype(self.action_space.dtype, copy=False)
         return (actions + self._offset).astype(self.action_space.dtype, copy=False)
 
-    def _see(self, observation: Any, info: Mapping[str, Any], learn: bool) -> Seen:
+    def _as_seen(self, observation: Any, info: Mapping[str, Any], learn: bool) -> Seen:
         shown = self._as_shown(observation)
         if self.moments is not None:
             if learn:

@@ -44,7 +44,7 @@ class HumanWorker(Worker):
     def select_actions(self, batch: Batch) -> Actions:
         script = self._scripts[batch.slot.index]
         if script is None:
-            return self._ask(batch)
+            return self._ask_person(batch)
         answers = [self._scripted(script, batch, i) for i in range(len(batch))]
         return Actions([a for a, _ in answers], extras=[extra for _, extra in answers])
 
@@ -52,7 +52,7 @@ class HumanWorker(Worker):
         for end in ends:
             self._steps.pop((slot.index, end.episode), None)
 
-    def _ask(self, batch: Batch) -> Actions:
+    def _ask_person(self, batch: Batch) -> Actions:
         answers = self.host.ask_human(batch)
         actions = [_TOO_LATE if action is None else action for action in answers]
         return Actions(actions, extras=[_BY_HAND] * len(batch))
@@ -62,7 +62,7 @@ class HumanWorker(Worker):
         line, length = self._line(batch, i), len(script.actions)
         if line >= length and script.end != "repeat":
             if script.end == "ask":
-                asked = self._ask(batch.only(i))
+                asked = self._ask_person(batch.only(i))
                 return asked.actions[0], _BY_HAND
             if script.end == "noop":
                 return script.noop, None

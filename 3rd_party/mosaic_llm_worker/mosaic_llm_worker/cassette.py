@@ -87,7 +87,7 @@ class Cassette:
         self._where: dict[str, tuple[int, int]] = {}
         self._without_words = False
         try:
-            self._read()
+            self._index_calls()
         except OSError as error:
             raise Mismatch(f"the recorded calls {str(file)!r} cannot be read: {error.strerror}") from None
         if not self._where:
@@ -98,13 +98,13 @@ class Cassette:
             )
             raise Mismatch(f"{str(file)!r} holds no recorded call: {why}")
 
-    def _read(self) -> None:
+    def _index_calls(self) -> None:
         at = 0
         with self._open() as file:
             for line in lines(file):
                 begin, at = at, at + len(line)
                 # A run that was killed may end within a line.
-                record = _read(line) if line.endswith(b"\n") else None
+                record = _record_of(line) if line.endswith(b"\n") else None
                 if record is None or record.get("kind") != "chat":
                     continue
                 if "messages" not in record:
@@ -133,7 +133,7 @@ class Cassette:
             )
         with self._open() as file:
             file.seek(where[0])
-            record = _read(file.read(where[1]))
+            record = _record_of(file.read(where[1]))
         if record is None or record.get("ref") != place.ref:
             raise Mismatch(f"the recording {str(self._file)!r} has changed while it was played")
         difference = first_difference(record["messages"], kept_messages(messages))
@@ -142,7 +142,7 @@ class Cassette:
         return record
 
 
-def _read(line: bytes) -> dict[str, Any] | None:
+def _record_of(line: bytes) -> dict[str, Any] | None:
     try:
         record: Any = json.loads(line)
     except ValueError:

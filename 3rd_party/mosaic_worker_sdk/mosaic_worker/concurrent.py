@@ -82,9 +82,9 @@ class Decider:
 
     def ask(self, batch: Batch) -> None:
         """Decide each of a batch, at the same time."""
-        self._loop.call_soon_threadsafe(self._ask, batch)
+        self._loop.call_soon_threadsafe(self._begin_deciding, batch)
 
-    def _ask(self, batch: Batch) -> None:
+    def _begin_deciding(self, batch: Batch) -> None:
         for i in range(len(batch)):
             one = batch.only(i)
             place = (batch.slot.index, one.episodes[0])

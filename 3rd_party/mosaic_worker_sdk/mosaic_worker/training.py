@@ -136,7 +136,7 @@ class TrainingRun:
             pid=os.getpid(),
         )
         how = "Training" if not step else f"Going on from step {step:,} with"
-        self._say(f"{how} {algorithm} in {env_id}, seed {seed}, {total_steps:,} steps → {self.folder}")
+        self._print(f"{how} {algorithm} in {env_id}, seed {seed}, {total_steps:,} steps → {self.folder}")
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Numbers at a step, by TensorBoard name; one that is not finite is written as null."""
@@ -166,7 +166,7 @@ class TrainingRun:
     def warn(self, message: str) -> None:
         """Something a person should know; the training goes on."""
         self.event("warning", message=message)
-        self._say(f"warning: {message}")
+        self._print(f"warning: {message}")
 
     def done(self, status: str, step: int, mean_return: Optional[float]) -> None:
         """The training is over and its policy kept.
@@ -182,7 +182,7 @@ class TrainingRun:
         mean = None if mean_return is None else _finite(mean_return)
         self.event("done", status=status, step=int(step), mean_return=mean, wall_s=wall_s)
         shown = "" if mean is None else f", mean return {mean:.1f} over the evaluation seeds"
-        self._say(f"{status} after {step:,} steps in {wall_s:.0f} s{shown}: {self.folder}")
+        self._print(f"{status} after {step:,} steps in {wall_s:.0f} s{shown}: {self.folder}")
 
     def fail(self, kind: str, message: str) -> None:
         """It cannot begin (``usage``) or go on (``failed``); one sentence for people."""
@@ -288,7 +288,7 @@ class TrainingRun:
     def _pause(self, save: Callable[[], None]) -> None:
         began = self._clock()
         self.event("paused", step=self._step)
-        self._say(f"paused at step {self._step:,}")
+        self._print(f"paused at step {self._step:,}")
         while self._paused and not self.stop_requested:
             time.sleep(_PAUSE_LOOK_S)
             self._hear()
@@ -328,9 +328,9 @@ class TrainingRun:
             self._spoke = now
             shown = "—" if mean is None else f"{mean:.1f}"
             rest = "" if left is None else f"  {left:4.0f} s left"
-            self._say(f"{step:>9,}/{self._total:,} steps  return {shown:>7}  {rate:6.0f} steps/s{rest}")
+            self._print(f"{step:>9,}/{self._total:,} steps  return {shown:>7}  {rate:6.0f} steps/s{rest}")
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if self._spoken is None:
             return
         try:

@@ -54,7 +54,7 @@ class Seat:
         player = self._table.player(decision, self._agent)
         if player is None:
             raise PolicyFailed(f"what is shown of {self._table.name} does not tell whose turn it is")
-        found = self._found(decision, player)
+        found = self._possible_states(decision, player)
         if not found:
             raise PolicyFailed(
                 f"the position of {self._table.name} at step {decision.step} cannot be rebuilt from what the "
@@ -67,7 +67,7 @@ class Seat:
         """Remember one's own move, in OpenSpiel's numbers."""
         self._played = action
 
-    def _found(self, decision: Decision, player: int) -> list[Any]:
+    def _possible_states(self, decision: Decision, player: int) -> list[Any]:
         moves = decision.step - self._step
         if self._played is None or moves == 0:  # the first question, or the same once more
             followed = self._leading(self._states, moves, player, decision)

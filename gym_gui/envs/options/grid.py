@@ -158,7 +158,7 @@ def _held(cls: type[Any], base: str) -> Iterator[str]:
         for member in vars(each).values():
             written = getattr(getattr(member, "__func__", member), "__code__", None)
             if isinstance(written, CodeType):
-                words.update(_words(written))
+                words.update(_names_and_texts(written))
     colours = [colour for colour in COLOURS if colour in words]
     if not colours or words & _ANY_COLOUR:
         colours = list(COLOURS)
@@ -169,7 +169,7 @@ def _held(cls: type[Any], base: str) -> Iterator[str]:
         yield from [_GOAL] if kind == "goal" else [f"{colour} {kind}" for colour in colours]
 
 
-def _words(code: CodeType) -> Iterator[str]:
+def _names_and_texts(code: CodeType) -> Iterator[str]:
     """Names and texts in a function, and in those inside it."""
     yield from code.co_names
     for constant in code.co_consts:
@@ -178,4 +178,4 @@ def _words(code: CodeType) -> Iterator[str]:
         elif isinstance(constant, tuple):
             yield from (each for each in constant if isinstance(each, str))  # pyright: ignore[reportUnknownVariableType]
         elif isinstance(constant, CodeType):
-            yield from _words(constant)
+            yield from _names_and_texts(constant)

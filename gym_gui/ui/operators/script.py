@@ -192,9 +192,9 @@ class ScriptExperimentWidget(QWidget):
         except NotAllowedError as error:
             self.card.say("It names code or programs that have not been allowed.")
             self._show_message(
-                InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask, error)))
+                InlineMessage("warning", str(error), ("Look and allow…", partial(self._ask_trust, error)))
             )
-            self._ask(error)
+            self._ask_trust(error)
             return
         except MosaicError as error:
             self.card.say("It cannot be run as it is.")
@@ -202,7 +202,7 @@ class ScriptExperimentWidget(QWidget):
             return
         self._take_plan(plan)
 
-    def _ask(self, error: NotAllowedError) -> None:
+    def _ask_trust(self, error: NotAllowedError) -> None:
         self._context.ask_trust(error, self._on_again)
 
     def _on_agreed(self) -> None:

@@ -262,7 +262,7 @@ class BoardView(Surface):
             case Chosen(move):
                 self._commit(move.action)
             case Ambiguous(moves):
-                self._ask(moves)
+                self._ask_which_move(moves)
             case Refused(sentence):
                 self._note = sentence
                 self.hinted.emit(sentence)
@@ -271,7 +271,7 @@ class BoardView(Surface):
         self._speak()
         self.update()
 
-    def _ask(self, moves: tuple[Move, ...]) -> None:
+    def _ask_which_move(self, moves: tuple[Move, ...]) -> None:
         choice = self._choice_of()
         source = moves[0].source
         white = choice.piece(source).isupper() if source is not None else True
