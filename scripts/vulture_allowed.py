@@ -37,6 +37,7 @@ _._QEventLoop__is_running  # qasync
 _.find_class, _.get_data, _.get_filename, _.get_index  # pickle, importlib, rlcard
 _.no_wrap, _.on_broken_pipe  # rich
 _._on_rollout_start, _.global_step, _.grad, _.scalar_value, _.update_running_mean  # SB3, TensorBoard, torch
+_.integrator, _.objname, _.objtype  # MuJoCo
 _.on_end, _.on_start, _.pix_fmt, _.thread_count, _._update_rewards  # numba, PyAV, Shimmy
 _.force_recompile, _.nb_objects, _.nb_rooms  # TextWorld
 _.model_config  # pydantic
