@@ -52,7 +52,7 @@ _.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
 
 # -- for people who write workers, environments and notebooks; the design documents' names
-MuJoCoMPCController
+MuJoCoMPCController, recorded_call
 _.to_pandas  # docs/python_api.md
 _.get_active_operators, _.new_policy_mapping, _.multi_operators, _.orchestrator, _.registrations
 _.set_active_actor, _.unregister_actor, _.notify_episode_end, _.notify_step, _.submit_run

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.support.commands import ROOT, Mosaic
+from tests.support.apart import apart
+from tests.support.commands import Mosaic
 from tests.support.processes import Offspring
 
-WORKER = ROOT / "3rd_party" / "sb3_worker"
-PINS = ("numpy<2", "gymnasium==1.1.1", "stable-baselines3==2.6.0", "sb3-contrib==2.6.0")
+PINS = (
+    *("numpy<2", "gymnasium==1.1.1", "stable-baselines3==2.6.0", "sb3-contrib==2.6.0"),
+    *("torch>=2.4", "safetensors", "pydantic>=2.7", "tensorboard"),
+)
 EXPERIMENT = """
 operators:
   - id: apart
@@ -26,30 +28,12 @@ execution: {num_episodes: 3, seeds: 7}
 """
 
 
-def _apart(folder: Path) -> Path:
-    """The worker as a person would drop it in, with other wishes."""
-    shutil.copytree(WORKER, folder, ignore=shutil.ignore_patterns("tests", "__pycache__"))
-    manifest = folder / "worker.toml"
-    lines: list[str] = []
-    for line in manifest.read_text().splitlines():
-        if line.startswith("pip = "):
-            others = [f"{name}" for name in ("torch>=2.4", "safetensors", "pydantic>=2.7", "tensorboard")]
-            line = f"pip = {json.dumps([*PINS, *others])}"
-        lines.append(line)
-    text = "\n".join(lines) + "\n"
-    text = text.replace('id = "sb3_worker"', 'id = "sb3_apart_worker"').replace('extra = "sb3"\n', "")
-    text = text.replace('policy_id = "sb3_ppo"', 'policy_id = "sb3_apart_ppo"')
-    text = text.replace('aliases = ["sb3", "stable_baselines3"]\n', "")
-    text = text.replace("[launch]\n", '[launch]\npython = "env"\n')
-    manifest.write_text(text)
-    return folder
-
-
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_it_is_installed_trains_and_plays_beside_other_versions(tmp_path: Path, offspring: Offspring) -> None:
     mosaic = Mosaic(tmp_path, offspring)
-    folder = _apart(tmp_path / "data" / "workers" / "sb3_apart_worker")
+    workers = tmp_path / "data" / "workers"
+    folder = workers / apart("sb3_worker", workers, PINS)
     done = mosaic.process("workers", "install", "sb3_apart_worker", "--json", timeout=600)
     assert done.status == 0, done.err
     versions = done.json()["versions"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -28,7 +28,7 @@ class _Player:
             raise LoadError("CLIP chooses among actions that are counted, and the slot's are not")
         if not given.get("model"):
             raise LoadError("the setting model is missing: name the folder of a CLIP model")
-        self.first, self.meanings = int(slot.action_space.start or 0), slot.action_meanings
+        self.slot, self.meanings = slot, slot.action_meanings
         _require_few(len(self.meanings))
         self.caption, self.own = str(given.get("caption") or CAPTION), _own(given.get("captions"))
         if ACTION not in self.caption:
@@ -56,33 +56,30 @@ class _Player:
         extras: list[dict[str, Any] | None] = [None] * len(batch)
         choices = [self._choices(decision) for decision in batch]
         seen = [i for i in range(len(batch)) if i < len(batch.images) and choices[i]]
-        words = list(dict.fromkeys(word for i in seen for _, word in choices[i]))
+        words = list(dict.fromkeys(word for i in seen for word in choices[i]))
         captions = [self.own.get(word) or self.caption.replace(ACTION, word) for word in words]
         pictures = [batch.images[i][0] for i in seen]
         logits = self.model.logits(pictures, captions) if seen else np.empty((0, 0))
         if not np.isfinite(logits).all():
             raise PolicyFailed("what the model computes of these pictures is no number")
         for row, i in enumerate(seen):
-            own = logits[row, [words.index(word) for _, word in choices[i]]]
-            answers[i] = choices[i][int(own.argmax())][0]  # of equals the first
-            scores = zip((word for _, word in choices[i]), _softmax(own).tolist(), strict=True)
+            own = logits[row, [words.index(word) for word in choices[i]]]
+            answers[i] = list(choices[i].values())[int(own.argmax())]  # of equals the first
+            scores = zip(choices[i], _softmax(own).tolist(), strict=True)
             extras[i] = {"clip": {"scores": {word: round(score, 4) for word, score in scores}}}
         return Actions(answers, extras=extras)
 
-    def _choices(self, decision: Decision) -> Sequence[tuple[int, str]]:
-        """Legal actions and their words.
+    def _choices(self, decision: Decision) -> dict[str, int]:
+        """Legal actions by their words.
 
         Raises:
             PolicyFailed: They have none, or are too many.
         """
-        if decision.choices:
-            _require_few(len(decision.choices), PolicyFailed)
-            return decision.choices
-        if not self.meanings:
+        if not decision.choices and not self.meanings:
             raise PolicyFailed("actions have no words here that a picture could be compared with")
-        legal = decision.legal_actions
-        known = range(len(self.meanings)) if legal is None else legal
-        return [(self.first + i, self.meanings[i]) for i in known]
+        found = self.slot.legal_words(decision)
+        _require_few(len(found), PolicyFailed)
+        return found
 
 
 def _own(captions: Any) -> Mapping[str, str]:

@@ -72,6 +72,24 @@ class Slot:
         seat = self.seats.get(agent_id)
         return self if seat is None else replace(self, agent_id=agent_id, **seat._asdict())
 
+    def legal_words(self, decision: Decision) -> dict[str, int]:
+        """The legal actions of ``decision`` by their words.
+
+        Returns:
+            Action by word, in the order of the actions; empty where actions have no words. Words that
+            depend on the position (``"e2e4"``) are there where the worker wants ``text`` or ``facts``.
+        """
+        found: dict[str, int] = {}
+        if decision.choices:
+            for action, word in decision.choices:
+                found.setdefault(word, action)
+            return found
+        legal = decision.legal_actions
+        for i, word in enumerate(self.action_meanings):
+            if legal is None or i in legal:
+                found.setdefault(word, i + self.action_space.start)
+        return found
+
 
 class Seat(NamedTuple):
     """What a slot is told of one place; the fields are those of :class:`Slot`."""

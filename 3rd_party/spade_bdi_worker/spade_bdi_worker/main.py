@@ -28,12 +28,16 @@ from spade_bdi_worker.agent import Episode, Undecided, as_atom, skills_of, words
 from spade_bdi_worker.literals import as_text
 from spade_bdi_worker.program import Program, ProgramError, read_program, said, unknown_actions
 
+_ACTION_SPACES = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
+
 
 class _Player:
     """A slot: its program, and the agents of its episodes."""
 
     def __init__(self, slot: Slot) -> None:
-        settings = slot.settings
+        settings, kind = slot.settings, slot.action_space.kind
+        if kind not in _ACTION_SPACES:
+            raise LoadError(f"a program acts by words, numbers and lists, and the slot's actions are {kind}")
         path = settings.get("program")
         if not path:
             raise LoadError("the setting program is missing: name a file with an AgentSpeak program (.asl)")

@@ -1,0 +1,72 @@
+"""An agent loop in plain Python: ask the model, read its answer, say what is wrong with it, ask again."""
+
+from openai import AsyncOpenAI, OpenAIError
+
+from mosaic_worker.calls import recorded_call
+from mosaic_worker.concurrent import AsyncWorker
+from mosaic_worker.worker import Actions, Invalid, LoadError
+
+RULES = "Think in a few words; write a line ACTION: and the action. A line SAY: goes to your team."
+KEPT = 6  # messages of earlier turns that it is shown again
+
+
+class LoopWorker(AsyncWorker):
+    inputs = ("text", "messages")  # the observation in words, and what team-mates said
+
+    def load(self, slot):
+        if slot.action_space.kind != "Discrete":
+            raise LoadError("this agent chooses among actions that are counted")
+        settings = slot.settings
+        self.model, self.url, self.rounds = settings["model_id"], settings["base_url"], settings["rounds"]
+        self.client = AsyncOpenAI(base_url=self.url, api_key=slot.secrets.get("api_key", "none"), timeout=60)
+        self.chats = {}
+        return f"loop:{self.model}"
+
+    def reset(self, slot, starts):
+        for start in starts:
+            seat = slot.at(start.agent_id)  # where teams change places, another one in each episode
+            system = {"role": "system", "content": f"{seat.briefing}\n\n{RULES}"}
+            self.chats[slot.index, start.episode] = seat.agent_id, [system]
+
+    def on_episode_end(self, slot, ends):
+        for end in ends:
+            self.chats.pop((slot.index, end.episode), None)
+
+    async def decide(self, slot, decision):
+        words = slot.legal_words(decision)
+        agent, chat = self.chats[slot.index, decision.episode]
+        del chat[1:-KEPT]
+        chat.append({"role": "user", "content": told(decision, words)})
+        tokens = {"input": 0, "output": 0}
+        for turn in range(self.rounds):
+            try:
+                with recorded_call(
+                    self.host, agent, decision, model=self.model, messages=chat, turn=turn
+                ) as call:
+                    await self.ask(chat, call)
+            except OpenAIError as error:
+                return Invalid(f"the model at {self.url} gives no answer: {error}")
+            tokens = {name: tokens[name] + call["tokens"][name] for name in tokens}
+            chat.append({"role": "assistant", "content": call["reply"]})
+            parts = (line.partition(":") for line in call["reply"].splitlines())
+            lines = {key.strip(): rest.strip() for key, _, rest in parts}
+            if lines.get("ACTION") in words:
+                said = {"said": lines["SAY"][:1000]} if "SAY" in lines else {}
+                extras = {"tokens": tokens, "call_ref": call["ref"], **said}
+                return Actions([words[lines["ACTION"]]], extras=[extras])
+            chat.append({"role": "user", "content": f"No legal action. Legal are: {', '.join(words)}"})
+        return Invalid(f"no legal action in {self.rounds} replies", chat[-2]["content"])
+
+    async def ask(self, chat, call):
+        reply = await self.client.chat.completions.create(model=self.model, messages=chat, max_tokens=300)
+        call["tokens"] = {"input": reply.usage.prompt_tokens, "output": reply.usage.completion_tokens}
+        call["reply"] = reply.choices[0].message.content or ""
+
+    async def aclose(self):
+        await self.client.close()
+
+
+def told(decision, words):
+    heard = "".join(f"\nYour team-mate {message}" for message in decision.messages)
+    refused = f"\nYour last answer was refused: {decision.reason}" if decision.reason else ""
+    return f"{decision.text}{heard}{refused}\n\nLegal actions: {', '.join(words)}"
