@@ -391,7 +391,7 @@ class PromptsControl(HelpedControl, PathControl):
 
 
 class FileControl(HelpedControl, PathControl):
-    """A file, and the way to edit it where the worker has a module that checks it."""
+    """A file that the worker has a module to check, and the way to edit it."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -403,13 +403,11 @@ class FileControl(HelpedControl, PathControl):
         )
         self.edit.hide()
         self.said = QLabel(self)
-        if setting.module:
-            _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
-        self.said.hide()
+        _below(self, self.said, f"setting_{setting.name}_said", under=self.edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self.edit.setVisible(bool(self.setting.module))
+        self.edit.show()
 
     def _on_edit(self) -> None:
         if self.access is not None:
