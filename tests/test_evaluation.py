@@ -44,7 +44,7 @@ def test_a_function_as_manager(tmp_path: Path) -> None:
 
 def test_an_environment_without_options_has_no_managers(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no options"):
-        evaluate("CartPole-v1", {"agent": {"type": "random"}, "agent/goal": lambda seen: 0}, out=tmp_path)
+        evaluate("Acrobot-v1", {"agent": {"type": "random"}, "agent/goal": lambda seen: 0}, out=tmp_path)
     assert not list(tmp_path.iterdir())
 
 

@@ -56,7 +56,7 @@ async def test_a_sheet_says_what_the_environment_itself_says(probe: EnvironmentP
 
 async def test_a_single_agent_environment_is_told_apart(probe: EnvironmentProbe):
     sheet = await probe.describe(CARTPOLE)
-    assert sheet.single and sheet.summary == "1 agent · Discrete(2)" and not sheet.can_have_managers
+    assert sheet.single and sheet.summary == "1 agent · Discrete(2)" and sheet.can_have_managers
 
 
 async def test_managers_are_slots(probe: EnvironmentProbe):

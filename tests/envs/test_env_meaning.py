@@ -350,5 +350,5 @@ def test_managers_stay_out_of_teams() -> None:
 
 
 def test_a_family_without_options_says_so() -> None:
-    with pytest.raises(UsageError, match="CartPole-v1 has no options of its own"):
-        make("CartPole-v1").with_manager()
+    with pytest.raises(UsageError, match="Acrobot-v1 has no options of its own"):
+        make("Acrobot-v1").with_manager()

@@ -64,6 +64,30 @@ async def test_gains_of_ones_own_balance_and_lead_to_a_target() -> None:
     assert returns(log) == [500.0] * 2
 
 
+async def test_a_target_that_is_far_is_reached_without_falling_on_the_way() -> None:
+    log = await played(control(setpoint={"cart_position": 2.0}), "CartPole-v1", range(3))
+    assert returns(log) == [500.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("task", "episodes", "length", "least"),
+    [("CartPole-v1", 3, 500, 3), ("InvertedPendulum-v5", 1, 1000, 12)],
+)
+async def test_it_goes_where_its_manager_wants_and_never_falls(
+    task: str, episodes: int, length: int, least: int
+) -> None:
+    if task.startswith("Inverted"):
+        pytest.importorskip("mujoco")
+    manager = {"agent": {"type": "random"}}
+    log = await sessions.played(operator(control(), task, manager=manager), range(episodes), 3)
+    for index in range(episodes):
+        assert log.episodes[index]["returns"] == {"agent_0": length, "agent_0/goal": length}
+        asked = [row for row in log.rows[index] if row["agent_id"] == "agent_0/goal"]
+        *ended, last = (row["option_ended_by"] for row in asked)
+        assert set(ended) == {"over"} and last in ("over", "episode")
+        assert len(ended) >= least
+
+
 async def test_numbers_that_are_not_measured_are_named_with_those_that_are() -> None:
     log = await played(control(controller="gains", gains={"pole": 1.0}), "CartPole-v1", range(1))
     assert log.episodes[0]["status"] == "failed"

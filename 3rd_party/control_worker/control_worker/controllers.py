@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,15 +22,21 @@ class Feedback:
     Attributes:
         gains: Force for each unit that a number is below its target.
         setpoint: Targets; 0 for those without.
+        strides: How far from its target a number counts at most; without end for those without. Where it is
+            further, the target comes nearer: what is far is reached without falling on the way.
     """
 
     gains: Measured
     setpoint: Measured
+    strides: Measured = field(default_factory=dict[str, float])
 
     def __call__(self, measured: Measured) -> float:
-        return sum(
-            gain * (self.setpoint.get(name, 0.0) - measured[name]) for name, gain in self.gains.items()
-        )
+        return sum(gain * self._missing(name, measured[name]) for name, gain in self.gains.items())
+
+    def _missing(self, name: str, value: float) -> float:
+        missing = self.setpoint.get(name, 0.0) - value
+        stride = self.strides.get(name, inf)
+        return min(max(missing, -stride), stride)
 
 
 @dataclass(frozen=True)
@@ -155,4 +162,5 @@ def _lqr(settings: Mapping[str, Any], task: Task | None, setpoint: Measured) -> 
         raise ValueError(
             "no feedback of this model keeps the cost finite: look at model, weights and effort"
         ) from None
-    return Lqr(task, constants, Feedback(dict(zip(task.state, gains.tolist(), strict=True)), setpoint))
+    by_name = dict(zip(task.state, gains.tolist(), strict=True))
+    return Lqr(task, constants, Feedback(by_name, setpoint, task.strides))

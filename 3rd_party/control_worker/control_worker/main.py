@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from mosaic_worker.worker import (
 )
 
 _NUMBER = re.compile(r"([a-z]\w*)\((-?[0-9][0-9.e+-]*)\)")
+_PLACE = re.compile(r"go to\((-?[0-9]+(?:\.[0-9]+)?)(?: m)?\)")
 
 
 class _Lever:
@@ -61,29 +62,56 @@ class _Lever:
         return space.start + min(there, key=lambda i: (abs(i - place), -i if force > 0 else i))
 
 
+class _Episode(NamedTuple):
+    """How far an episode has got.
+
+    Attributes:
+        pilot: Its controller.
+        option: What the manager wants, by number; 0 where there is none.
+        step: The last one decided.
+        force: What was decided.
+    """
+
+    pilot: Controller
+    option: int = 0
+    step: int = -1
+    force: float = 0.0
+
+
 class _Player:
-    """A slot: its controller, and how far each episode's has got."""
+    """A slot: its controller, and how far each episode's has got.
+
+    Where the slot has a manager there is a controller for each option, ``go to(0.5 m)``: the same, with the
+    task's place as another target.
+    """
 
     def __init__(self, slot: Slot) -> None:
         self._lever = _Lever(slot.action_space)
         self.task = task_of(slot.env_id)
         try:
-            self._make = controller(slot.settings, self.task, self._lever.reach)
+            self._makers = [
+                controller(settings, self.task, self._lever.reach)
+                for settings in _settings(slot, self.task.place if self.task is not None else "")
+            ]
         except ValueError as error:
             raise LoadError(str(error)) from None
-        self._episodes: dict[int, tuple[Controller, int, float]] = {}
+        self._managed = bool(slot.options)
+        self._episodes: dict[int, _Episode] = {}
 
     def begin(self, episode: int) -> None:
-        self._episodes[episode] = self._make(), -1, 0.0
+        self._episodes[episode] = _Episode(self._makers[0]())
 
     def forget(self, episode: int) -> None:
         self._episodes.pop(episode, None)
 
     def decide(self, decision: Decision) -> Any:
-        pilot, step, force = self._episodes[decision.episode]
-        if decision.step != step:  # asked again, it has measured nothing new
+        before = self._episodes[decision.episode]
+        force = before.force
+        if decision.step != before.step:  # asked again, it has measured nothing new
+            option = int(decision.observation["option"]) if self._managed else 0
+            pilot = before.pilot if option == before.option else self._makers[option]()
             force = self._force(pilot, _measured(decision.facts))
-            self._episodes[decision.episode] = pilot, decision.step, force
+            self._episodes[decision.episode] = _Episode(pilot, option, decision.step, force)
         return self._lever.pull(force, decision.legal_actions)
 
     def _force(self, pilot: Controller, measured: Measured) -> float:
@@ -93,6 +121,32 @@ class _Player:
         except KeyError as missing:
             names = ", ".join(known) or "nothing that has a name"
             raise PolicyFailed(f"{missing} is not measured here; there is {names}") from None
+
+
+def _settings(slot: Slot, place: str) -> list[Mapping[str, Any]]:
+    """The settings of each controller: one for each option, else one.
+
+    Args:
+        slot: The slot.
+        place: The number that options say the target of.
+
+    Raises:
+        LoadError: An option is none that a controller can carry out.
+    """
+    if not slot.options:
+        return [slot.settings]
+    found: list[Mapping[str, Any]] = []
+    for option in slot.options:
+        match = _PLACE.fullmatch(option)
+        if match is None or not place:
+            raise LoadError(
+                f"a controller goes to places, 'go to(0.5 m)', in CartPole and InvertedPendulum; {option!r} "
+                f"of {slot.env_id!r} it cannot carry out"
+            )
+        given: Mapping[str, Any] = slot.settings.get("setpoint") or {}
+        targets = {**given, place: float(match[1])}
+        found.append({**slot.settings, "setpoint": targets})
+    return found
 
 
 def _measured(facts: Sequence[str]) -> Measured:

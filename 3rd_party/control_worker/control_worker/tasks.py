@@ -38,6 +38,8 @@ class Task:
         pid: Its gains.
         limit: Largest force; beyond it, ``recovers`` plays.
         read: Further numbers that follow from those measured.
+        place: The number that says where it is, for managers that want it elsewhere; ``""`` where none does.
+        strides: How far from its target a number counts at most; beyond, the target comes nearer.
         recovers: ``(state, constants)`` -> the force where no linear feedback is strong enough.
     """
 
@@ -51,6 +53,8 @@ class Task:
     pid: tuple[float, float, float]
     limit: float
     read: Callable[[Measured], Measured] = field(default=_as_measured)
+    place: str = ""
+    strides: Measured = field(default_factory=dict[str, float])
     recovers: Callable[[Array, Mapping[str, float]], float] | None = None
 
     def gains(self, weights: Sequence[float], effort: float, constants: Mapping[str, float]) -> Array:
@@ -161,6 +165,8 @@ TASKS: Mapping[str, Task] = {
         {"pole_angle": 1.0, "cart_position": 0.05},
         (-1.0, -0.1, -0.3),
         limit=1.0,
+        place="cart_position",
+        strides={"cart_position": 1.0},
     ),
     "Pendulum": Task(
         ("angle", "angular_velocity"),
@@ -200,6 +206,8 @@ TASKS: Mapping[str, Task] = {
         {"vertical_angle_of_the_pole_on_the_cart": 1.0, "position_of_the_cart_along_the_linear_surface": 0.1},
         (-10.0, 0.0, -2.0),
         limit=3.0,
+        place="position_of_the_cart_along_the_linear_surface",
+        strides={"position_of_the_cart_along_the_linear_surface": 0.5},
     ),
 }
 """By the environment's name without its version."""

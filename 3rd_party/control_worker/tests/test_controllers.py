@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from control_worker.controllers import Feedback, Pid, controller
+from control_worker.main import ControlWorker
 from control_worker.tasks import TASKS, discretised, linearised, task_of
+from gym_gui.core.spaces import to_space
+from mosaic_worker.worker import LoadError, Slot
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,22 @@ def test_a_force_that_the_integral_holds_at_the_limit_comes_back() -> None:
 
 def test_feedback_leads_to_the_target() -> None:
     assert Feedback({"x": 2.0}, {"x": 3.0})({"x": 1.0}) == 4.0
+
+
+def test_what_is_far_counts_as_a_stride() -> None:
+    led = Feedback({"x": 2.0, "speed": 1.0}, {"x": 3.0}, {"x": 0.5})
+    assert [led({"x": x, "speed": 1.0}) for x in (0.0, 2.8, 9.0)] == pytest.approx([0.0, -0.6, -2.0])
+
+
+@pytest.mark.parametrize(
+    ("env_id", "option"),
+    [("CartPole-v1", "explore"), ("CartPole-v1", "go to(the left)"), ("Pendulum-v1", "go to(0.5 m)")],
+)
+def test_an_option_that_names_no_place_is_refused(env_id: str, option: str) -> None:
+    seen = gym.spaces.Dict({"observation": gym.spaces.Box(-1, 1, (4,)), "option": gym.spaces.Discrete(2)})
+    slot = Slot(0, "agent_0", env_id, to_space(seen), to_space(gym.spaces.Discrete(2)), options=(option,))
+    with pytest.raises(LoadError, match=f"a controller goes to places.*'{re.escape(option)}' of '{env_id}'"):
+        ControlWorker().load(slot)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.core.paradigms import ParadigmAdapter, SingleAgentAdapter, adapt
+from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SingleAgentAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.documents import source, summaries
@@ -219,6 +219,15 @@ class GymnasiumFamily(Family):
             about = mujoco.about(_VERSIONED.sub("", area).removeprefix("mujoco."), environment.env)
             reads = mujoco.further(environment.env)
         return vectors.documented(environment, self._tables(environment.spec), about, reads)
+
+    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
+        """Places to go to, where an observation says where one is."""
+        from gym_gui.envs.options.waypoints import TRACKS, waypoint_options
+
+        track = TRACKS.get(_VERSIONED.sub("", _area(environment.spec)))
+        if track is None or environment.adapter.observation_space(agent).shape != (track.observed,):
+            return None
+        return waypoint_options(track)
 
     def _tables(self, spec: EnvSpec) -> str:
         """Its documentation; older versions of MuJoCo's environments leave theirs to the last one."""
