@@ -31,6 +31,16 @@ PATH="$BIN:$PATH:$(dirname -- "$UV")${node_bin:+:$node_bin}"
 export PATH
 # Nothing asks for a screen, and what one run measured does not count for the next.
 export QT_QPA_PLATFORM=offscreen SDL_VIDEODRIVER=dummy MPLBACKEND=Agg
+# Jason's interpreter is no part of this: where one lies beside the checkout, the tests run it, with the Java that it needs.
+jason=("$ROOT"/../shared/vendor/jason-interpreter-*.jar)
+if [[ -f ${jason[0]} ]]; then
+    : "${MOSAIC_JASON_JAR:=${jason[0]}}"
+    export MOSAIC_JASON_JAR
+    if is_root && command -v apt-get >/dev/null; then
+        command -v javac >/dev/null || apt_install openjdk-17-jdk-headless || say "Without Java, its tests are left out."
+        [[ -e /usr/share/java/javax.json-api.jar ]] || apt_install libjsonp-java || say "Without libjsonp-java, Jason's tests are left out."
+    fi
+fi
 rm -f -- .coverage .coverage.*
 # Hundreds of processes are started below: compiled once, not by each of them.
 unset PYTHONDONTWRITEBYTECODE

@@ -389,13 +389,17 @@ def workers_check(
 def workers_install(
     worker: WorkerId,
     gpu: Gpu = False,
+    given: Annotated[
+        list[Path] | None,
+        typer.Option("--from", metavar="FILE", help="A file it needs that is there already; repeatable."),
+    ] = None,
     dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install what a worker needs."""
     from gym_gui.cli.install import install_worker
 
-    raise typer.Exit(install_worker(worker, gpu=gpu, dry_run=dry_run, as_json=as_json))
+    raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
 
 
 @envs_app.command("list")

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from gym_gui.cli.errors import DONE
+from gym_gui.cli.fetching import bring_files
 from gym_gui.cli.installation import answer, bring, counted, tell, versions
 from gym_gui.cli.installer import Installer
 from gym_gui.core.errors import UsageError
 from gym_gui.services.worker_registry import WorkerCatalog
 from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.own_files import BUILD, absent_files
 from gym_gui.workers.status import WorkerStatus, check_installed
 
 
-def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False) -> int:
+def install_worker(
+    worker: str,
+    *,
+    gpu: bool = False,
+    given: Sequence[Path] = (),
+    dry_run: bool = False,
+    as_json: bool = False,
+) -> int:
     """Install what a worker lacks; may be repeated, also after it was cut off.
 
     Args:
         worker: The worker, under any of its names.
         gpu: Allow torch's CUDA build.
+        given: Files of the worker's that are there already.
         dry_run: Only say what would be installed.
         as_json: Write one JSON object: ``worker``, ``state`` (``installed``, or ``planned``
             after a dry run), ``new`` (version by package) and ``versions`` (what it runs with).
@@ -35,7 +46,7 @@ def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_
     if status.state == "broken":
         raise UsageError(f"worker {definition.type_id} is broken: {status.reason}")
     new: Mapping[str, str] = {}
-    complete = status.state == "installed"
+    complete = status.state == "installed" and not given
     if not complete:
         python = definition.launch.python
         if python is not None and not python.exists():
@@ -49,17 +60,12 @@ def install_worker(worker: str, *, gpu: bool = False, dry_run: bool = False, as_
         if status.state == "missing":
             _refuse_programs(definition, status)
             new = _carry_out(definition, status, gpu=gpu, dry_run=dry_run, as_json=as_json)
-            if dry_run:
-                answer(
-                    {"worker": definition.type_id},
-                    "planned",
-                    new,
-                    [f"Would install {counted(new)}"],
-                    as_json=as_json,
-                )
-                return DONE
+        if dry_run:
+            _tell_plan(definition, new, as_json=as_json)
+            return DONE
+        new = {**new, **_bring_files(definition, given, as_json=as_json)}
         _check_complete(definition)
-    found = versions([*definition.pip_dependencies, "numpy", "protobuf"], definition.launch.python)
+    found = _versions(definition)
     first = "nothing is missing." if complete else "is installed."
     lines = [f"{definition.type_id}{':' if complete else ''} {first}"]
     lines += [f"  {name} {version}" for name, version in found.items()]
@@ -71,8 +77,43 @@ def _carry_out(
     definition: WorkerTypeDefinition, status: WorkerStatus, *, gpu: bool, dry_run: bool, as_json: bool
 ) -> Mapping[str, str]:
     file, python = definition.requirements, definition.launch.python
-    specs = (*(("-r", str(file)) if file and python else ()), *status.missing)
+    wanted = [text for text in status.missing if text not in _own(definition)]
+    specs = (*(("-r", str(file)) if file and python else ()), *wanted)
+    if not specs:
+        return {}
     return bring(definition.type_id, specs, python=python, gpu=gpu, dry_run=dry_run, as_json=as_json)
+
+
+def _bring_files(
+    definition: WorkerTypeDefinition, given: Sequence[Path], *, as_json: bool
+) -> Mapping[str, str]:
+    if not definition.files and not definition.build:
+        if given:
+            raise UsageError(f"{definition.type_id} needs no files", fix="Leave --from out")
+        return {}
+    _refuse_programs(definition, check_installed(definition))
+    return bring_files(definition, given, as_json=as_json)
+
+
+def _tell_plan(definition: WorkerTypeDefinition, new: Mapping[str, str], *, as_json: bool) -> None:
+    absent = absent_files(definition) if definition.files or definition.build else ()
+    files = {file.name: file.version for file in definition.files if file.name in absent}
+    lines = [f"Would install {counted(new)}"] if new or not absent else []
+    lines += [f"Would fetch {file.url}" for file in definition.files if file.name in files]
+    lines += ["Would build its program"] if BUILD in absent else []
+    answer({"worker": definition.type_id}, "planned", {**new, **files}, lines, as_json=as_json)
+
+
+def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
+    """What it runs with."""
+    sdk = () if definition.launch.command else ("numpy", "protobuf")
+    found = versions([*definition.pip_dependencies, *sdk], definition.launch.python)
+    return {**found, **{file.name: file.version for file in definition.files}}
+
+
+def _own(definition: WorkerTypeDefinition) -> set[str]:
+    """What may lack and is neither a package nor a program."""
+    return {BUILD, *(file.name for file in definition.files)}
 
 
 def _wishes(definition: WorkerTypeDefinition) -> str:

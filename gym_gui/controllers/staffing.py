@@ -105,7 +105,7 @@ def _request(
         resolved.assignments[agent],
         resolved.pipelines.get(agent),
     )
-    settings = with_turns(resolved, agent, settings_of(assignment, definition))
+    settings = with_turns(resolved, agent, definition.placed(settings_of(assignment, definition)))
     if assignment.checkpoint_agent is not None:
         settings["checkpoint_agent"] = assignment.checkpoint_agent
     deadline = assignment.deadline_s

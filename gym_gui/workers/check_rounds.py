@@ -28,7 +28,9 @@ class Rounds:
         self._episodes = _made_up(request) if episodes is None else episodes
         action = to_space(request.action_space)
         given = any(question.mask is not None for row in self._episodes for question in row)
-        made_up = action.kind == "Discrete" and not given
+        # What an environment states as facts says what is legal: a mask that is made up would contradict it.
+        stated = episodes is not None and any(question.shown.facts for row in episodes for question in row)
+        made_up = action.kind == "Discrete" and not given and not stated
         self._masks = sample_masks(action, len(self._episodes), STEPS) if made_up else None
         self.can_mask = made_up or given
         self.seeds = {e: policy_seed(1000 + e, e, request.agent_id) for e in range(len(self._episodes))}

@@ -158,7 +158,7 @@ async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
 
 async def _masks(probe: Probe, rounds: Rounds, ledger: Ledger) -> None:
     if not rounds.can_mask:
-        ledger.skipped("masks", "only discrete actions are masked")
+        ledger.skipped("masks", "no actions are masked here")
         return
     table = await rounds.together(probe, masked=True)
     ledger.verdict("masks", first_problem(table), f"{len(table)} masked actions looked at")

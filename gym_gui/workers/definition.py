@@ -82,6 +82,40 @@ class ImportSpec:
 
 
 @dataclass(frozen=True)
+class WorkerFile:
+    """A file that ``mosaic workers install`` fetches.
+
+    Attributes:
+        name: Its name in the worker's folder of files.
+        url: Where it is published.
+        sha256: What it has to be, or ``published``.
+        version: Which one it is.
+        holds: Members that it has, where it is an archive.
+        places: Where systems keep it; taken from there before it is fetched.
+    """
+
+    name: str
+    url: str
+    sha256: str
+    version: str = ""
+    holds: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BuildSpec:
+    """How a worker's program is made from its sources.
+
+    Attributes:
+        command: Command line, run in the worker's folder.
+        sources: Files and folders that it is made from, relative to the worker's folder.
+    """
+
+    command: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class WorkerInputs:
     """What a worker wants in a decision beside observation and mask."""
 
@@ -131,6 +165,8 @@ class WorkerTypeDefinition:
         pip_dependencies: Requirement strings.
         system_dependencies: ``command`` or ``command:debian-package``.
         required_workers: Workers whose packages it imports.
+        files: Files that it needs and no package brings.
+        build: How its program is made from its sources, or ``None``.
         kind: The badge it wears.
         version: Its own version.
         aliases: Other names that are accepted.
@@ -158,6 +194,8 @@ class WorkerTypeDefinition:
     pip_dependencies: Sequence[str] = ()
     system_dependencies: Sequence[str] = ()
     required_workers: Sequence[str] = ()
+    files: tuple[WorkerFile, ...] = ()
+    build: BuildSpec | None = None
     kind: WorkerKind = WorkerKind.BASELINE
     version: str = "0"
     aliases: Sequence[str] = ()
@@ -190,6 +228,16 @@ class WorkerTypeDefinition:
         if self.kind is WorkerKind.HUMAN or any(setting.name == SEED_OF_SLOT.name for setting in own):
             return own
         return (*own, SEED_OF_SLOT)
+
+    def placed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings as its process gets them: a command runs in a folder of its own, with absolute paths."""
+        if not self.launch.command:
+            return dict(settings)
+        files = {setting.name for setting in self.settings_schema if setting.kind in ("file", "program")}
+        return {
+            name: str(Path(value).absolute()) if name in files and value else value
+            for name, value in settings.items()
+        }
 
     def check_defaults(self) -> None:
         """Refuse a description whose own defaults do not fit it.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.own_files import with_files
 
 START_TIMEOUT_S = 120.0
 """A worker that has not said hello by then (torch on a cold disk takes long) is given up."""
@@ -38,7 +39,7 @@ class Launch:
         d = self.definition
         python = str(d.launch.python or sys.executable)
         if d.launch.command:
-            return [*d.launch.command]
+            return with_files(d.launch.command, d.type_id)
         command = [python, "-m", "mosaic_worker", d.type_id, "--entry", d.entry_point]
         command += ["--version", d.version, "--parent", str(os.getpid())]
         command += ["--operator", self.operator] if self.operator else []

@@ -12,7 +12,8 @@ from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
-from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP, Key
+from gym_gui.workers.definition import BuildSpec, WorkerFile
+from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP, Key, file_name
 from gym_gui.workers.registry import (
     ImportSpec,
     LaunchSpec,
@@ -26,7 +27,8 @@ from gym_gui.workers.settings_check import check_schema
 from gym_gui.workers.settings_schema import Setting, settings_from_schema
 from gym_gui.workers.settings_table import settings_from_tables
 
-_SETTINGS, _SCHEMA = "settings", "schema"
+_SETTINGS, _SCHEMA, _FILES = "settings", "schema", "files"
+_TABLES = {_SETTINGS: SETTING, _SCHEMA: SETTING, _FILES: FILE}
 _MAX_BYTES = 256 * 1024
 
 
@@ -89,17 +91,21 @@ def _check(data: Mapping[str, Any], path: Path) -> None:
             _check_settings(value, path)
         elif name == _SCHEMA:
             _check_schema(value, data, path)
+        elif name == _FILES:
+            _check_files(value, path)
         elif name in SECTIONS:
             if not isinstance(value, dict):
                 raise ManifestError(path, f"{name} should be a table", fix=f"Write it as [{name}]")
             for key, inner in cast("dict[str, Any]", value).items():
                 _check_key(SECTIONS[name], key, inner, f"{name}.{key}", path)
         else:
-            _check_key(TOP, name, value, name, path, also={**SECTIONS, _SETTINGS: SETTING, _SCHEMA: SETTING})
+            _check_key(TOP, name, value, name, path, also={**SECTIONS, **_TABLES})
     for name, key in TOP.items():
         if key.required and name not in data:
             raise ManifestError(path, f"key {name!r} is missing", fix=key.meaning)
     _check_launch(data.get("launch", {}), path)
+    if "build" in data and not data["build"].get("command"):
+        raise ManifestError(path, "build.command is missing", fix=SECTIONS["build"]["command"].meaning)
 
 
 def _check_key(
@@ -132,6 +138,17 @@ def _check_settings(settings: Any, path: Path) -> None:
         _check_entry(SETTING, given, place, path)
         for i, option in enumerate(given.get("options", ())):
             _check_entry(OPTION, option, f"{place}.options[{i}]", path)
+
+
+def _check_files(files: Any, path: Path) -> None:
+    if not isinstance(files, dict):
+        raise ManifestError(path, "files should be a table", fix="Write each as [files.NAME]")
+    for name, file in cast("dict[str, Any]", files).items():
+        if wrong := file_name(name):
+            raise ManifestError(path, f"files has {_short(name)}", fix=f"It should be {wrong}")
+        if not isinstance(file, dict):
+            raise ManifestError(path, f"files.{name} should be a table", fix=f"Write it as [files.{name!r}]")
+        _check_entry(FILE, cast("dict[str, Any]", file), f"files.{name}", path)
 
 
 def _check_schema(schema: Any, data: Mapping[str, Any], path: Path) -> None:
@@ -189,6 +206,8 @@ def _definition(data: dict[str, Any], path: Path, source: Source) -> WorkerTypeD
         pip_dependencies=tuple(requires.get("pip", ())),
         system_dependencies=tuple(requires.get("system", ())),
         required_workers=workers,
+        files=_files(data.get(_FILES, {})),
+        build=_build(data.get("build")),
         kind=WorkerKind(data["kind"]),
         version=data.get("version", "0"),
         aliases=tuple(data.get("aliases", ())),
@@ -246,6 +265,24 @@ def _train(train: dict[str, Any] | None, folder: Path, path: Path) -> TrainSpec 
         raise ManifestError(path, "train.entry is missing", fix=SECTIONS["train"]["entry"].meaning)
     schema = folder / train["schema"] if "schema" in train else None
     return TrainSpec(train["entry"], tuple(train.get("algorithms", ())), schema)
+
+
+def _files(tables: Mapping[str, Mapping[str, Any]]) -> tuple[WorkerFile, ...]:
+    return tuple(
+        WorkerFile(
+            name,
+            table["url"],
+            table["sha256"],
+            table.get("version", ""),
+            tuple(table.get("holds", ())),
+            tuple(table.get("places", ())),
+        )
+        for name, table in tables.items()
+    )
+
+
+def _build(build: dict[str, Any] | None) -> BuildSpec | None:
+    return None if build is None else BuildSpec(tuple(build["command"]), tuple(build.get("sources", ())))
 
 
 def _imports(imports: dict[str, Any] | None, path: Path) -> ImportSpec | None:

@@ -182,6 +182,10 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
             "Workers whose packages it imports; they lie beside it or come with MOSAIC.",
         ),
     },
+    "build": {
+        "command": Key(_TEXTS, "Command line that makes it, run in the worker's folder."),
+        "sources": Key(_TEXTS, "Files and folders it is made from; when they change, it is made again."),
+    },
     "inputs": {
         "text": Key(need, "The observation in words."),
         "image": Key(need, "A picture of what the slot may see (PNG)."),
@@ -224,6 +228,24 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
         "settings": Key(table, "Settings where the experiment gives none."),
     },
 }
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_ADDRESS = re.compile(r"https://[^\s/?#]+/\S+")
+_SHA256 = re.compile(r"[0-9a-f]{64}|published")
+file_name = matching(_NAME, "a file's name: letters, digits, `.`, `_` and `-`")
+
+FILE: Mapping[str, Key] = {
+    "url": Key(matching(_ADDRESS, "an address with https://"), "Where it is published.", required=True),
+    "sha256": Key(
+        matching(_SHA256, 'a SHA-256 of 64 hexadecimal digits, or "published"'),
+        "What it has to be; `published`: as `URL.sha256` or `URL.sha1` says, which lies beside it.",
+        required=True,
+    ),
+    "version": Key(text, "Which one it is; an archive that says of itself that it is another is refused."),
+    "holds": Key(_TEXTS, "Members that it has, where it is an archive."),
+    "places": Key(_TEXTS, "Where systems keep it; taken from there before it is fetched."),
+}
+"""Keys of a ``[files.NAME]`` table."""
 
 _ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
 SETTING: Mapping[str, Key] = {

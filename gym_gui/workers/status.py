@@ -19,6 +19,7 @@ from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.discovery import Found
+from gym_gui.workers.own_files import BUILD, absent_files
 from gym_gui.workers.registry import WorkerTypeDefinition
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         packages = [text.partition(":")[2] or text for text in programs]
         reason = f"{_and(names)} {'is' if len(names) == 1 else 'are'} not on the path"
         return WorkerStatus(worker_id, "missing", reason, f"apt-get install {shlex.join(packages)}", programs)
+    if files := absent_files(definition):
+        return WorkerStatus(worker_id, "missing", _lack(files), _INSTALL.format(worker_id), files)
     if not importable:
         reason = f"its package {definition.module_path!r} is neither in its folder nor installed"
         return WorkerStatus(worker_id, "broken", reason, "", (definition.module_path,))
@@ -114,6 +117,13 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
         reason = f"the program {program!r} of its command is not on the path"
         return WorkerStatus(worker_id, "missing", reason, "", (program,))
     return WorkerStatus(worker_id, "installed", "", "", ())
+
+
+def _lack(files: Sequence[str]) -> str:
+    named = [name for name in files if name != BUILD]
+    if not named:
+        return f"{BUILD} is not built from what is there now"
+    return f"{_and(named)} {'is' if len(named) == 1 else 'are'} not there"
 
 
 def _absent_workers(definition: WorkerTypeDefinition) -> tuple[str, ...]:

@@ -31,6 +31,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "docs/bdi.md": {
         "mosaic workers check spade_bdi_worker --env MiniGrid-Empty-5x5-v0 --set program=empty.asl": _YOURS,
+        "apt-get install openjdk-17-jdk-headless": _MACHINE,
+        "mosaic workers install jason_worker": _DOWNLOADS,
+        "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0 --set program=empty.asl": _YOURS,
     },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,

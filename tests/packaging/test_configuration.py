@@ -108,7 +108,11 @@ def test_every_layer_is_in_the_import_contract() -> None:
     assert {f"gym_gui.{name}" for name in modules} <= named
 
 
-@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "manifest",
+    [path for path in MANIFESTS if "\nentry = " in path.read_text()],  # one in another language has none
+    ids=lambda path: path.parent.name,
+)
 def test_a_worker_package_knows_the_sdk_alone(manifest: Path) -> None:
     package = manifest.parent / manifest.parent.name
     imported = {name for file in package.rglob("*.py") for name in _imports(file)}

@@ -1,5 +1,14 @@
 """Tests of worker processes leave none behind."""
 
-from tests.support.fixtures import offspring
+import pytest
 
-__all__ = ["offspring"]
+from tests.support.fixtures import offspring
+from tests.support.jason import installed_jason
+
+__all__ = ["jason", "offspring"]
+
+
+@pytest.fixture
+def jason(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """jason_worker can be started; the test is skipped by name where it cannot."""
+    installed_jason(monkeypatch, tmp_path_factory.getbasetemp())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.workers.manifest import ManifestError, parse_manifest, read_manifest
-from gym_gui.workers.manifest_keys import OPTION, SECTIONS, SETTING, TOP
+from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP
 from gym_gui.workers.registry import ImportSpec, TrainSpec, WorkerTypeDefinition
 
 REPO = Path(__file__).resolve().parents[2]
@@ -111,16 +111,22 @@ def test_every_key_arrives(tmp_path: Path):
 
 def test_full_manifest_uses_every_documented_key_but_those_of_foreign_workers():
     data = tomllib.loads(FULL)
-    used = {f"{s}.{k}" for s in SECTIONS for k in data[s]} | {k for k in data if k in TOP}
+    used = {f"{s}.{k}" for s in SECTIONS for k in data.get(s, ())} | {k for k in data if k in TOP}
     documented = {f"{s}.{k}" for s, keys in SECTIONS.items() for k in keys} | set(TOP)
-    left = {"launch.command", "launch.carrier", "inputs.legal_actions"}
+    left = {"launch.command", "launch.carrier", "inputs.legal_actions", "build.command", "build.sources"}
     left |= {"capabilities.worker_type", "capabilities.supports_population"}
     assert documented - used == left
 
 
 def test_documentation_names_every_key():
     page = (REPO / "docs/workers.md").read_text()
-    for section, keys in {"": TOP, **SECTIONS, "settings.NAME": SETTING, "options": OPTION}.items():
+    for section, keys in {
+        "": TOP,
+        **SECTIONS,
+        "files.NAME": FILE,
+        "settings.NAME": SETTING,
+        "options": OPTION,
+    }.items():
         for key, spec in keys.items():
             assert f"| `{key}` | {spec.meaning} |" in page, f"[{section}] {key}"
 

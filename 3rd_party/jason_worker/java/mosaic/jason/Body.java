@@ -1,0 +1,88 @@
+package mosaic.jason;
+
+import jason.JasonException;
+import jason.architecture.AgArch;
+import jason.asSemantics.ActionExec;
+import jason.asSemantics.IntendedMeans;
+import jason.asSemantics.Message;
+import jason.asSyntax.Literal;
+import jason.asSyntax.Plan;
+import jason.asSyntax.Term;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/** What an agent has of the world: its name, the action that it has chosen, what it says to its team. */
+final class Body extends AgArch {
+    private static final long serialVersionUID = 1;
+    private static final int LONGEST_SAID = 1000;
+    private static final Set<String> FORCES = Set.of("tell", "untell", "achieve", "unachieve");
+
+    final StringBuilder said = new StringBuilder();
+    final Random rng = new Random(0);
+    Thought thought = new Thought();
+    ActionExec acted;
+    private final String name;
+
+    Body(String name) {
+        this.name = name;
+    }
+
+    @Override
+    public String getAgName() {
+        return name;
+    }
+
+    /** What it sees is told once per decision, not in each cycle. */
+    @Override
+    public Collection<Literal> perceive() {
+        return null;
+    }
+
+    @Override
+    public void act(ActionExec action) {
+        acted = action;
+        thought.goals.clear();
+        for (IntendedMeans means : action.getIntention()) {
+            thought.goals.add(Terms.text(means.getTrigger().getLiteral()));
+        }
+        Collections.reverse(thought.goals);
+        Plan plan = action.getIntention().peek().getPlan();
+        String context = plan.getContext() == null ? "" : " : " + Terms.text(plan.getContext().toString());
+        int line = plan.getSrcInfo() == null ? 0 : plan.getSrcInfo().getSrcLine();
+        thought.plan = "line " + line + ": " + Terms.text(plan.getTrigger().toString()) + context;
+    }
+
+    @Override
+    public void sendMsg(Message message) throws Exception {
+        tell(".send(" + message.getReceiver() + ", " + content(message));
+    }
+
+    @Override
+    public void broadcast(Message message) throws Exception {
+        tell(".broadcast(" + content(message));
+    }
+
+    private static String content(Message message) throws JasonException {
+        if (!FORCES.contains(message.getIlForce())) {
+            throw new JasonException("team-mates are told tell, untell, achieve and unachieve, not " + message.getIlForce());
+        }
+        Object content = message.getPropCont();
+        String text = content instanceof Term term ? Terms.text(term) : String.valueOf(content);
+        return message.getIlForce() + ", " + text + ")";
+    }
+
+    private void tell(String text) throws JasonException {
+        if (said.length() + text.length() + 1 > LONGEST_SAID) {
+            throw new JasonException("more than " + LONGEST_SAID + " characters are said to the team with one action");
+        }
+        said.append(said.isEmpty() ? "" : "\n").append(text);
+    }
+
+    /** Shuffle with the episode's random numbers. */
+    void shuffle(List<Term> terms) {
+        Collections.shuffle(terms, rng);
+    }
+}

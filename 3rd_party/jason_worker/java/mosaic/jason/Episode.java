@@ -1,0 +1,174 @@
+package mosaic.jason;
+
+import jason.JasonException;
+import jason.NoValueException;
+import jason.asSemantics.Circumstance;
+import jason.asSemantics.Message;
+import jason.asSyntax.ASSyntax;
+import jason.asSyntax.Atom;
+import jason.asSyntax.ListTerm;
+import jason.asSyntax.Literal;
+import jason.asSyntax.NumberTerm;
+import jason.asSyntax.StringTerm;
+import jason.asSyntax.StringTermImpl;
+import jason.asSyntax.Term;
+import jason.asSyntax.parser.ParseException;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import mosaic.worker.Interpreter;
+import mosaic.worker.Undecided;
+
+/** An agent of a program in one episode. */
+final class Episode implements Interpreter.Agent {
+    private static final Pattern MESSAGE = Pattern.compile(
+            "\\.(send|broadcast)\\((?:(?<to>\\w+), )?(?<force>tell|untell|achieve|unachieve), (?<content>.*)\\)",
+            Pattern.DOTALL);
+
+    private final Source source;
+    private final long seed;
+    private final Body body;
+    private final Mind mind;
+    private boolean begun;
+
+    Episode(Source source, String name, long seed) throws ParseException, JasonException {
+        this.source = source;
+        this.seed = seed;
+        body = new Body(name);
+        mind = new Mind(body);
+        mind.load(source);
+    }
+
+    @Override
+    public Map<String, Object> thought() {
+        return body.thought.record();
+    }
+
+    @Override
+    public Interpreter.Choice decide(long step, List<String> facts, List<String> heard, Interpreter.Limits limits)
+            throws Undecided {
+        body.thought = new Thought();
+        body.said.setLength(0);
+        body.rng.setSeed(seed * 0x9E3779B97F4A7C15L + step * 0xBF58476D1CE4E5B9L);
+        Ear.listenFor(body.thought.printed);
+        long until = System.nanoTime() + (long) (limits.seconds() * 1e9);
+        mind.beliefs().limit(until);
+        try {
+            if (body.acted != null) {
+                body.acted.setResult(true);
+                mind.getTS().getC().addFeedbackAction(body.acted);
+                body.acted = null;
+            }
+            see(facts);
+            heard.forEach(this::hear);
+            if (!begun) {
+                begun = true;
+                mind.addInitialGoalsInTS();
+            }
+            return deliberate(limits.cycles(), until);
+        } catch (Beliefs.Overdue error) {
+            throw new Undecided("the program has not come to an action within its deadline");
+        } catch (StackOverflowError error) {
+            throw new Undecided("the program's rules call each other without end");
+        } catch (RuntimeException error) {
+            throw new Undecided("the interpreter failed: " + error);
+        }
+    }
+
+    private void see(List<String> facts) throws Undecided {
+        try {
+            mind.perceive(facts, body.thought);
+        } catch (ParseException | JasonException error) {
+            throw new Undecided("a fact is no literal: " + error.getMessage());
+        }
+    }
+
+    /** Each line is a message of a program, or something that somebody has said in words. */
+    private void hear(String words) {
+        int colon = words.indexOf(": ");
+        String sender = words.substring(0, Math.max(0, colon));
+        for (String line : words.substring(colon < 0 ? 0 : colon + 2).split("\n")) {
+            Matcher found = MESSAGE.matcher(line.strip());
+            Literal content = found.matches() ? parsed(found.group("content")) : null;
+            if (content == null) {
+                content = ASSyntax.createLiteral("said", new Atom(sender), new StringTermImpl(line));
+                mind.getTS().getC().addMsg(new Message("tell", sender, body.getAgName(), content));
+            } else if (found.group("to") == null || found.group("to").equals(body.getAgName())) {
+                mind.getTS().getC().addMsg(new Message(found.group("force"), sender, body.getAgName(), content));
+            }
+        }
+    }
+
+    private static Literal parsed(String content) {
+        try {
+            return Terms.fact(content);
+        } catch (ParseException | RuntimeException error) {
+            return null;
+        }
+    }
+
+    /** Go on with what is intended until there is an action. */
+    private Interpreter.Choice deliberate(long cycles, long until) throws Undecided {
+        for (long cycle = 0; cycle < cycles; cycle++) {
+            if (mind.getTS().canSleep()) {
+                throw new Undecided(idle());
+            }
+            mind.getTS().reasoningCycle();
+            if (body.acted != null) {
+                Interpreter.Choice choice = choice(body.acted.getActionTerm());
+                if (choice != null) {
+                    return choice;
+                }
+            }
+            if (cycle % 64 == 0 && System.nanoTime() - until > 0) {
+                throw new Beliefs.Overdue();
+            }
+        }
+        throw new Undecided("the program has not come to an action within " + cycles + " steps of the interpreter");
+    }
+
+    private String idle() {
+        List<String> failed = body.thought.failed;
+        Circumstance now = mind.getTS().getC();
+        if (!failed.isEmpty()) {
+            return "the program has nothing left to do: " + failed.get(failed.size() - 1);
+        }
+        if (now.hasPendingIntention() || now.hasPendingEvent()) {
+            return "the program waits and chooses no action";
+        }
+        return "the program has nothing left to do and chooses no action";
+    }
+
+    /** What its action is in the environment; null where there is no such action, and the plan has failed. */
+    private Interpreter.Choice choice(Literal action) {
+        if (!source.isAction(action)) {
+            body.acted.setFailureReason(new Atom("no_such_action"), "there is no action " + Terms.text(action));
+            body.acted.setResult(false);
+            mind.getTS().getC().addFeedbackAction(body.acted);
+            body.acted = null;
+            return null;
+        }
+        String said = body.said.toString();
+        if (!source.isAct(action)) {
+            return new Interpreter.Choice(action.getFunctor(), null, said);
+        }
+        Term given = action.getTerm(0);
+        if (given instanceof ListTerm list) {
+            return new Interpreter.Choice(null, list.stream().mapToDouble(Episode::number).toArray(), said);
+        }
+        if (given instanceof NumberTerm) {
+            return new Interpreter.Choice(null, new double[] {number(given)}, said);
+        }
+        String word = given instanceof StringTerm text ? text.getString() : given.toString();
+        return new Interpreter.Choice(word, null, said);
+    }
+
+    private static double number(Term term) {
+        try {
+            return term instanceof NumberTerm value ? value.solve() : Double.NaN;
+        } catch (NoValueException error) {
+            return Double.NaN;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package mosaic.jason;
+
+import jason.JasonException;
+import jason.asSyntax.Literal;
+import jason.asSyntax.Plan;
+import jason.asSyntax.PlanBody;
+import jason.asSyntax.PlanBody.BodyType;
+import jason.asSyntax.Term;
+import jason.asSyntax.parser.ParseException;
+import jason.asSyntax.parser.Token;
+import jason.asSyntax.parser.TokenMgrError;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import mosaic.worker.Interpreter;
+import mosaic.worker.Refused;
+
+/**
+ * An AgentSpeak program that can be run.
+ *
+ * @param name Of its file.
+ * @param text As it stands there.
+ * @param words What the environment's actions are called.
+ */
+record Source(String name, String text, Set<String> words) implements Interpreter.Program {
+    private static final long MAX_BYTES = 1_000_000;
+    private static final Pattern DIRECTIVE =
+            Pattern.compile("\\{\\s*(include|register_function|loadInternalActions?)\\s*\\(");
+    private static final Pattern LINE = Pattern.compile("line (\\d+)");
+    private static final Map<String, String> TOKENS = Map.of(
+            "<VAR>", "a variable", "<UNNAMEDVAR>", "a variable", "<UNNAMEDVARID>", "a variable", "<ATOM>", "a name",
+            "<NUMBER>", "a number", "<STRING>", "a string", "<EOF>", "the end");
+
+    static Source read(String file, Set<String> words) throws Refused {
+        Path path = Path.of(file);
+        String name = path.getFileName().toString();
+        String text;
+        try {
+            if (!Files.isRegularFile(path)) {
+                throw new Refused(file + " cannot be read: it is no file");
+            }
+            if (Files.size(path) > MAX_BYTES) {
+                throw new Refused(file + " cannot be read: it has more than " + MAX_BYTES + " bytes");
+            }
+            text = Files.readString(path, StandardCharsets.UTF_8);
+        } catch (IOException error) {
+            throw new Refused(file + " cannot be read: " + error.getMessage());
+        }
+        Source source = new Source(name, text, words);
+        source.check();
+        return source;
+    }
+
+    @Override
+    public String policy() {
+        return "jason:" + name;
+    }
+
+    @Override
+    public Interpreter.Agent begin(String agent, long seed) {
+        try {
+            return new Episode(this, agent, seed);
+        } catch (ParseException | JasonException error) {
+            throw new IllegalStateException(error); // it was read before
+        }
+    }
+
+    /** Find all that is wrong before anything is played. */
+    private void check() throws Refused {
+        String[] lines = text.split("\n", -1);
+        for (int k = 0; k < lines.length; k++) {
+            Matcher found = DIRECTIVE.matcher(lines[k].replaceFirst("//.*", ""));
+            if (found.find()) {
+                throw new Refused(place(k + 1) + "programs are one file, nothing is included (" + found.group(1) + ")");
+            }
+        }
+        List<String> problems = new ArrayList<>();
+        try {
+            Mind mind = new Mind(new Body("nobody"));
+            mind.parse(this);
+            for (Plan plan : mind.getPL()) {
+                check(plan, plan.getContext(), problems);
+                check(plan, plan.getBody(), problems);
+            }
+        } catch (ParseException error) {
+            problems.add(worded(error));
+        } catch (TokenMgrError error) {
+            Matcher found = LINE.matcher(error.getMessage());
+            problems.add(place(found.find() ? Integer.parseInt(found.group(1)) : 1) + "this has no end, or is no AgentSpeak");
+        } catch (JasonException error) {
+            problems.add(name + ": " + error.getMessage());
+        }
+        if (!problems.isEmpty()) {
+            throw new Refused(String.join("; ", problems.subList(0, Math.min(3, problems.size()))));
+        }
+    }
+
+    private void check(Plan plan, Object part, List<String> problems) {
+        if (part instanceof PlanBody body && body.getBodyTerm() != null) {
+            if (body.getBodyType() == BodyType.action
+                    && body.getBodyTerm() instanceof Literal action
+                    && !action.isVar()
+                    && !action.getFunctor().startsWith(".")
+                    && !isAction(action)) {
+                problems.add(place(line(action, plan)) + "no such action " + Terms.text(action) + known());
+            }
+            check(plan, body.getBodyTerm(), problems);
+            check(plan, body.getBodyNext(), problems);
+            return;
+        }
+        if (part instanceof Literal action && action.getFunctor().startsWith(".") && !action.isList() && !Mind.isKnown(action.getFunctor())) {
+            problems.add(place(line(action, plan)) + "no such action " + action.getFunctor() + " here");
+        }
+        if (part instanceof Literal literal) {
+            for (int k = 0; k < literal.getArity(); k++) {
+                check(plan, literal.getTerm(k), problems);
+            }
+        }
+    }
+
+    /** Whether the environment has it. */
+    boolean isAction(Literal action) {
+        return action.getArity() == 0 ? words.contains(action.getFunctor()) : isAct(action);
+    }
+
+    /** Whether it is {@code act(A)}. */
+    boolean isAct(Literal action) {
+        return action.getFunctor().equals("act") && action.getArity() == 1;
+    }
+
+    private String known() {
+        return words.isEmpty() ? ": call them with act(A)" : ", there are: " + String.join(", ", words);
+    }
+
+    private static int line(Term term, Plan plan) {
+        return term.getSrcInfo() != null ? term.getSrcInfo().getSrcLine() : plan.getSrcInfo().getSrcLine();
+    }
+
+    private String place(int line) {
+        return name + ", line " + line + ": ";
+    }
+
+    private String worded(ParseException error) {
+        if (error.currentToken == null) {
+            return name + ": " + error.getMessage();
+        }
+        Token found = error.currentToken.next;
+        Set<String> expected = new LinkedHashSet<>();
+        for (int[] sequence : error.expectedTokenSequences) {
+            String token = error.tokenImage[sequence[0]];
+            expected.add(TOKENS.getOrDefault(token, token));
+        }
+        String what = found.kind == 0 ? "the end" : '"' + found.image + '"';
+        String known = String.join(", ", expected).replace("\\\\", "\\");
+        return place(found.beginLine) + "expected one of " + known + "; found " + what;
+    }
+}

@@ -1,0 +1,73 @@
+"""Files that a worker needs and no package brings, and what is built with them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.paths import data_dir
+from gym_gui.workers.definition import BuildSpec, WorkerTypeDefinition
+
+PLACE: Final = "{files}"
+"""Stands in a worker's commands for the folder of its files."""
+PUBLISHED: Final = "published"
+"""In the place of a checksum: the one that is published beside the file."""
+BUILD: Final = "its program"
+"""What lacks where it is not built, or was built from something else."""
+_BUILT: Final = ".built"
+
+
+def files_folder(worker_id: str) -> Path:
+    """Where the files of a worker lie."""
+    return data_dir() / "worker_files" / worker_id
+
+
+def with_files(command: tuple[str, ...], worker_id: str) -> list[str]:
+    """A command line with the folder of files in the place of ``{files}``."""
+    return [part.replace(PLACE, str(files_folder(worker_id))) for part in command]
+
+
+def absent_files(definition: WorkerTypeDefinition) -> tuple[str, ...]:
+    """Names of the files that are not there; then :data:`BUILD`, where that has to be done."""
+    folder = files_folder(definition.type_id)
+    files = tuple(file.name for file in definition.files if not (folder / file.name).is_file())
+    if definition.build is None or (not files and _read_mark(folder) == built_from(definition)):
+        return files
+    return (*files, BUILD)
+
+
+def mark_built(definition: WorkerTypeDefinition) -> None:
+    """Its program has been built from what is there now."""
+    folder = files_folder(definition.type_id)
+    (folder / _BUILT).write_text(built_from(definition), "utf-8")
+
+
+def built_from(definition: WorkerTypeDefinition) -> str:
+    """Changes with the sources, the files and the command of a build."""
+    digest = hashlib.sha256()
+    build, folder = definition.build, files_folder(definition.type_id)
+    assert build is not None
+    assert definition.folder is not None
+    digest.update(repr(with_files(build.command, definition.type_id)).encode())
+    for source in _sources(definition.folder, build):
+        digest.update(f"{source.relative_to(definition.folder)}\n".encode())
+        digest.update(source.read_bytes())
+    for file in definition.files:
+        status = (folder / file.name).stat()
+        digest.update(f"{file.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _sources(folder: Path, build: BuildSpec) -> Iterator[Path]:
+    for name in build.sources:
+        path = folder / name
+        yield from [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+
+
+def _read_mark(folder: Path) -> str:
+    try:
+        return (folder / _BUILT).read_text("utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,254 @@
+"""Programs in Jason's interpreter: what they see, how they fail, what becomes of one that has no end."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gym_gui.controllers.local_session import LocalSession
+from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.session_interface import SessionSettings
+from gym_gui.workers.discovery import discover
+from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.launch import Launch
+from gym_gui.workers.registry import WorkerTypeRegistry
+from tests.controllers.test_session_workers import operator
+from tests.support.engine import plans
+from tests.support.session_log import SessionLog
+from tests.support.waiting import in_time
+from tests.workers.test_bdi_worker import EXAMPLES, played, slot
+
+WORDS = ["left", "right", "forward", "pickup"]
+MOST_MB = 150
+
+
+class Talk:
+    """A worker's process, spoken to line by line."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._slot, self._id = folder, 0, 0
+        with WorkerTypeRegistry.isolated() as registry:
+            discover()
+            definition = registry.require("jason_worker")
+        self.process = subprocess.Popen(
+            Launch(definition).command(None),
+            cwd=definition.folder,
+            env=worker_environment(definition),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.ask(hello={"protocol": 1, "heartbeat_s": 0})["welcome"]["inputs"] == ["facts", "messages"]
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        assert self.process.stdin and self.process.stdout
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def load(self, text: str, **settings: Any) -> dict[str, Any]:
+        self._slot += 1
+        file = self._folder / "mind.asl"
+        file.write_text(text)
+        space = {"kind": "Discrete", "dtype": "int64", "n": 4, "start": 0}
+        given = json.dumps({"program": str(file), **settings})
+        answer = self.ask(
+            load={
+                "slot": self._slot,
+                "agent": "green_0",
+                "action_space": json.dumps(space),
+                "settings": given,
+                "action_meanings": WORDS,
+            }
+        )
+        return answer["loaded"]
+
+    def agent(self, text: str, name: str = "green_0", seed: int = 1, **settings: Any) -> Agent:
+        loaded = self.load(text, **settings)
+        assert "error" not in loaded, loaded
+        return Agent(self, self._slot, name, seed)
+
+
+class Agent:
+    def __init__(self, talk: Talk, index: int, name: str, seed: int) -> None:
+        self._talk, self._index, self._step = talk, index, 0
+        self._starts = [{"episode": 0, "seed": str(seed), "agent": name}]
+
+    def decide(self, facts: Sequence[str] = (), heard: Sequence[str] = ()) -> tuple[str, dict[str, Any]]:
+        """Its action's word, or why there is none; and what it recorded."""
+        questions = {"ids": [self._step], "episodes": [0], "steps": [self._step]}
+        questions |= {"facts": [{"facts": list(facts)}], "messages": [{"texts": list(heard)}]}
+        work = {"slot": self._index, "starts": self._starts, "questions": questions}
+        self._starts, self._step = [], self._step + 1
+        replies = self._talk.ask(work=work)["replies"]
+        extra = json.loads(replies["extras"][0]["json"])
+        if replies["problems"]:
+            return replies["problems"][0]["reason"], extra
+        data = replies["action"][0]["data"]
+        return WORDS[int.from_bytes(base64.b64decode(data), "little")], extra
+
+
+@pytest.fixture
+def talk(jason: None, tmp_path: Path) -> Iterator[Talk]:
+    talk = Talk(tmp_path)
+    yield talk
+    assert talk.process.stdin and talk.process.stdout
+    talk.process.stdin.close()
+    assert talk.process.wait(10) == 0
+    talk.process.stdout.close()
+
+
+def test_a_mistake_is_named_with_its_line_and_what_was_expected(talk: Talk) -> None:
+    for text, says in (
+        ("!go.\n+!go <- left\n+!stay <- right.", 'mind.asl, line 3: expected one of a variable, "true"'),
+        ("+!go : <- left.", 'mind.asl, line 1: expected one of a variable, "true", "false", "not"'),
+        ('+!go <- left.\n+!on <- "left.', "mind.asl, line 2: this has no end"),
+        ('{ include("other.asl") }', "mind.asl, line 1: programs are one file"),
+        ("+!go <- left;\n  fly.", "mind.asl, line 2: no such action fly, there are: left, right"),
+        ("+!go <- if (a) { fly(3) }.", "mind.asl, line 1: no such action fly(3)"),
+        ('+!go <- .save_agent("x").', "mind.asl, line 1: no such action .save_agent here"),
+    ):
+        assert says in talk.load(text)["error"]
+
+
+def test_plans_go_on_fail_recover_and_tell_why(talk: Talk) -> None:
+    steps = talk.agent("!go. +!go <- left; right; forward; !go.")
+    assert [steps.decide()[0] for _ in range(5)] == ["left", "right", "forward", "left", "right"]
+    recovers = talk.agent("!day. +!day <- !work; forward. +!work <- left; .fail. -!work <- right.")
+    assert [recovers.decide()[0] for _ in range(3)] == ["left", "right", "forward"]
+    word, extra = talk.agent("!a. +!a <- !b; left. +!b <- !c. +!c <- .fail. -!a <- pickup.").decide()
+    assert word == "pickup"
+    assert [each.partition(":")[0] for each in extra["bdi"]["failed"]] == ["c", "b", "a"]
+
+
+def test_beliefs_are_what_is_seen_now_and_their_changes_are_events(talk: Talk) -> None:
+    agent = talk.agent(
+        '+key(C) <- !take(C). -key(C) <- .print("gone ", C); left.\n'
+        "+!take(yellow) : facing(key)[source(percept)] <- pickup. +!take(_) <- forward."
+    )
+    word, extra = agent.decide(["key(yellow)", "facing(key)"])
+    assert (word, extra["bdi"]["added"]) == ("pickup", ["key(yellow)", "facing(key)"])
+    assert extra["bdi"]["goals"][-1] == "take(yellow)"
+    assert extra["bdi"]["plan"] == "line 2: +!take(yellow) : facing(key)[source(percept)]"
+    word, extra = agent.decide(["facing(key)"])
+    assert (word, extra["bdi"]["removed"], extra["bdi"]["printed"]) == (
+        "left",
+        ["key(yellow)"],
+        ["gone yellow"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "says"),
+    [
+        ("believes(this).", {}, "nothing left to do and chooses no action"),
+        ("!go. +!go <- !there.", {}, "no applicable plan for +!there/0"),
+        ("!go. +!go <- !go.", {}, "within 10000 steps of the interpreter"),
+        ("!go. +!go <- !go.", {"max_cycles": 10**8, "deliberation_s": 0.05}, "within its deadline"),
+        ("on(X) :- on(X). !go. +!go : on(1) <- left.", {}, "rules call each other without end"),
+        (
+            "n(0). n(N) :- n(M) & N = M + 1. !go. +!go : n(N) & N < 0 <- left.",
+            {"deliberation_s": 0.05},
+            "within its deadline",
+        ),
+        ("!go. +!go <- .wait(60000); left.", {}, "waits and chooses no action"),
+        ("!go. +!go <- .send(green_1, askOne, x, Y); left.", {}, "not askOne"),
+        ("!go. +!go <- act(fly).", {}, "no action 'fly' now"),
+    ],
+)
+def test_a_program_without_an_action_is_told_why(talk: Talk, text: str, settings: Any, says: str) -> None:
+    agent = talk.agent(text, **settings)
+    assert says in agent.decide()[0]
+
+
+def test_what_is_sent_is_heard_by_whom_it_is_for(talk: Talk) -> None:
+    sender = talk.agent(
+        "!go. +!go <- .send(green_1, tell, ball(2, -3)); .send(green_2, achieve, come); left."
+    )
+    word, extra = sender.decide()
+    assert (word, extra["said"]) == (
+        "left",
+        ".send(green_1, tell, ball(2, -3))\n.send(green_2, achieve, come)",
+    )
+    heard = [f"green_0: {extra['said']}"]
+    text = "+ball(A, R)[source(green_0)] <- pickup. +!come <- right. +said(_, _) <- forward."
+    assert talk.agent(text, "green_1").decide(heard=heard)[0] == "pickup"
+    assert talk.agent(text, "green_2").decide(heard=heard)[0] == "right"
+    assert "chooses no action" in talk.agent(text, "green_3").decide(heard=heard)[0]
+    words = '+said(green_1, "I go left") <- right.'
+    assert talk.agent(words).decide(heard=["green_1: I go left"])[0] == "right"
+
+
+def test_random_numbers_come_from_the_seed_and_the_step(talk: Talk) -> None:
+    text = "!go. +!go <- .random(N); .random([a, b], L); .shuffle([1, 2, 3], S); !tell(N, L, S); left; !go."
+    text += "+!tell(N, L, S) <- .print(N, L, S, math.random)."
+
+    def drawn(seed: int) -> list[str]:
+        agent = talk.agent(text, seed=seed)
+        return [agent.decide()[1]["bdi"]["printed"][0] for _ in range(3)]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+    assert len(set(drawn(1))) == 3
+
+
+def test_it_opens_no_port_and_stays_small(talk: Talk) -> None:
+    agent = talk.agent("!go. +!go <- .random(N); left; !go.")
+    for step in range(300):
+        agent.decide([f"at({step + k}, {k})" for k in range(100)])
+    proc = Path(f"/proc/{talk.process.pid}")
+    held = {str(link.readlink()) for link in (proc / "fd").iterdir()}
+    tables = [(proc / "net" / name).read_text().splitlines()[1:] for name in ("tcp", "tcp6", "udp", "udp6")]
+    assert not held & {f"socket:[{line.split()[9]}]" for lines in tables for line in lines}
+    peak = next(line for line in (proc / "status").read_text().splitlines() if line.startswith("VmHWM:"))
+    assert int(peak.split()[1]) < MOST_MB * 1024
+
+
+async def test_an_interpreter_that_hangs_is_ended_with_its_reason(jason: None, tmp_path: Path) -> None:
+    (tmp_path / "stuck.asl").write_text(
+        "!go. +!go <- .range(X, 1, 1000000000000); X < 0; left. +!on <- left."
+    )
+    (tmp_path / "stuck.asl").write_text("!go. +!go : .range(X, 1, 1000000000000) & X < 0 <- left.")
+    stuck = slot("jason_worker", tmp_path / "stuck.asl", deliberation_s=0.1)
+    log = await played({"agent": stuck}, "MiniGrid-Empty-5x5-v0", range(1))
+    assert log.episodes[0]["status"] == "failed"
+    assert "one step of the interpreter has no end" in log.episodes[0]["error"]
+
+
+async def test_what_an_interpreter_that_died_had_begun_is_played_again(jason: None) -> None:
+    log = SessionLog()
+    players = {"agent": slot("jason_worker", EXAMPLES / "doorkey.asl")}
+    resolved = resolve_operator(operator(players, "MiniGrid-DoorKey-8x8-v0"))
+    session = LocalSession(resolved, SessionSettings(4), log)
+    try:
+        await session.start()
+        session.play(plans(range(8)))
+        await in_time(lambda: bool(log.rows), "it plays", 60)
+        for pid in _children(b"mosaic.jason.Main"):
+            os.kill(pid, signal.SIGKILL)
+        await in_time(lambda: len(log.episodes) == 8, "all episodes are over", 120)
+    finally:
+        await session.close()
+    assert [log.episodes[index]["status"] for index in range(8)] == ["completed"] * 8
+
+
+def _children(word: bytes) -> list[int]:
+    """Processes that this one has started, by a word of their command lines."""
+    ours = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            words = (status.parent / "cmdline").read_bytes()
+        except (OSError, IndexError):
+            continue
+        if parent == os.getpid() and word in words:
+            ours.append(int(status.parent.name))
+    return ours
