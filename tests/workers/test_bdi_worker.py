@@ -191,7 +191,7 @@ SKILLS = {"type": "baseline", "worker_id": "operators_worker", "settings": {"beh
 
 
 async def managed(program: Path, seeds: range, task: str = MANAGED) -> SessionLog:
-    return await played({"agent": SKILLS}, task, seeds, {"agent": bdi(program)})
+    return await played({"agent": SKILLS}, task, seeds, {"agent": slot("spade_bdi_worker", program)})
 
 
 async def test_a_program_manages_scripted_skills() -> None:

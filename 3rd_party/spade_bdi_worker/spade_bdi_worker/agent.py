@@ -143,6 +143,11 @@ class Mind(agentspeak.runtime.Agent):  # type: ignore[misc]
 
     def remove_belief(self, term: Any, intention: Any) -> bool:
         sought = agentspeak.evaluate(term, intention.scope)
+        if agentspeak.is_literal(sought) and sought in self.beliefs[sought.literal_group()]:
+            # This very belief: the interpreter would hold it against all others of its kind.
+            self.beliefs[sought.literal_group()].remove(sought)
+            self.thought.believes_no_longer(as_text(sought))
+            return True
         held = list(self.beliefs[sought.literal_group()]) if agentspeak.is_literal(sought) else []
         found: bool = super().remove_belief(term, intention)
         if found:

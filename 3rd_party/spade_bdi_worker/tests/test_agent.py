@@ -10,8 +10,10 @@ import pytest
 
 pytest.importorskip("agentspeak")
 
+from agentspeak import Literal
+
 from spade_bdi_worker.agent import Episode, Thought, Undecided, words_of
-from spade_bdi_worker.literals import as_text
+from spade_bdi_worker.literals import as_text, literal, parsed
 from spade_bdi_worker.program import ProgramError, parse_program, read_program
 
 WORDS = ["left", "right", "forward", "pickup"]
@@ -158,3 +160,23 @@ def test_beliefs_of_its_own_and_those_that_it_was_told_are_recorded_as_those_it_
     assert thought.removed == ["count(0)"]
     _, thought, _ = decide(episode, ["free(1, 0)"], heard=["green_1: .send(green_0, tell, ball(2, 3))"])
     assert (thought.added, thought.removed) == (["count(2)"], ["count(1)"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "door(yellow, locked, 2, -1)", "pole_angle(-0.0003)", "x(1.5e-05)", "x(1e-05)", "at(007, 1)",
+        "a(true)", "a(b(c), 1)", "day", "x(1,2)", 'mission("go, now")', "true(1)", "a(div)", "a([1, 2])",
+        'said(a, "(")',
+    ],
+)  # fmt: skip
+def test_plain_facts_are_what_the_parser_makes_of_them(text: str) -> None:
+    try:
+        expected = parsed(text)
+    except ProgramError:
+        with pytest.raises(ProgramError):
+            literal(text, "percept")
+        return
+    got = literal(text, "percept")
+    assert got == expected.with_annotation(Literal("source", (Literal("percept"),)))
+    assert list(map(type, got.args)) == list(map(type, expected.args))
