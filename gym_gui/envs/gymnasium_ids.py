@@ -5,7 +5,7 @@ Importing it lets ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` work: tra
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -14,13 +14,17 @@ from gym_gui.envs import registry
 from gym_gui.envs.families.skills import SkillFamily
 
 
-def _make(env_id: str, render_mode: str | None = None, **env_kwargs: Any) -> Any:
-    return registry.make(
-        env_id, env_name=SkillFamily.name, render_mode=render_mode, env_kwargs=env_kwargs
-    ).env
+def _maker_of(env_id: str) -> Callable[..., Any]:
+    def make(render_mode: str | None = None, **env_kwargs: Any) -> Any:
+        made = registry.make(
+            env_id, env_name=SkillFamily.name, render_mode=render_mode, env_kwargs=env_kwargs
+        )
+        return made.env
+
+    return make
 
 
 for _family in registry.families().values():
     if isinstance(_family, SkillFamily):
         for _id in _family.ids():
-            gymnasium.register(_id, partial(_make, _id))  # pyright: ignore[reportUnknownMemberType]
+            gymnasium.register(_id, _maker_of(_id))  # pyright: ignore[reportUnknownMemberType]

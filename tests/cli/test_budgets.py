@@ -147,17 +147,18 @@ def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
     """The first reply comes after it: what is on is played to its end, what waits in a session is not."""
 
     def script(request: Request) -> Reply:
-        return replace(said(request), after_s=3.0 if request.number == 0 else 0.0)
+        return replace(said(request), after_s=9.0 if request.number == 0 else 0.0)
 
     with FakeModelServer(script) as server:
         file = experiment(
             mosaic.home, asks(server.url, "gpt-4o"), num_episodes=4, concurrency=1, processes=1,
-            time_budget_s=2,
+            time_budget_s=8,
         )  # fmt: skip
         done = mosaic("run", file, "--json", **KEY)
+        assert done.out, done.err
         result = done.json()
         assert (done.status, result["status"], result["failed"]) == (1, "stopped", 0), done.err
-        assert "the run has taken its 2 s (--time-budget gives it more); 3 of 4" in result["problem"]
+        assert "the run has taken its 8 s (--time-budget gives it more); 3 of 4" in result["problem"]
         run = mosaic.home / result["run"]
         assert len(rows(run)["gpt-4o"]) == 1 and len(server.requests) == STEPS
         done = mosaic("run", "--resume", run, "--json", **KEY)

@@ -16,12 +16,12 @@ from gym_gui.controllers.configuration_draft import Draft
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.spaces import to_space
 from gym_gui.services.policy_catalogue import find_policy_files, policy_of, read_policy_file
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.status import WorkerStatus
+from gym_gui.workers.status import WorkerStatus, check_installed
 from tests.support.policies import kept_policy
 
 REPO = Path(__file__).resolve().parents[2]
@@ -92,6 +92,10 @@ def test_everything_on_offer_that_is_complete_is_accepted_by_the_engine(checks, 
     assert {"random", "connect_four_one_ply", "human_keyboard"} <= {p.policy_id for p in offered}
     for policy in offered:
         config = one(four, RANDOM).with_row("player_0", policy.assignment()).config()
+        if check_installed(checks.workers[policy.worker_id]).state != "installed":
+            with pytest.raises(MissingDependencyError):
+                resolve_operator(config)
+            continue
         assert resolve_operator(config).workers["player_0"].type_id == policy.worker_id
 
 

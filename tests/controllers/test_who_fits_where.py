@@ -15,10 +15,11 @@ from gym_gui.controllers.play_setup import others
 from gym_gui.controllers.resolved_operator import resolve_operator
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.errors import UsageError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
+from gym_gui.workers.status import check_installed
 
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 TRAINED = {"cleanrl_worker", "sb3_worker"}
@@ -101,6 +102,9 @@ def test_the_answer_is_the_same_everywhere(task: str, worker_id: str) -> None:
             with pytest.raises(UsageError) as refused:
                 resolve_operator(config)
             assert offer.reason in str(refused.value)
+        elif check_installed(worker.worker).state != "installed":
+            with pytest.raises(MissingDependencyError):
+                resolve_operator(config)
         else:
             assert resolve_operator(config).workers[agent].type_id == worker_id
 

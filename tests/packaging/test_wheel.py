@@ -53,7 +53,8 @@ def test_it_carries_every_bundled_worker(names: set[str]) -> None:
     for manifest in manifests:
         worker = manifest.parent.name
         assert f"gym_gui/bundled/{worker}/worker.toml" in names
-        assert any(n.startswith(f"gym_gui/bundled/{worker}/{worker}/") for n in names), worker
+        program = f"gym_gui/bundled/{worker}/{'java' if (manifest.parent / 'java').is_dir() else worker}/"
+        assert any(name.startswith(program) for name in names), worker
 
 
 def test_its_packages_are_typed(names: set[str]) -> None:

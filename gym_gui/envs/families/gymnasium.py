@@ -286,7 +286,9 @@ class MuJoCoFamily(GymnasiumFamily):
 _OWN_FAMILY = frozenset({*Box2DFamily.areas, *MuJoCoFamily.areas})
 _ADAPTERS = ("GymV21Environment-", "GymV26Environment-")
 """Shimmy registers these while it is imported; each needs an environment to be given to it."""
-_OWN_PACKAGE = frozenset({"minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack"})
+_OWN_PACKAGE = frozenset(
+    {"minigrid", "mosaic_multigrid", "multigrid", "ale_py", "nle", "minihack", "gym_gui"}
+)
 
 
 def _entry(point: Any) -> str | Callable[..., Any] | None:

@@ -73,6 +73,7 @@ def test_it_shows_what_a_controller_with_a_manager_is_shown(skills: Any) -> None
 
 def test_gymnasium_makes_it_by_name() -> None:
     assert TASK in gymnasium.registry, gymnasium_ids
+    assert TASK not in {spec.id for spec in envs.list_specs()}, "they are found, not listed"
     env = gymnasium.make(TASK, render_mode="rgb_array")
     one, _ = env.reset(seed=5)
     other, _ = env.reset(seed=5)
