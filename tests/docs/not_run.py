@@ -35,6 +35,13 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic workers install jason_worker": _DOWNLOADS,
         "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0 --set program=empty.asl": _YOURS,
     },
+    "docs/doorkey.md": {
+        "mosaic run docs/examples/doorkey/doorkey.yaml": "plays for minutes; its own tests are in tests/cli",
+        "mosaic train --env Skills/MiniGrid-DoorKey-8x8-v0 --worker cleanrl_worker --steps 400000 "
+        "--set normalize_observations=true --set ent_coef=0.01 --out learnt_skills": _TRAINING,
+        "mosaic train --env MiniGrid-DoorKey-8x8-v0 --worker cleanrl_worker --steps 400000 "
+        "--set ent_coef=0.01 --out ppo": _TRAINING,
+    },
     "docs/command_line.md": {
         "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
         "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,

@@ -35,9 +35,9 @@ class TwoLevelDescriber(Describer):
         told = self._own.text(seat, seen, mode)
         if self._adapter.manages(agent):
             last, why = self._adapter.last(seat)
-            return (
-                f"{told}\n\nWhat you asked for last, {last.name}, has ended: {_ENDED[why]}." if last else told
-            )
+            if last is None or why not in _ENDED:  # the first choice; an episode that is over
+                return told
+            return f"{told}\n\nWhat you asked for last, {last.name}, has ended: {_ENDED[why]}."
         option = self._adapter.running(agent)
         return told if option is None else f"Your task now: {_with_meaning(option)}.\n\n{told}"
 
