@@ -30,6 +30,8 @@ _TAIL_LINES = 20
 _TAIL_CHARACTERS = 2000
 _CLOSE_S = 1.0
 """Time after which pipes are closed that a stranger holds open."""
+_LOST_STATUS = 255
+"""What asyncio says where a signal, sent to a process that had just ended, has collected its status."""
 
 
 class ChildStartError(WorkerLaunchError):
@@ -251,6 +253,8 @@ class ManagedChild:
 
     def _judge(self, found: tuple[int, ...]) -> ChildOutcome:
         code = self._transport.get_returncode() or 0
+        if code == _LOST_STATUS:
+            code = self._transport.get_extra_info("subprocess").returncode or code
         outcome = from_code(code, self.tail)
         ours = self._ended_from_here
         if ours is not None and (code < 0 or ours.status is ChildStatus.TIMED_OUT):

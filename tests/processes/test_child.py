@@ -129,6 +129,16 @@ async def test_ending_what_has_ended_changes_nothing():
     assert await child.end(reason="too late") is first is child.outcome and first.code == 7
 
 
+async def test_why_it_was_ended_is_known_however_often_that_was_asked_for():
+    """A second signal may be who finds it ended: then its status is nowhere else."""
+    for _ in range(12):
+        child = await start(SLEEP)
+        while alive(child.pid):
+            child.kill("enough")
+        outcome = await child.finished()
+        assert (outcome.status, outcome.reason) == (ChildStatus.ENDED, "enough")
+
+
 async def test_an_end_that_is_cancelled_is_carried_through(offspring: Offspring):
     child = await start(SLEEP)
     ending = asyncio.create_task(child.end(reason="was closed"))
