@@ -16,10 +16,7 @@ from gym_gui.envs.families.skills import SkillFamily
 
 def _maker_of(env_id: str) -> Callable[..., Any]:
     def make(render_mode: str | None = None, **env_kwargs: Any) -> Any:
-        made = registry.make(
-            env_id, env_name=SkillFamily.name, render_mode=render_mode, env_kwargs=env_kwargs
-        )
-        return made.env
+        return registry.make(env_id, render_mode=render_mode, env_kwargs=env_kwargs).env
 
     return make
 

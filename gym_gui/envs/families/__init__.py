@@ -16,7 +16,6 @@ from gym_gui.envs.families.textworld import TextWorldFamily
 from gym_gui.envs.family import Family
 
 BUILT_IN: tuple[Family, ...] = (
-    SkillFamily([MiniGridFamily()]),  # before Gymnasium's, with which they may be registered too
     GymnasiumFamily(),
     Box2DFamily(),
     MuJoCoFamily(),
@@ -30,6 +29,7 @@ BUILT_IN: tuple[Family, ...] = (
     MiniHackFamily(),
     TextWorldFamily(),
     AtariFamily(),
+    SkillFamily([MiniGridFamily()]),
 )
 
 __all__ = ["BUILT_IN"]

@@ -41,6 +41,7 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
         (self._agent,) = self._adapter.inner.possible_agents
         self._manager = manager_of(self._agent)
         self._going_on = False
+        self._option = np.int64(0)
         self.render_mode = environment.adapter.env.render_mode
         self.observation_space = self._adapter.observation_space(self._agent)
         self.action_space = self._adapter.action_space(self._agent)
@@ -54,7 +55,8 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
             self._adapter.reset(seed=int(self.np_random.integers(2**31)))
             self._going_on = True
         startable = [number for number, _ in self._adapter.startable(self._manager)]
-        shown = self._adapter.step({self._manager: int(self.np_random.choice(startable))})
+        self._option = np.int64(self.np_random.choice(startable))
+        shown = self._adapter.step({self._manager: int(self._option)})
         return shown.observations[self._agent], self._info()
 
     def step(self, action: int) -> tuple[Mapping[str, Any], float, bool, bool, dict[str, Any]]:
@@ -69,12 +71,8 @@ class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):
         self.reached = solved or ended.why == "over"
         reward = 1.0 - 0.9 * ended.moves / option.budget if self.reached else 0.0
         died = not self._going_on and result.terminated.get(self._agent, False)
-        last = {"observation": self._adapter.behind(self._agent)[1], "option": self._number(option.name)}
+        last = {"observation": self._adapter.behind(self._agent)[1], "option": self._option}
         return last, reward, self.reached or died, not (self.reached or died), {"option": option.name}
-
-    def _number(self, name: str) -> np.int64:
-        names = [option.name for option in self._adapter.options_of(self._agent)]
-        return np.int64(names.index(name))
 
     def _info(self) -> dict[str, Any]:
         return dict(self._adapter.info(self._agent))
