@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -300,8 +301,10 @@ class TestCatalogue:
         (tmp_path / "policy.json").write_text(content)
         assert read_policy_file(tmp_path) is None and find_policy_files([tmp_path]) == []
 
-    def test_policies_are_found_below_a_folder_and_once(self):
-        files = find_policy_files([PPO.parent, PPO, PPO.parent.parent])
+    def test_policies_are_found_below_a_folder_and_once(self, tmp_path):
+        policy = tmp_path / "mine" / PPO.name
+        shutil.copytree(PPO, policy)
+        files = find_policy_files([policy.parent, policy, tmp_path])
         assert [file.path.name for file in files] == ["ppo_cartpole"]
         assert files[0].agents == ("agent_0",) and files[0].algorithm == "ppo"
 
