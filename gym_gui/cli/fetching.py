@@ -11,10 +11,12 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPMessage, HTTPResponse
 from pathlib import Path
+from typing import IO
 
 from gym_gui.cli.installation import tell
 from gym_gui.cli.installer import InstallationError
@@ -25,6 +27,7 @@ from gym_gui.workers.own_files import (
     PUBLISHED,
     absent_files,
     files_folder,
+    forget_built,
     mark_built,
     with_files,
 )
@@ -32,6 +35,8 @@ from gym_gui.workers.own_files import (
 _LARGEST = 1 << 30
 _WITHIN_S = 60.0
 _SUMS = {"sha256": 64, "sha1": 40}
+_UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
+"""What an archive raises that is none, is cut off, damaged, encrypted or packed in an unknown way."""
 _VERSION = re.compile(r"^(?:Implementation|Bundle)-Version: *(\S+)", re.MULTILINE)
 _AGAIN = "Run the same again when the cause is gone; or fetch it yourself and name it with --from"
 
@@ -101,7 +106,7 @@ def _wrong_with(path: Path, file: WorkerFile) -> str:
         with zipfile.ZipFile(path) as archive:
             absent = [member for member in file.holds if member not in archive.namelist()]
             said = _VERSION.search(_manifest(archive))
-    except (OSError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         return f"it is no archive ({error})"
     if absent:
         return f"it lacks {absent[0]}"
@@ -169,12 +174,27 @@ def _checksum(file: WorkerFile) -> tuple[str, str]:
     raise InstallationError(reason, fix=_AGAIN)
 
 
+class _Encrypted(urllib.request.HTTPRedirectHandler):
+    """Follows no redirection to an address that anybody on the way could answer for."""
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if not newurl.startswith("https://"):
+            raise InstallationError(f"{req.full_url} leads to {newurl}, which is not encrypted")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 @contextmanager
 def _opened(url: str) -> Generator[HTTPResponse]:
     try:
-        with urllib.request.urlopen(url, timeout=_WITHIN_S) as answer:
-            if not answer.url.startswith("https://"):
-                raise InstallationError(f"{url} leads to {answer.url}, which is not encrypted")
+        with urllib.request.build_opener(_Encrypted).open(url, timeout=_WITHIN_S) as answer:
             yield answer
     except (OSError, HTTPException) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
@@ -185,13 +205,15 @@ def _build(definition: WorkerTypeDefinition) -> None:
     build = definition.build
     assert build is not None
     command = with_files(build.command, definition.type_id)
+    forget_built(definition)  # what is half made counts for nothing, whatever becomes of its sources
     try:
         done = subprocess.run(
             command,
             cwd=definition.folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except OSError as error:

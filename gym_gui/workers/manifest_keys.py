@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, cast
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
@@ -58,6 +59,12 @@ def text(value: Any) -> str:
     """A string with something in it."""
     ok = isinstance(value, str) and value.strip() and "\0" not in value
     return "" if ok else "a non-empty string"
+
+
+def inside(value: Any) -> str:
+    """A path that does not lead out of the worker's folder."""
+    wrong = bool(text(value)) or PurePath(value).is_absolute() or ".." in PurePath(value).parts
+    return "a path within the worker's folder" if wrong else ""
 
 
 def boolean(value: Any) -> str:
@@ -184,7 +191,9 @@ SECTIONS: Mapping[str, Mapping[str, Key]] = {
     },
     "build": {
         "command": Key(_TEXTS, "Command line that makes it, run in the worker's folder."),
-        "sources": Key(_TEXTS, "Files and folders it is made from; when they change, it is made again."),
+        "sources": Key(
+            listing(inside, "paths"), "Files and folders it is made from; when they change, it is made again."
+        ),
     },
     "inputs": {
         "text": Key(need, "The observation in words."),

@@ -33,15 +33,27 @@ def absent_files(definition: WorkerTypeDefinition) -> tuple[str, ...]:
     """Names of the files that are not there; then :data:`BUILD`, where that has to be done."""
     folder = files_folder(definition.type_id)
     files = tuple(file.name for file in definition.files if not (folder / file.name).is_file())
-    if definition.build is None or (not files and _read_mark(folder) == built_from(definition)):
+    if definition.build is None or (not files and _is_built(definition)):
         return files
     return (*files, BUILD)
+
+
+def _is_built(definition: WorkerTypeDefinition) -> bool:
+    try:
+        return _read_mark(files_folder(definition.type_id)) == built_from(definition)
+    except OSError:  # a source that cannot be read
+        return False
 
 
 def mark_built(definition: WorkerTypeDefinition) -> None:
     """Its program has been built from what is there now."""
     folder = files_folder(definition.type_id)
     (folder / _BUILT).write_text(built_from(definition), "utf-8")
+
+
+def forget_built(definition: WorkerTypeDefinition) -> None:
+    """Its program is about to be built anew."""
+    (files_folder(definition.type_id) / _BUILT).unlink(missing_ok=True)
 
 
 def built_from(definition: WorkerTypeDefinition) -> str:

@@ -41,6 +41,15 @@ def archive(path: Path, version: str = "3.2.2", member: str = "mind/Agent.class"
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self) -> None:
+        elsewhere = Path(f"{self.translate_path(self.path)}.elsewhere")
+        if not elsewhere.exists():
+            super().do_GET()
+            return
+        self.send_response(302)
+        self.send_header("Location", elsewhere.read_text())
+        self.end_headers()
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 
@@ -75,6 +84,20 @@ def published(tmp_path: Path, mosaic: Mosaic) -> Iterator[tuple[Path, str]]:
     thread.start()
     mosaic.env |= {"SSL_CERT_FILE": str(cert), "no_proxy": "localhost", "NO_PROXY": "localhost"}
     yield folder, f"https://localhost:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """The same without TLS."""
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield folder, f"http://localhost:{server.server_address[1]}"
     server.shutdown()
     server.server_close()
     thread.join()
@@ -198,3 +221,77 @@ def test_a_build_that_fails_says_why_and_can_be_repeated(mosaic: Mosaic) -> None
 def test_a_file_is_fetched_over_tls_alone(mosaic: Mosaic) -> None:
     worker(mosaic, "http://localhost:1", "published")
     assert "an address with https://" in mosaic("workers", "list").out
+
+
+def test_no_step_on_the_way_to_a_file_is_unencrypted(
+    mosaic: Mosaic, published: tuple[Path, str], plain: tuple[Path, str]
+) -> None:
+    """Whoever answers for such a step could send the file, and the checksum beside it, from anywhere."""
+    (served, address), (open_folder, open_address) = published, plain
+    sha256 = hashlib.sha256(archive(served / "there.jar")).hexdigest()
+    (served / "mind.jar.elsewhere").write_text(f"{open_address}/mind.jar")
+    (open_folder / "mind.jar.elsewhere").write_text(f"{address}/there.jar")
+    worker(mosaic, address, sha256)
+    done = mosaic("workers", "install", "mind_worker")
+    assert done.status == 1
+    assert f"leads to {open_address}/mind.jar, which is not encrypted" in done.err
+    (served / "mind.jar.elsewhere").write_text(f"{address}/there.jar")
+    assert mosaic("workers", "install", "mind_worker").status == 0
+
+
+@pytest.mark.parametrize("damage", ["encrypted", "packed in an unknown way", "cut off"])
+def test_an_archive_that_cannot_be_looked_into_is_refused(mosaic: Mosaic, damage: str) -> None:
+    worker(mosaic, "https://localhost:1", "published")
+    content = bytearray(archive(mosaic.home / "right.jar"))
+    for header, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        first = content.index(header)
+        if damage == "encrypted":
+            content[first + at] |= 1
+        elif damage == "packed in an unknown way":
+            content[first + at + 2] = 77
+    if damage == "cut off":
+        content[content.index(b"META-INF") + 20 :][:4] = b"xxxx"
+        content[30 + 20 : 30 + 24] = b"xxxx"
+    (mosaic.home / "right.jar").write_bytes(content)
+    assert "it is no archive" in mosaic.refused(
+        "workers", "install", "mind_worker", "--from", mosaic.home / "right.jar"
+    )
+
+
+def test_a_build_that_failed_is_not_taken_for_the_one_before(mosaic: Mosaic) -> None:
+    folder = worker(mosaic, "https://localhost:1", "published", build=BUILD)
+    archive(mosaic.home / "right.jar")
+    assert mosaic("workers", "install", "mind_worker", "--from", mosaic.home / "right.jar").status == 0
+    (folder / "source").write_text("")
+    assert mosaic("workers", "install", "mind_worker").status == 1
+    (folder / "source").write_text("one\n")
+    assert "its program is not built" in mosaic("workers", "list").out
+
+
+def test_what_a_build_says_need_not_be_utf_8(mosaic: Mosaic) -> None:
+    build = """
+[build]
+command = ["sh", "-c", "printf 'source: error: \\\\351\\\\n' >&2; exit 1"]
+"""
+    worker(mosaic, "https://localhost:1", "published", build=build)
+    archive(mosaic.home / "right.jar")
+    done = mosaic("workers", "install", "mind_worker", "--from", mosaic.home / "right.jar")
+    assert (done.status, "could not be built: source: error:" in done.err) == (1, True)
+
+
+def test_sources_that_lead_out_of_the_folder_are_refused_and_others_are_listed(mosaic: Mosaic) -> None:
+    for sources in ('["../other"]', '["/etc/hostname"]'):
+        worker(mosaic, "https://localhost:1", "published", build=BUILD.replace('["source"]', sources))
+        listed = mosaic("workers", "list")
+        assert "a path within the worker's folder" in listed.out and "random" in listed.out
+        shutil.rmtree(mosaic.home / "data" / "workers" / "mind_worker")
+
+
+def test_a_source_that_cannot_be_read_makes_its_own_worker_incomplete_alone(mosaic: Mosaic) -> None:
+    folder = worker(mosaic, "https://localhost:1", "published", build=BUILD)
+    archive(mosaic.home / "right.jar")
+    assert mosaic("workers", "install", "mind_worker", "--from", mosaic.home / "right.jar").status == 0
+    (folder / "source").unlink()
+    (folder / "source").symlink_to("/proc/self/mem")  # which nobody can read from its beginning
+    listed = mosaic("workers", "list")
+    assert listed.status == 0 and "its program is not built" in listed.out
